@@ -23,10 +23,11 @@ import numpy as np
 import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.evaluation import paired_gain, rival_features
+from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.features import features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.rivals import rival_features
 from karat.paraphrase.pem.svr import cross_predict, fit_svr, search
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.correlation import pearson, spearman

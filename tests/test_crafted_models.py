@@ -66,6 +66,7 @@ def test_paraphrase_models(folder: Path) -> None:
     commands = (
         "paraphrase generate FOLDER/original --model MODEL",
         "paraphrase score FOLDER/paraphrase --originals FOLDER/original --model MODEL",
+        "score FOLDER/paraphrase -r FOLDER/original -m pem:model=MODEL",
     )
     check(folder, bundled, 127, *commands)
 

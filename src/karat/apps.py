@@ -14,7 +14,10 @@ DECLARED = {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",
         "nugget_formats": "karat.nuggets.formats.loading:FORMATS",
     },
-    "metrics": {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"},
+    "metrics": {
+        "pem": "karat.paraphrase.pem.pem_metric:PEMMetric",
+        "pivot_f1": "karat.paraphrase.pem.metric:PivotF1",
+    },
     "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {
         "NuggetScoring": "karat.nuggets.report.scores:score_document",

@@ -10,7 +10,7 @@ import pytest
 
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
-from karat.paraphrase.pem.model import CAUTION, PEM
+from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
@@ -40,14 +40,16 @@ def test_scores_follow_the_judges(
     np.testing.assert_allclose(pooled_f1(pivot_statistics(table, originals, originals)), 1)
 
 
+@pytest.mark.parametrize("name", ["bundled", "bundled-paper"])
 def test_the_caution_about_the_bundled_model_is_true(
-    pairs: tuple[list[str], list[str], list[float]],
+    name: str, pairs: tuple[list[str], list[str], list[float]]
 ) -> None:
     originals, candidates, judged = pairs
-    scores = PEM.open().score(originals, candidates)
+    model = PEM.open(name)
+    scores = model.score(originals, candidates)
     pem, pivot = (np.corrcoef(column, judged)[0, 1] for column in (scores.pem, scores.pivot_f1))
-    assert f"{len(judged):,} judged headlines" in CAUTION
-    assert f"Pearson {pem:.2f}; its pivot F1 alone: {pivot:.2f}" in CAUTION
+    assert f"{len(judged):,} judged headlines" in model.cautions[0]
+    assert f"Pearson {pem:.2f}; its pivot F1 alone: {pivot:.2f}" in model.cautions[0]
 
 
 def test_translations_are_probabilities(table: PhraseTable) -> None:

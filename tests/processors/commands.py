@@ -52,6 +52,7 @@ lm score ref3.txt atlas.txt --model kn.arpa -f json
 lm score some.txt --model katz.arpa --words -f json
 paraphrase score ref2.txt --originals ref1.txt -f json
 paraphrase score ref2.txt --originals ref1.txt --segments -f json
+paraphrase score ref2.txt --originals ref1.txt --form paper -f json
 paraphrase explain ref2.txt --originals ref1.txt --worst 2 -f json
 paraphrase generate some.txt --n-best 2 -f json
 paraphrase align ref1.txt ref2.txt -o links.txt
@@ -59,6 +60,7 @@ paraphrase train fr=parallel.tsv --judged demo-paraphrases -o pem.npz
 paraphrase score ref2.txt --originals ref1.txt --model pem.npz --segments -f json
 paraphrase controls demo-paraphrases with-controls
 paraphrase evaluate demo-paraphrases --resamples 100 -f json
+paraphrase evaluate demo-paraphrases --form paper --train-first 27 --recognise 4 -f json
 realize train treebank.conllu -o realizer.npz
 realize evaluate realizer.npz some.conllu -f json
 realize generate realizer.npz some.conllu -f json
@@ -84,6 +86,7 @@ nuggets diff heron kestrel --key demo-nuggets --classifier auto -f json
 paraphrase table pem.npz -o phrases.txt
 paraphrase table phrases.txt -o table.npz
 score atlas.txt -r ref1.txt -m pivot_f1:table=table.npz -f json
+score atlas.txt beacon.txt -r ref1.txt -m pem -m pem:model=bundled-paper -f json
 meta demo -m bleu -m chrf --dimension adequacy --resamples 50 --trials 50 --save experiment.toml
   -f json
 meta --experiment experiment.toml -f json

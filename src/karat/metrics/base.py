@@ -70,7 +70,7 @@ class Metric(Named, ABC):
     sign: ClassVar[int] = 1
     """1 if higher is better, -1 if lower is (error rates)."""
     full_scale: ClassVar[float] = 1.0
-    """The end of the scale: 1 or 100; it decides how many decimals are shown."""
+    """The end of the scale, such as 1 or 100; it decides how many decimals are shown."""
     score_range: ClassVar[str] = ""
     """The range of scores in words, where `bounded` and `sign` do not tell it."""
     bounded: ClassVar[bool] = True

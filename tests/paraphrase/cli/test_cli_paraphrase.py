@@ -178,6 +178,7 @@ def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> Non
     assert {row["second"] for row in found["better"]} == {
         "stemmed unigram F1",
         "ROUGE-1 and chrF++",
+        "BLEU",
     }
 
 

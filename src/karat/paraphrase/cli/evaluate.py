@@ -11,12 +11,14 @@ from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
 from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_beside, show
+from karat.paraphrase.cli import group
 
 
 @click.command(name="evaluate")
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
 @option("-d --dimension", "Which dimension of SET is overall quality.")
 @option("--model", "Model whose pivot languages and language model are used.", default="bundled")
+@group.form
 @flag("--controls", "Add the three controls, as the paper does.")
 @option(
     "--folds",
@@ -24,13 +26,38 @@ from karat.cli.show import check_beside, show
     whole(min=2),
     10,
 )
+@option(
+    "--train-first",
+    "Train on the first N originals and test on the others, instead of cross-validation.",
+    whole(min=2),
+    metavar="N",
+)
+@option(
+    "--rival rivals",
+    "Metric to compare with instead of the usual ones, such as ter; repeat for several.",
+    multiple=True,
+    metavar="METRIC",
+)
+@option(
+    "--recognise",
+    "Human score, 1 to 5, from which a pair is a paraphrase: adds recognition by a threshold, "
+    "with its precision-recall curve.",
+    float,
+    metavar="SCORE",
+)
 @options.resamples
 @options.seed
 @options.threads
 @options.charts
 @options.output
 def command(
-    name: str, model: str, charts: str | None, format: str, output: str | None, **settings: Any
+    name: str,
+    model: str,
+    rivals: tuple[str, ...],
+    charts: str | None,
+    format: str,
+    output: str | None,
+    **settings: Any,
 ) -> None:
     """Say how well PEM agrees with the judges of SET, and whether the pivot languages help.
 
@@ -39,7 +66,8 @@ def command(
 
     \b
     karat paraphrase evaluate demo-paraphrases --controls
-    karat paraphrase evaluate judged.tsv --model model.npz -o evaluation.html
+    karat paraphrase evaluate demo-paraphrases --controls --form paper --train-first 27
+    karat paraphrase evaluate judged.tsv --model model.npz --recognise 4 -o evaluation.html
     """
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
     from karat.paraphrase.report.evaluation import evaluation_charts
@@ -47,6 +75,8 @@ def command(
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
-        result = evaluate_paraphrases(name, model, progress=progress, **settings)
+        result = evaluate_paraphrases(
+            name, model, rivals=rivals or None, progress=progress, **settings
+        )
     write_charts(evaluation_charts(result), charts)
     show(result.document(options.command_line()), format, output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.cli.groups import command_group
-from karat.cli.parameters import option, path
+from karat.cli.parameters import choice, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.paraphrase.cli.score", "Say how good paraphrases are, and why."),
@@ -35,4 +35,10 @@ model = option(
     "--model",
     "A model of karat paraphrase train; bundled is a small one for trying out only.",
     default="bundled",
+)
+form = option(
+    "--form",
+    "Form of the features: the paper's; of single words; or more of the same kind. Default: the "
+    "model's.",
+    choice("paper", "unigram", "rich"),
 )

@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
-from karat.cli.parameters import flag
+from karat.cli.parameters import flag, option
 from karat.cli.show import check_output, show
 from karat.paraphrase.cli import group
 
@@ -18,6 +18,12 @@ from karat.paraphrase.cli import group
 @click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @group.originals
 @group.model
+@group.form
+@option(
+    "--threshold",
+    "Recognise pairs as paraphrases whose pivot F1 is at least this, 0 to 1.",
+    click.FloatRange(0, 1),
+)
 @flag("--segments", "Also list every paraphrase.")
 @options.as_text
 @options.resamples
@@ -28,6 +34,7 @@ def command(
     paraphrases: tuple[str, ...],
     originals: str,
     model: str,
+    form: str | None,
     as_text: bool,
     format: str,
     output: str | None,
@@ -40,17 +47,18 @@ def command(
 
     \b
     karat paraphrase score out.txt --originals in.txt
+    karat paraphrase score out.txt --originals in.txt --form paper
     karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
     """
-    from karat.paraphrase.pem.model import PEM
+    from karat.paraphrase.pem.model import as_pem
     from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines
 
     check_output(output, (*paraphrases, originals, model))
-    pem = PEM.open(model)
+    pem = as_pem(model, form)
     with Bar() as progress:
         given = Lines(originals, progress, as_text=as_text)
         opened = [Lines(path, progress, as_text=as_text) for path in paraphrases]
         systems = list(zip(map(system_name, paraphrases), opened, strict=True))
-        result = score_paraphrases(systems, given, pem, progress=progress, **settings)
+        result = score_paraphrases(systems, given, pem, form=form, progress=progress, **settings)
     show(result.document(options.command_line()), format, output)

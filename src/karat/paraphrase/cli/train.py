@@ -36,6 +36,18 @@ if TYPE_CHECKING:
     "unigram",
 )
 @option(
+    "--smoothing",
+    "Smoothing of the language model. Default: katz for the paper's form, as SRILM's; else "
+    "kneser-ney.",
+    choice("kneser-ney", "katz"),
+)
+@option(
+    "--agreement",
+    "How much a link counts that both directions expect: the product, or its root. Default: "
+    "product for the paper's form, else root.",
+    choice("root", "product"),
+)
+@option(
     "--tok toks",
     "The tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
     multiple=True,
@@ -83,6 +95,7 @@ def command(
     \b
     karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
     karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
+    karat paraphrase train zh=en-zh.tsv --tok zh=zh --form paper -o model.npz
     """
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.pem.judged_pairs import judged_rows

@@ -102,7 +102,7 @@ def target_statistics(
 
     Give the recipe of the phrase table, so that words are stemmed alike.
     """
-    return _statistics(_TargetBags(recipe, order), originals, paraphrases, threads, progress)
+    return _statistics(TargetBags(recipe, order), originals, paraphrases, threads, progress)
 
 
 def _statistics(
@@ -144,16 +144,18 @@ class PivotBags:
 
 
 @dataclass(frozen=True)
-class _TargetBags:
+class TargetBags:
     """A counter of the words' own n-grams."""
 
     recipe: Recipe
     order: int
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        """Ask for the n-grams of both texts."""
         yield self.recipe, self.order
 
     def rows(self, pairs: Pairs) -> Floats:
+        """Return pairs x orders x (common, candidate, reference)."""
         mine = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
         theirs = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
         common = pairs.matches(self.recipe, self.order).each

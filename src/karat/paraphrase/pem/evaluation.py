@@ -1,25 +1,27 @@
 """PEM against human judgement: the paper's three tables, for any judged set that has what it takes.
 
-What PEM predicts comes from `cross_predict`, which never shows a regression the originals that it
-is tested on. Its rivals are the same regression without any pivot language.
+What PEM predicts comes from `cross_predict`, or from a split of the originals as in the paper: no
+regression has seen the originals that it is tested on. Its rivals are the same regression without
+any pivot language.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.metrics.names import parse
-from karat.paraphrase.pem.features import Features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
-from karat.paraphrase.pem.svr import GRID, Setting, cross_predict
+from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
+from karat.paraphrase.pem.protocol import Protocol
+from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, recognition
+from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
+from karat.paraphrase.pem.svr import GRID, Setting
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import pearson, spearman
@@ -27,11 +29,6 @@ from karat.stats.resampling import SEED, bootstrap_sums
 
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 HIGH = 4.0  # adequacy and fluency of the paraphrases whose dissimilarity is looked at alone
-RIVALS = {
-    "stemmed unigram F1": ("rouge1:stem=porter-nltk",),
-    "ROUGE-1 and chrF++": ("rouge1", "chrf++:case=lower"),
-}
-"""Name -> the metrics that take the place of the pivot features; the original is the reference."""
 
 
 class Correlation(NamedTuple):
@@ -78,6 +75,8 @@ class ParaphraseEvaluation(Result):
     rows: tuple[Correlation, ...]
     gains: tuple[Gain, ...]
     parts: tuple[Correlation, ...]
+    alone: tuple[Correlation, ...]
+    """The metrics of the rivals, without a regression."""
     inter_judge: tuple[Correlation, ...]
     criteria: tuple[Correlation, ...]
     predictions: tuple[JudgedPoint, ...]
@@ -86,6 +85,10 @@ class ParaphraseEvaluation(Result):
     """The means of the predictions of each system."""
     dissimilarities: tuple[JudgedPoint, ...]
     """Dissimilarity and overall quality of adequate, fluent paraphrases."""
+    recognition: tuple[Recognition, ...]
+    """Recognition of paraphrases by thresholds, if it was asked for."""
+    recognition_points: tuple[RecognitionPoint, ...]
+    """Points of the precision-recall curves."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
@@ -95,9 +98,13 @@ def evaluate_paraphrases(
     evalset: EvalSet | str | os.PathLike[str],
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
+    form: str | None = None,
     dimension: str | None = None,
     controls: bool = False,
     folds: int = 10,
+    train_first: int | None = None,
+    rivals: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
+    recognise: float | None = None,
     grid: Sequence[Setting] = GRID,
     resamples: int = 1000,
     seed: int = SEED,
@@ -107,59 +114,97 @@ def evaluate_paraphrases(
     """Cross-validate PEM and its rivals by original, and set all beside the judges.
 
     `evalset` is a set or its name; `dimension` is overall quality. `model` gives pivot languages
-    and language model, the regression is learned anew. `controls` adds the paper's three.
+    and language model, the regression is learned anew, of the features of `form` (default: the
+    model's). `controls` adds the paper's three. With `train_first` one regression learns from the
+    first originals of the set and is tested on the others, as in the paper. `rivals` are metrics
+    by name, in place of the usual ones (`RIVALS`). `recognise` is the human score, 1 to 5, from
+    which a pair counts as a paraphrase: then thresholds are tried, too.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
-    pem = as_pem(model)
-    found = pem.features(judged.originals, judged.paraphrases, threads=threads, progress=progress)
+    pem = as_pem(model, form)
+    pem = replace(pem, form=form or pem.form)
+    how = Protocol(judged, folds, train_first, tuple(grid), progress)
+    settings = {
+        "model": pem.name,
+        "form": pem.form,
+        "dimension": judged.overall,
+        "controls": controls,
+        "folds": folds,
+        "train_first": train_first,
+        "recognise": recognise,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    chance = resamples, seed
+    return _evaluated(pem, how, as_rivals(rivals), recognise, chance, settings, threads)
 
-    def left_out(matrix: Floats) -> Floats:
-        found = cross_predict(matrix, judged.human, judged.originals, grid, folds, progress)
-        return np.clip(found, *SCALE)
 
-    predicted = left_out(found.matrix)
-    rows, gains = against_humans(judged, "PEM", predicted), []
-    rivals = rival_features(judged, found, threads=threads, progress=progress)
-    for name, other in ((name, left_out(matrix)) for name, matrix in rivals.items()):
-        rows.append(correlate(judged, name, other, "human average", judged.human))
-        if resamples:
-            gains.append(paired_gain(judged, ("PEM", predicted), (name, other), resamples, seed))
-    settings = {"model": pem.name, "dimension": judged.overall, "controls": controls}
-    parts = zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True)
+def _evaluated(
+    pem: PEM,
+    how: Protocol,
+    rivals: Mapping[str, Sequence[str]],
+    recognise: float | None,
+    chance: tuple[int, int],
+    settings: Mapping[str, object],
+    threads: int | None,
+) -> ParaphraseEvaluation:
+    """Predict by PEM and by its rivals, and set both beside the judges."""
+    judged, tested = how.judged, how.tested
+    work: dict[str, Any] = {"threads": threads, "progress": how.progress}
+    found = pem.features(judged.originals, judged.paraphrases, **work)
+    scores = rival_scores(judged, rivals, **work)
+    predicted = how.predict(found.matrix)
+    replaced = rival_features(judged, found, rivals, scores)
+    others = {name: how.predict(matrix) for name, matrix in replaced.items()}
+    rated = others.items() if chance[0] else ()
+    gains = [paired_gain(tested, ("PEM", predicted), one, *chance) for one in rated]
+    parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
+    parts, alone = how.only_tested(parts), how.only_tested(scores)
+    measures = {"PEM": predicted, **parts, **alone}
+    recognised = ((), ()) if recognise is None else recognition(tested, measures, recognise)
     return ParaphraseEvaluation(
         judged.evalset.name,
-        tuple(rows),
+        (*against_humans(tested, "PEM", predicted), *_with_humans(tested, others)),
         tuple(gains),
-        tuple(correlate(judged, *part, "human average", judged.human) for part in parts),
+        _with_humans(tested, parts),
+        _with_humans(tested, alone),
         tuple(judge_pairs(judged)),
         tuple(criteria(judged)),
-        tuple(map(JudgedPoint, judged.human.tolist(), predicted.tolist(), judged.systems)),
-        tuple(_system_means(judged, predicted)),
+        tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
+        tuple(_system_means(tested, predicted)),
         tuple(_dissimilarities(judged)),
-        {**settings, "folds": folds, "resamples": resamples, "seed": seed},
-        tuple(_notes(judged, pem, folds)),
+        *recognised,
+        settings,
+        (how.note, *_notes(judged, pem)),
         pem.signature,
     )
 
 
-def _notes(judged: JudgedPairs, pem: PEM, folds: int) -> list[str]:
-    notes = [
-        f"Cross-validated in {folds} folds by original: no regression has seen an original "
-        "that it is tested on, and its settings were searched inside the training part.",
+def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
+    named = columns.items()
+    return tuple(correlate(judged, *one, "human average", judged.human) for one in named)
+
+
+def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
+    yield (
         "The others are the same regression with the pivot features replaced by what their names "
-        "say.",
-    ]
+        "say."
+    )
     if not judged.real.all():
-        notes.append(
+        yield (
             "The scores of controls are fixed and easy to tell, which raises all correlations that "
             "include them."
         )
+    if pem.form == "paper" and not pem.about.get("running"):
+        yield (
+            "The features are the paper's, but not the language model, which is that of the model "
+            "given: train one with --form paper."
+        )
     if pem.bundled:
-        notes.append(
+        yield (
             "The pivot languages and the language model are those of the small bundled model, for "
             "trying out only: train them on your own text with karat paraphrase train."
         )
-    return notes
 
 
 # -------------------------------------------------------------------------------- correlations
@@ -227,15 +272,6 @@ def against_humans(judged: JudgedPairs, name: str, predicted: Floats) -> list[Co
     for judge, given in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", given))
     return rows
-
-
-def rival_features(judged: JudgedPairs, found: Features, **work: Any) -> dict[str, Floats]:
-    """Return the features of each rival: those of PEM with the pivots' replaced."""
-    originals, rivals = [[text] for text in judged.originals], {}
-    for name, metrics in RIVALS.items():
-        own = [parse(one).segments(judged.paraphrases, originals, **work) for one in metrics]
-        rivals[name] = np.column_stack([found.without_pivots(), *own])
-    return rivals
 
 
 # ---------------------------------------------------------------------------------- bootstrap

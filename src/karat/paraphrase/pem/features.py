@@ -19,8 +19,11 @@ from typing import Any
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
+from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.bags import (
+    PivotBags,
     PivotSettings,
+    TargetBags,
     f1,
     pivot_statistics,
     pooled_f1,
@@ -75,14 +78,36 @@ def features(
 ) -> Features:
     """Return the features of every pair; `work` is `threads` and `progress`."""
     check_feature_form(form)
+    how = FORMS[form]
+    bags = {
+        name: pivot_statistics(table, originals, paraphrases, how, **work)
+        for name, table in pivots.items()
+    }
+    shared = target_statistics(originals, paraphrases, language.recipe, how.order, **work)
+    return _features(bags, shared, language.score(paraphrases, **work), form)
+
+
+def pair_features(
+    pivots: Mapping[str, PhraseTable], language: LanguageModel, pairs: Pairs, form: str
+) -> Features:
+    """Return the features of candidates (paraphrases) beside references (originals)."""
+    how, recipe = FORMS[form], language.recipe
+    bags = {name: PivotBags(table, how).rows(pairs) for name, table in pivots.items()}
+    shared = TargetBags(recipe, how.order).rows(pairs)
+    tokens = pairs.candidates.tokens(recipe)
+    ids = language.find(pairs.candidates.vocab(recipe))[tokens.ids]
+    log10_p = language.kernel.score(ids, tokens.offsets)
+    return _features(bags, shared, np.repeat(log10_p, np.diff(pairs.starts)), form)
+
+
+def _features(bags: Mapping[str, Floats], shared: Floats, log10_p: Floats, form: str) -> Features:
+    """Return features of the bags in each pivot language, of the words' own, and of log10 Pr."""
     columns: dict[str, Floats] = {}
-    for name, table in pivots.items():
-        found = pivot_statistics(table, originals, paraphrases, FORMS[form], **work)
+    for name, found in bags.items():
         columns |= _bags(f"pivot {name}", found, form)
-    pivot = np.mean([columns[f"pivot {name} F1"] for name in pivots], axis=0)
-    shared = target_statistics(originals, paraphrases, language.recipe, FORMS[form].order, **work)
+    pivot = np.mean([columns[f"pivot {name} F1"] for name in bags], axis=0)
     words, original_words = shared[:, 0, 1], shared[:, 0, 2]
-    columns["fluency"] = language.score(paraphrases, **work) / np.maximum(words, 1.0)
+    columns["fluency"] = log10_p / np.maximum(words, 1.0)
     columns |= _bags("target", shared, form)
     if form == "rich":
         columns |= {"words of paraphrase": words, "words of original": original_words}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from karat.arrays import Flags, Floats, np
@@ -139,6 +139,25 @@ class JudgedPairs:
     def real(self) -> Flags:
         """The rows that are no controls."""
         return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
+
+    def where(self, rows: Flags) -> JudgedPairs:
+        """Return some of the rows."""
+        kept = rows.nonzero()[0].tolist()
+        lists = ("originals", "paraphrases", "systems", "segments")
+        fields: dict[str, Any] = {name: [getattr(self, name)[i] for i in kept] for name in lists}
+        return replace(self, human=self.human[rows], **fields)
+
+    def first_originals(self, number: int) -> Flags:
+        """Return which rows are of the first originals, in the order of the set."""
+        mine = set(self.originals)
+        every = [text for text in dict.fromkeys(self.evalset.sources or ()) if text in mine]
+        if not 2 <= number < len(every):
+            raise InputError(
+                f"train_first={number}: {self.evalset.name} has {len(every):,} judged originals, "
+                f"of which 2 to {len(every) - 1:,} can be trained on"
+            )
+        first = set(every[:number])
+        return np.array([text in first for text in self.originals], dtype=np.bool_)
 
     def values(self, dimension: str, judges: Sequence[str] | None = None) -> Floats:
         """Return the mean scores in another dimension, or by some judges; NaN if not given."""

@@ -43,10 +43,16 @@ SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
 """The name of the small model that comes with Karat, for trying out only."""
+_BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
+"""Names of small models that come with Karat, and their files; the second has the paper's form."""
+_AGREED = {
+    "model.npz": "Pearson 0.06; its pivot F1 alone: 0.49",
+    "paper.npz": "Pearson 0.04; its pivot F1 alone: 0.40",
+}
 CAUTION = (
     "This is the small bundled model, for trying out only: on 7,159 judged headlines its PEM "
-    "hardly agreed with people (Pearson 0.06; its pivot F1 alone: 0.49), so train one on your own "
-    "text and judgements with karat paraphrase train before you rely on a score."
+    "hardly agreed with people ({}), so train one on your own text and judgements with karat "
+    "paraphrase train before you rely on a score."
 )
 
 _GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
@@ -55,6 +61,7 @@ ABOUT = record(
     generator=perhaps(_GENERATOR),
     judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
     features=listed(text),
+    running=truth,
 )
 """The description of a model."""
 
@@ -190,13 +197,13 @@ class PEM:
 
     @property
     def bundled(self) -> bool:
-        """True if this is the small model that comes with Karat."""
-        return self.name == bundled_model()
+        """Whether this is a small model that comes with Karat."""
+        return self.name in map(bundled_model, _BUNDLED)
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The note that every report of the bundled model carries; of others there is none."""
-        return (CAUTION,) if self.bundled else ()
+        """The note that every report of a bundled model carries; of others there is none."""
+        return (CAUTION.format(_AGREED[os.path.basename(self.name)]),) if self.bundled else ()
 
     @property
     def signature(self) -> str:
@@ -206,11 +213,12 @@ class PEM:
         learned = self.about.get("judged", {})
         controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
         pivots = "+".join(self.pivots)
+        running = ",running text" if self.about.get("running") else ""
         return (
             f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
-            f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}|"
+            f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}{running}|"
             f"learned={learned.get('set', 'nothing')}{controls}|karat={__version__}"
         )
 
@@ -239,10 +247,10 @@ class PEM:
     def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
         """Map a stored model; `bundled` is the small one that comes with Karat.
 
-        That one is for trying out only: it agrees less with people than its own pivot F1.
+        `bundled-paper` is one of the paper's form. Both are for trying out only: they agree less
+        with people than their own pivot F1.
         """
-        place = bundled_model() if path == BUNDLED else path
-        store = read_store(place, KIND, VERSION)
+        store = read_store(model_place(path), KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
         try:
             check_fields(about, ABOUT)
@@ -263,11 +271,25 @@ class PEM:
         return replace(model, regression=regression, name=store.name)
 
 
-def as_pem(model: PEM | str | os.PathLike[str]) -> PEM:
-    """Return a model, opened if it is the name of a file."""
+def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
+    """Return a model, opened if it is the name of a file; `form` is the form that is wanted.
+
+    `bundled` is then the bundled model of that form, if there is one; a model of another form is
+    returned as it is.
+    """
+    if form is not None:
+        check_feature_form(form)
+        model = (
+            f"{BUNDLED}-{form}" if model == BUNDLED and f"{BUNDLED}-{form}" in _BUNDLED else model
+        )
     return model if isinstance(model, PEM) else PEM.open(model)
 
 
-def bundled_model() -> str:
-    """Return the place of the small model that comes with Karat."""
-    return str(resources.files("karat") / "data" / "paraphrase" / "model.npz")
+def model_place(name: str | os.PathLike[str]) -> str:
+    """Return the place of a model's file; `bundled` and `bundled-paper` come with Karat."""
+    return bundled_model(str(name)) if name in _BUNDLED else os.fspath(name)
+
+
+def bundled_model(name: str = BUNDLED) -> str:
+    """Return the place of a small model that comes with Karat."""
+    return str(resources.files("karat") / "data" / "paraphrase" / _BUNDLED[name])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from karat.errors import InputError
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -28,6 +29,8 @@ class SystemRow(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
+    recognised: float | None = None
+    """The share of pairs that reach the threshold of recognition, if there is one."""
 
 
 class ParaphraseRow(NamedTuple):
@@ -41,6 +44,8 @@ class ParaphraseRow(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
+    recognised: bool | None = None
+    """Whether pivot F1 reaches the threshold of recognition, if there is one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +64,8 @@ def score_paraphrases(
     originals: Texts,
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
+    form: str | None = None,
+    threshold: float | None = None,
     segments: bool = True,
     resamples: int = 1000,
     seed: int = SEED,
@@ -68,9 +75,18 @@ def score_paraphrases(
     """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
 
     `candidates` are the paraphrases of one system, or of several by name, line by line beside the
-    `originals`; `model` is a model or its file. `segments` also keeps every paraphrase.
+    `originals`; `model` is a model or its file. `form` chooses the bundled model of that form; any
+    other model must have it. Pairs whose pivot F1 is at least `threshold`, 0 to 1, are recognised
+    as paraphrases. `segments` also keeps every paraphrase.
     """
-    pem = as_pem(model)
+    pem = as_pem(model, form)
+    if form is not None and pem.form != form:
+        raise InputError(
+            f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
+            f"form: train a model with --form {form}"
+        )
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise InputError(f"threshold={threshold:g}: expected 0 to 1, as pivot F1 is")
     given = as_segments(originals, "originals")
     rows: list[SystemRow] = []
     every: list[ParaphraseRow] = []
@@ -78,24 +94,33 @@ def score_paraphrases(
         texts = as_segments(found, "candidates")
         scores = pem.score(given, texts, threads=threads, progress=progress)
         means = (float(column.mean()) for column in scores)
-        rows.append(SystemRow(name, len(texts), *scores.interval(resamples, seed), *means))
+        share = None if threshold is None else float((scores.pivot_f1 >= threshold).mean())
+        row = SystemRow(name, len(texts), *scores.interval(resamples, seed), *means)
+        rows.append(row._replace(recognised=share))
         if segments:
             both = (some.views(0, len(some)).strings() for some in (given, texts))
-            every += paraphrase_rows(name, scores, *both)
+            every += paraphrase_rows(name, scores, *both, threshold=threshold)
     notes = pem.cautions
     if pem.regression is None:
         notes += ("The model was trained without judgements: it has parts, but no PEM score.",)
-    settings = {"model": pem.name, "resamples": resamples, "seed": seed}
+    settings = {"model": pem.name, "threshold": threshold, "resamples": resamples, "seed": seed}
     return ParaphraseScores(tuple(rows), tuple(every), settings, notes, pem.signature)
 
 
 def paraphrase_rows(
-    system: str, scores: PEMScores, originals: Sequence[str], paraphrases: Sequence[str]
+    system: str,
+    scores: PEMScores,
+    originals: Sequence[str],
+    paraphrases: Sequence[str],
+    *,
+    threshold: float | None = None,
 ) -> Iterator[ParaphraseRow]:
     """Yield the rows of the paraphrases of a system."""
     columns = [column.tolist() for column in scores]
-    rows = zip(originals, paraphrases, *columns, strict=True)
-    return (ParaphraseRow(system, i, *row) for i, row in enumerate(rows, 1))
+    for i, row in enumerate(zip(originals, paraphrases, *columns, strict=True), 1):
+        found = ParaphraseRow(system, i, *row)
+        reached = None if threshold is None else found.pivot_f1 >= threshold
+        yield found._replace(recognised=reached)
 
 
 def _systems(candidates: Candidates) -> Sequence[tuple[str, Texts]]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from karat.arithmetic import product, quick_exp
-from karat.arrays import Floats, Ints, NDArray, np
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson
@@ -169,6 +169,23 @@ def _left_out(features: Floats, human: Floats, fold: Ints, setting: Setting) -> 
     return found
 
 
+def split_predict(
+    features: Floats,
+    human: Floats,
+    groups: Sequence[object],
+    trained: Flags,
+    grid: Sequence[Setting] = GRID,
+) -> Floats:
+    """Predict the rows that are not trained on by one regression of those that are.
+
+    The setting is searched inside the training part.
+    """
+    kept = [group for group, keep in zip(groups, trained, strict=True) if keep]
+    inner = min(3, len(set(kept)))
+    chosen = search(features[trained], human[trained], kept, grid, inner) if inner > 1 else grid[0]
+    return fit_svr(features[trained], human[trained], chosen).predict(features[~trained])
+
+
 def cross_predict(
     features: Floats,
     human: Floats,
@@ -186,9 +203,6 @@ def cross_predict(
     for k in range(folds):
         progress(k, folds, "cross-validating")
         rest = fold != k
-        kept = [group for group, keep in zip(groups, rest, strict=True) if keep]
-        inner = min(3, len(set(kept)))
-        chosen = search(features[rest], human[rest], kept, grid, inner) if inner > 1 else grid[0]
-        found[~rest] = fit_svr(features[rest], human[rest], chosen).predict(features[~rest])
+        found[~rest] = split_predict(features, human, groups, rest, grid)
     progress(folds, folds, "cross-validating")
     return found

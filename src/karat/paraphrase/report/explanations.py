@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from karat.paraphrase.report.networks import network_figure
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.report.model.table import Cell, Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import (
@@ -81,7 +82,10 @@ _PEM = (
 
 
 def explanations_document(result: ParaphraseExplanations, command: str) -> Document:
-    """Return the tables of scores, phrases and n-grams; programs get every edge, too."""
+    """Return the tables of scores, phrases and n-grams, and pictures of the networks.
+
+    Programs get every edge, too.
+    """
     kinds = list(_kinds(result))
     every = [_gram(f"Pair {n}", n, gram) for n, one in _pairs(result) for gram in one.grams]
     shown = [
@@ -109,7 +113,10 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
     signatures = {result.metric: result.signature}
-    return Document(f"Pivot n-grams of {result.name}", tuple(tables), command, signatures, notes)
+    blocks: list[Table | Figure] = [*tables]
+    place = 1 + next(i for i, table in enumerate(tables) if table.key == "phrases")
+    blocks[place:place] = [network_figure(n, one) for n, one in _pairs(result)]
+    return Document(f"Pivot n-grams of {result.name}", tuple(blocks), command, signatures, notes)
 
 
 def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:

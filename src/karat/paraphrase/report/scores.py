@@ -35,6 +35,10 @@ _SEGMENTS = (
     Column("original", "Original", wrap=True),
     Column("paraphrase", "Paraphrase", wrap=True),
 )
+_RECOGNISED_SHARE = Column(
+    "recognised", "Recognised", 3, align="right", help="Share of pairs that reach the threshold."
+)
+_RECOGNISED = Column("recognised", "Paraphrase?", help="Whether pivot F1 reaches the threshold.")
 _GENERATED = (
     Column("segment", "Line", align="right"),
     Column("rank", "Rank", align="right"),
@@ -58,10 +62,14 @@ _WRITTEN = (
 
 def scores_document(result: ParaphraseScores, command: str) -> Document:
     """Return systems with intervals and, if asked for, every paraphrase."""
-    tables = [Table("rows", "Paraphrases", _SYSTEMS, [row._asdict() for row in result.rows])]
+    asked = result.settings.get("threshold") is not None
+    more = (_RECOGNISED_SHARE,) if asked else ()
+    systems = [row._asdict() for row in result.rows]
+    tables = [Table("rows", "Paraphrases", (*_SYSTEMS, *more), systems)]
     if result.segments:
         every = [row._asdict() for row in result.segments]
-        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
+        columns = (*_SEGMENTS[:3], *((_RECOGNISED,) if asked else ()), *_SEGMENTS[3:])
+        tables.append(Table("segments", "Each paraphrase", columns, every, group="system"))
     pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
     blocks: tuple[Table | Figure, ...] = (tables[0], chart, *tables[1:])

@@ -77,7 +77,7 @@ def meta_charts(report: MetaReport) -> list[Chart]:
 
 def _systems(report: MetaReport) -> Table:
     """Every system's scores with intervals: human means and corpus scores."""
-    digits = {str(m): 1 if m.full_scale > 1 else 3 for m in report.evaluation.scored.metrics}
+    digits = {str(m): 1 if m.full_scale > 10 else 3 for m in report.evaluation.scored.metrics}
     shown = {"system": Column("system", "System")}
     rows: dict[str, dict[str, Cell]] = {}
     for one in report.systems:

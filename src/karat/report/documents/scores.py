@@ -31,7 +31,7 @@ _PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True
 
 def decimals(metric: Metric, value: float | None) -> Cell:
     """Two decimals on a scale of 100, four on a scale of 1."""
-    return None if value is None else Decimals(value, 2 if metric.full_scale > 1 else 4)
+    return None if value is None else Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
 _SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
@@ -42,7 +42,7 @@ _COUNTS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words
 
 def parts_text(metric: Metric, score: Score) -> str:
     """The parts of a score in one short line."""
-    digits = 1 if metric.full_scale > 1 else 3
+    digits = 1 if metric.full_scale > 10 else 3
     words = []
     for letter in ("p", "r"):  # of all orders: `P 71.3/48.1/33.5/22.0`
         keys = (f"{letter}{n}" for n in range(1, 99))

@@ -1,0 +1,91 @@
+"""`pem`: PEM as a metric like any other; the candidates are paraphrases of the references."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from karat.arrays import Floats, NDArray, np
+from karat.errors import MetricError
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.paraphrase.pem.bags import TargetBags
+from karat.paraphrase.pem.features import FORMS, pair_features
+from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
+from karat.paraphrase.table.phrase_table import table_digest
+from karat.settings import setting
+from karat.text.recipe import Recipe
+
+_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
+
+
+def model_digest(name: str) -> str:
+    """Return eight digits that differ with the model's content."""
+    return table_digest(model_place(name))
+
+
+def opened_model(name: str) -> PEM:
+    """Return the model of a file, mapped once for as long as the file does not change."""
+    place = model_place(name)
+    try:
+        found = os.stat(place)
+    except OSError:
+        return PEM.open(place)  # which says what is wrong
+    return _opened(place, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: str, _time: int, _size: int) -> PEM:
+    model = PEM.open(path)
+    if model.regression is None:
+        raise MetricError(
+            f"{path} was trained without judgements, so it has no PEM score: train a model with "
+            "karat paraphrase train --judged SET, or use pivot_f1"
+        )
+    return model
+
+
+@dataclass(frozen=True)
+class PEMMetric(Metric):
+    """PEM (Liu, Dahlmeier and Ng 2010): quality of a paraphrase, 1 to 5; mean over segments.
+
+    The candidates are the paraphrases, the references the originals. Several references: the one
+    with the best score, the first of equals. A row is [PEM, its three parts, 1].
+    """
+
+    name: ClassVar[str] = "pem"
+    title: ClassVar[str] = "PEM"
+    full_scale: ClassVar[float] = 5.0
+    score_range: ClassVar[str] = "1 to 5"
+    digests: ClassVar[Any] = MappingProxyType({"model": model_digest})
+
+    model: str = setting(
+        BUNDLED,
+        "the file of a model of karat paraphrase train; bundled and bundled-paper are small ones "
+        "for trying out only",
+    )
+
+    def columns(self) -> tuple[str, ...]:
+        return (*_PARTS, "segments")
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        model = opened_model(self.model)
+        return TargetBags(model.language.recipe, FORMS[model.form].order).overlaps()
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        model = opened_model(self.model)
+        found = pair_features(model.pivots, model.language, pairs, model.form)
+        value = model.combine(found)
+        rows = np.column_stack([value, *found.parts, np.ones(len(value))])
+        return rows[pairs.best(value)]
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        value, *parts = (rows[:, :4] / np.maximum(rows[:, 4:], 1)).T
+        return {"value": value, **dict(zip(_PARTS[1:], parts, strict=True))}
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        return opened_model(self.model).cautions

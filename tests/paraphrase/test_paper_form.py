@@ -1,0 +1,161 @@
+"""The paper's form: what it is trained with, the bundled model of it, and the paper's split."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.errors import InputError
+from karat.paraphrase import Pivot, judged_rows, read_parallel
+from karat.paraphrase.pem.model import PEM, bundled_model
+from karat.paraphrase.pem.svr import GRID, fit_svr, search
+from karat.paraphrase.pem.training import train_language, train_pem
+from karat.storage.store import read_store
+from karat.text.segments import Strings
+
+pytest.importorskip("sklearn")
+
+BUNDLED = resources.files("karat") / "data" / "paraphrase" / "en-fr.tsv"
+PAIRS = "the house\tdas haus\nthe house\tdas haus\na house\tein haus\nthe book\tdas buch\n"
+
+
+@pytest.fixture
+def pivot(tmp_path: Path) -> Pivot:
+    (tmp_path / "pairs.tsv").write_text(PAIRS)
+    return Pivot([read_parallel(tmp_path / "pairs.tsv")])
+
+
+@pytest.mark.parametrize(
+    ("form", "settings", "expected"),
+    [
+        ("paper", {}, ("katz", "product", True)),
+        ("unigram", {}, ("kneser-ney", "root", False)),
+        ("rich", {}, ("kneser-ney", "root", False)),
+        ("paper", {"smoothing": "kneser-ney"}, ("kneser-ney", "product", True)),
+        ("unigram", {"smoothing": "katz", "agreement": "product"}, ("katz", "product", False)),
+    ],
+)
+def test_what_a_form_is_trained_with(
+    pivot: Pivot, form: str, settings: dict[str, str], expected: tuple[str, str, bool]
+) -> None:
+    model = train_pem({"de": pivot}, form=form, generate=False, **settings)
+    smoothing, agreement, running = expected
+    assert model.language.about["smoothing"] == smoothing
+    assert f",{agreement}," in model.pivots["de"].about["aligner"]
+    assert (",running text|" in model.signature) == running == model.about.get("running", False)
+
+
+def test_running_text_counts_lines_that_come_again() -> None:
+    lines = ["a b", "a b", "a c"]
+    different, running = (
+        train_language([Strings(lines, "text")], smoothing="katz", running=again)
+        for again in (False, True)
+    )
+    asked = kt.LanguageModel.train(lines, 4, "katz", tok="13a", case="lower", stem="porter")
+    assert running.score(["a b"]) == asked.score(["a b"])
+    assert running.score(["a b"])[0] > different.score(["a b"])[0]
+
+
+def test_a_text_beside_two_pivots_is_counted_once(pivot: Pivot) -> None:
+    """Else no n-gram would have a count of 1, and Good-Turing nothing to go by."""
+    one, two = (
+        train_pem(dict.fromkeys(names, pivot), form="paper", generate=False)
+        for names in (("de",), ("de", "again"))
+    )
+    for name, array in one.language.arrays.items():
+        np.testing.assert_array_equal(array, two.language.arrays[name])
+
+
+def test_a_form_that_there_is_not(pivot: Pivot) -> None:
+    with pytest.raises(InputError, match="form 'papr': expected one of paper, unigram, rich"):
+        train_pem({"de": pivot}, form="papr")
+    with pytest.raises(InputError, match="smoothing=katzz: expected one of"):
+        train_pem({"de": pivot}, smoothing="katzz", generate=False)
+
+
+def test_the_bundled_model_of_the_paper_can_be_built_again(tmp_path: Path) -> None:
+    judged = judged_rows(kt.load_evalset("demo-paraphrases"), controls=True)
+    text = read_parallel(Path(str(BUNDLED)))
+    made = train_pem({"fr": Pivot([text])}, judged, form="paper", generate=False)
+    made.save(tmp_path / "again.npz")
+    places = (tmp_path / "again.npz", bundled_model("bundled-paper"))
+    again, bundled = (read_store(place, "paraphrase model", 1) for place in places)
+    assert again.about["judged"] == bundled.about["judged"]
+    assert again.arrays.keys() == bundled.arrays.keys()
+    for name, array in bundled.arrays.items():
+        np.testing.assert_allclose(again.arrays[name], array, rtol=1e-6, err_msg=name)
+
+
+def test_scores_of_a_form() -> None:
+    texts = ["I would like to purchase a car."], ["I want to buy a car."]
+    found = kt.score_paraphrases(*texts, form="paper")
+    assert "pem:form=paper," in found.signature
+    assert "lm=4-gram,katz,running text" in found.signature
+    assert found.rows[0].pem == kt.score_paraphrases(*texts, "bundled-paper").rows[0].pem
+    assert kt.score_paraphrases(*texts, form="unigram").signature == PEM.open().signature
+    with pytest.raises(InputError, match=r"has the form unigram.*train a model with --form rich"):
+        kt.score_paraphrases(*texts, form="rich")
+
+
+def test_the_command_takes_the_form(output: Callable[..., str], folder: Path) -> None:
+    (folder / "in.txt").write_text("I want to buy a car.\n")
+    (folder / "out.txt").write_text("I would like to purchase a car.\n")
+    arguments = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "-f", "json")
+    found = json.loads(output(*arguments, "--form", "paper"))
+    assert "form=paper" in found["signature"]["pem"]
+    assert "(Pearson 0.04; its pivot F1 alone: 0.40)" in found["notes"][0]
+
+
+# ------------------------------------------------------------------------------- a fixed split
+
+
+def test_the_split_of_the_paper() -> None:
+    found = kt.evaluate_paraphrases("demo-paraphrases", train_first=27, resamples=0)
+    judged = judged_rows(kt.load_evalset("demo-paraphrases"))
+    sources = kt.load_evalset("demo-paraphrases").sources or ()
+    first = np.array([text in sources[:27] for text in judged.originals])
+    matrix = PEM.open().features(judged.originals, judged.paraphrases).matrix
+    kept = [text for text in judged.originals if text in sources[:27]]
+    setting = search(matrix[first], judged.human[first], kept, GRID, 3)
+    predicted = fit_svr(matrix[first], judged.human[first], setting).predict(matrix[~first])
+    assert found.rows[0].rows == len(found.predictions) == 13 * 4
+    shown = np.array([point.y for point in found.predictions])
+    np.testing.assert_array_equal(shown, np.clip(predicted, 1, 5))
+    assert found.inter_judge[0].rows == 160  # judges are compared on all originals
+    assert "Trained on the first 27 originals, tested on the other 13" in found.notes[0]
+
+
+@pytest.mark.parametrize("number", [1, 40, 100])
+def test_a_split_that_leaves_too_little(number: int) -> None:
+    expected = f"train_first={number}: demo-paraphrases has 40 judged originals"
+    with pytest.raises(InputError, match=expected):
+        kt.evaluate_paraphrases("demo-paraphrases", train_first=number)
+
+
+def test_evaluate_takes_a_form_and_rivals() -> None:
+    settings: dict[str, Any] = {"folds": 2, "resamples": 0, "rivals": ["ter"]}
+    found = kt.evaluate_paraphrases("demo-paraphrases", form="paper", **settings)
+    assert [row.first for row in found.rows][-1] == "ter"
+    assert [row.first for row in found.alone] == ["ter"]
+    assert "pem:form=paper" in found.signature
+    assert not any("not the language model" in note for note in found.notes)
+    rich = kt.evaluate_paraphrases("demo-paraphrases", form="rich", **settings)
+    assert "pem:form=rich" in rich.signature
+    own = kt.evaluate_paraphrases("demo-paraphrases", PEM.open(), form="paper", **settings)
+    assert any("not the language model" in note for note in own.notes)
+
+
+def test_metrics_alone_are_those_of_the_metrics() -> None:
+    found = kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=0)
+    judged = judged_rows(kt.load_evalset("demo-paraphrases"))
+    scores = kt.metric("bleu").segments(judged.paraphrases, [[one] for one in judged.originals])
+    by_name = {row.first: row for row in found.alone}
+    assert by_name["bleu"].pearson == pytest.approx(np.corrcoef(scores, judged.human)[0, 1])
+    assert [row.first for row in found.rows][-1] == "BLEU"
