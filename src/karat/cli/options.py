@@ -164,9 +164,8 @@ def output(function: F) -> F:
         _Format(FORMATS),
         callback=_format,
     )(function)
-    return option("-o --output", "Write output to this file (atomic).", path, is_eager=True)(
-        function
-    )
+    written = option("-o --output", "Write output to this file (atomic).", path, is_eager=True)
+    return written(function)
 
 
 def segment_options(what: str) -> Callable[[F], F]:

@@ -73,10 +73,8 @@ class KnownSet(NamedTuple):
             return Path(str(resources.files("karat") / "data" / self.place))
         folder = os.environ.get(VARIABLE)
         if not folder:
-            raise InputError(
-                f"{name} is a known set, and {VARIABLE} is not set: let it name the folder that "
-                f"holds {self.place}"
-            )
+            told = f"{VARIABLE} is not set: let it name the folder that holds {self.place}"
+            raise InputError(f"{name} is a known set, and {told}")
         path = Path(folder) / self.place
         if not path.exists():
             raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
@@ -114,12 +112,10 @@ class Catalogue(NamedTuple):
 
         Formats of installed packages are looked at if no other fits.
         """
-        fits = (
-            name
-            for name, one in self.formats.usable()
-            if (one.is_in(path) if path.is_dir() else one.fits(line))
-        )
-        return next(fits, None)
+        for name, one in self.formats.usable():
+            if one.is_in(path) if path.is_dir() else one.fits(line):
+                return name
+        return None
 
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder or file by its content; refuse sets of another kind."""

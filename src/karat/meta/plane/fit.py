@@ -76,15 +76,9 @@ def judged(scored: ScoredSet, metric: AEv, dimension: str, normalise: str = "non
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
-    return PlaneData(
-        metric,
-        tuple(scored.evalset.systems),
-        scored.rows[metric] * known[:, :, None],
-        np.where(known, human, 0.0),
-        known.astype(np.float64),
-        references_of(scored.evalset),
-        normalise,
-    )
+    rows, scores = scored.rows[metric] * known[:, :, None], np.where(known, human, 0.0)
+    found = metric, tuple(scored.evalset.systems), rows, scores, known.astype(np.float64)
+    return PlaneData(*found, references_of(scored.evalset), normalise)
 
 
 def check_family(metric: AEv) -> None:
@@ -319,9 +313,8 @@ def fit_plane(
             f"least {FEWEST_SYSTEMS}"
         )
     if np.nanmin(human) == np.nanmax(human):
-        raise InputError(
-            f"{dimension}: all systems have the same human score, and no metric can agree with that"
-        )
+        told = "all systems have the same human score, and no metric can agree with that"
+        raise InputError(f"{dimension}: {told}")
     p, dealt = maximum_test(human, cells, permutations, seed)
     r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
     draws = resampled(given, resamples, over, seed, progress)
