@@ -154,10 +154,8 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
         mixed = f"{trees[0]} is a file of trees and {others[0]} is not"
         raise InputError(f"{mixed}: give all references as .conllu, or all as text")
     if optional:
-        raise InputError(
-            f"--optional-references is for text, where a line may be empty: {trees[0]} has a tree "
-            f"for every segment; leave it out"
-        )
+        told = "--optional-references is for text, where a line may be empty"
+        raise InputError(f"{told}: {trees[0]} has a tree for every segment; leave it out")
     from karat.text.conllu import read_conllu
 
     return [read_conllu(path) for path in trees]

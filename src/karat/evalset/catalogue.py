@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
@@ -15,6 +14,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
 from karat.registry import Registry, call, check_that, load, origin, returned
 from karat.storage.unpacking import unpacked
+from karat.text.sniffing import parsed_json
 
 VARIABLE = "KARAT_DATA"
 """The environment variable that names the folder with the known sets."""
@@ -161,8 +161,5 @@ def first_line(path: Path) -> str:
 
 def json_object(line: str) -> dict[str, Any]:
     """Return the JSON object of a line; an empty one where it has none."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
+    found = parsed_json(line)
     return found if isinstance(found, dict) else {}

@@ -44,10 +44,8 @@ class TreeAccuracy(Accuracy):
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
         trees = pairs.trees
         if trees is None:
-            raise InputError(
-                f"{self.name} needs dependency trees as references: a .conllu file, Tree objects, "
-                f"or karat.parse_references(texts)"
-            )
+            forms = "a .conllu file, Tree objects, or karat.parse_references(texts)"
+            raise InputError(f"{self.name} needs dependency trees as references: {forms}")
         lengths = np.diff(trees.offsets)
 
         def count() -> Ints:

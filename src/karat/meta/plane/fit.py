@@ -84,10 +84,8 @@ def judged(scored: ScoredSet, metric: AEv, dimension: str, normalise: str = "non
 def check_family(metric: AEv) -> None:
     """Refuse what has no plane."""
     if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
-        raise InputError(
-            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
-            "that every cell comes from the same statistics"
-        )
+        needs = f"a plane needs n={ORDERS[-1]}, equal weights and refs=all or average"
+        raise InputError(f"{metric}: {needs}, so that every cell comes from the same statistics")
 
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
@@ -308,10 +306,8 @@ def fit_plane(
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
     if known < FEWEST_SYSTEMS:
-        raise InputError(
-            f"{dimension}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
-            f"least {FEWEST_SYSTEMS}"
-        )
+        few = f"{known} system{'s' * (known != 1)} with human scores"
+        raise InputError(f"{dimension}: {few}: a plane needs at least {FEWEST_SYSTEMS}")
     if np.nanmin(human) == np.nanmax(human):
         told = "all systems have the same human score, and no metric can agree with that"
         raise InputError(f"{dimension}: {told}")

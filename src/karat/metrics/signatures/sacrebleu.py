@@ -161,10 +161,8 @@ def _read(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
         known = (*_SHARED[:4], *fields, "version")
-        raise MetricError(
-            f"{text}: sacreBLEU's {_TITLES[name]} has no field {quoted(field)}"
-            f"{nearest(field, known)} (it has {', '.join(known)})"
-        )
+        no_field = f"no field {quoted(field)}{nearest(field, known)} (it has {', '.join(known)})"
+        raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
     read, expected = fields[field]
     settings = read(value)
     if settings is None:
@@ -183,10 +181,9 @@ def _check_version(text: str, version: str | None) -> None:
         raise MetricError(f"{text}: version:{version}: expected a version, such as 2.6.0")
     if not FIRST <= (int(found[1]), int(found[2])) <= LAST:
         span = " to ".join(f"{major}.{minor}" for major, minor in (FIRST, LAST))
-        raise MetricError(
-            f"{text}: version:{version}: Karat's numbers are those of sacreBLEU {span}; leave "
-            f"version out to score with them"
-        )
+        numbers = f"Karat's numbers are those of sacreBLEU {span}"
+        leave = "leave version out to score with them"
+        raise MetricError(f"{text}: version:{version}: {numbers}; {leave}")
 
 
 def _claims(text: str, found: Mapping[str, str]) -> Claims:
