@@ -44,10 +44,10 @@ def meta_document(result: Ranking, command: str) -> Document:
     places: Places = {}
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
-    figures = (  # the metric, its value and interval: a figure for each place
-        intervals_figure(", ".join(place), place[2], (Interval(*row[4:8]) for row in rows))
-        for place, rows in places.items()
-    )
+    figures = []
+    for place, rows in places.items():
+        items = (Interval(row.metric, row.value, row.low, row.high) for row in rows)
+        figures.append(intervals_figure(", ".join(place), place[2], items))
     blocks: tuple[Table | Figure, ...] = (_table(places), *figures, tests)
     return Document(title, blocks, command, result.signatures, result.notes)
 
