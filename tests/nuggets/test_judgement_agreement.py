@@ -107,6 +107,15 @@ def test_the_same_judgements_agree_and_nothing_carried_has_no_precision() -> Non
     assert (row.precision, row.precision_low, row.recall, row.f) == (None, None, 0.0, 0.0)
 
 
+def test_labels_of_models_are_compared_where_no_person_judged() -> None:
+    rows = tuple(row._replace(kind="model", judge="gpt") for row in other().rows)
+    found = kt.agree_nuggets(SET, Judgements(rows))
+    assert found.rows == kt.agree_nuggets(SET, other()).rows
+    assert "The other judgements are labels of models: gpt." in found.notes
+    mixed = kt.agree_nuggets(SET, Judgements((*rows, *other().rows[:8])))
+    assert (mixed.models, mixed.rows[0].pairs) == ((), 8)
+
+
 def test_strict_and_corrected() -> None:
     half = Judgements(tuple(row._replace(value=row.value / 2) for row in JUDGED.rows))
     assert kt.agree_nuggets(SET, half).rows[0].f == 1

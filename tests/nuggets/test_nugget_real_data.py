@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 import karat as kt
+from karat.nuggets.guess.evaluation import judged_pool
+from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
+from karat.nuggets.guess.paper.thresholds import best_f_threshold
+from karat.nuggets.guess.paper.tuning import trial
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.sets.census import census, difficulty, finders, mean_interval
@@ -110,3 +115,27 @@ def test_spread_is_a_mean_with_its_standard_error() -> None:
     assert mean_interval([1, 2, 3, 4]) == (2.5, pytest.approx(1.96 * math.sqrt(5 / 3 / 4)))
     assert math.isnan(mean_interval([1]).half)
     assert math.isnan(mean_interval([]).mean)
+
+
+@pytest.mark.parametrize(
+    ("informativeness", "f"), [("descriptions", (0.678, 0.704)), ("responses", (0.595, 0.639))]
+)
+def test_both_forms_of_informativeness(
+    rag24: NuggetSet, realsumm: NuggetSet, informativeness: str, f: tuple[float, float]
+) -> None:
+    """The figures of the document: on whole answers the paper's form says yes to everything."""
+    for nuggets, wanted in zip((rag24, realsumm), f, strict=True):
+        pool, labels = judged_pool(nuggets)
+        cells = Folded(pool, labels, folds(pool, "system"))
+        found = trial(cells, Paper(informativeness=informativeness))
+        assert found.agreement.f == pytest.approx(wanted, abs=0.0005)
+        assert (found.threshold < 0) == (informativeness == "responses")
+
+
+def test_the_built_in_threshold_is_near_the_best_of_both_sets(
+    rag24: NuggetSet, realsumm: NuggetSet
+) -> None:
+    for nuggets, wanted in ((rag24, 0.253), (realsumm, 0.256)):
+        pool, labels = judged_pool(nuggets)
+        shares = ngram_scores(pool, Paper(normalised=True))
+        assert best_f_threshold(shares, labels > 0) == pytest.approx(wanted, abs=0.0005)

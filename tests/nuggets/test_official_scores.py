@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from nuggets.nugget_world import world
 
+import karat as kt
 from karat.nuggets.guess.agreement import (
     Averages,
     Way,
@@ -26,6 +27,7 @@ from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.idf import pooled_idf
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.sets.keys import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 
@@ -173,3 +175,20 @@ def test_runs_have_official_and_guessed_f(found: NuggetEvaluation) -> None:
     text = found.render("html")
     assert "tau_b of official F against the threshold" in text
     assert "Official and guessed F" in text
+
+
+def test_a_key_without_vital_nuggets_has_no_official_f() -> None:
+    okay = [
+        replace(q, nuggets=tuple(replace(n, vital=False) for n in q.nuggets))
+        for q in KEY.questions.values()
+    ]
+    found = evaluate_nuggets(replace(SET, key=make_key(okay)))
+    assert all(math.isnan(row.tau_b) and row.swaps == row.pairs == 0 for row in found.scores)
+    assert all(math.isnan(row.official) and row.low is None for row in found.run_scores)
+    assert found.judgements[0].f > 0.5
+    assert "nan" not in found.render("html").lower().replace("nano", "")
+    with_f = replace(SET, key=make_key([*okay[:4], KEY.questions["q4"]]))
+    assert all(row.pairs > 0 for row in evaluate_nuggets(with_f).scores)
+    shifts = kt.agree_nuggets(replace(SET, key=make_key(okay)), JUDGED)
+    assert (shifts.rows[0].f, shifts.runs, shifts.scores) == (1.0, (), ())
+    assert "Judgements against judgements" in shifts.render()

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from karat.metrics.explain.treelets import TreeExplanation
     from karat.text.trees import Tree
 
-
 MOST_CELLS = 10**9
 """The largest product of a candidate's tokens and a tree's words."""
 

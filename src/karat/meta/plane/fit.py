@@ -127,10 +127,8 @@ def judged(
 def check_family(metric: AEv) -> None:
     """Refuse what has no plane."""
     if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
-        raise InputError(
-            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
-            "that every cell comes from the same statistics"
-        )
+        needs = f"a plane needs n={ORDERS[-1]}, equal weights and refs=all or average"
+        raise InputError(f"{metric}: {needs}, so that every cell comes from the same statistics")
 
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:

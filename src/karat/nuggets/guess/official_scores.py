@@ -146,13 +146,9 @@ class JudgedSet:
 
 def default_trial(tuned: Tuning) -> Trial:
     """The paper's own setting: no stemming, bigrams, idf, all words."""
-    wanted = "none", 2, "idf", "none"
-    kinds = [(one.classifier.stem, *_form(one.classifier)) for one in tuned.trials]
-    return tuned.trials[kinds.index(wanted)]
-
-
-def _form(rule: Paper) -> tuple[int, str, str]:
-    return rule.n, rule.weight, rule.stop
+    rules = [trial.classifier for trial in tuned.trials]
+    kinds = [(rule.stem, rule.n, rule.weight, rule.stop) for rule in rules]
+    return tuned.trials[kinds.index(("none", 2, "idf", "none"))]
 
 
 def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:

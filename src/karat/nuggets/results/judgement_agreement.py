@@ -31,8 +31,9 @@ from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, st
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.intervals.expected_scores import Returned, returned
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.voting import PERSON
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.judges.kappa import cohen_kappa
@@ -85,6 +86,8 @@ class NuggetAgreement(Result):
     other: Floats
     left_out: tuple[int, int]
     """Pairs that only the official, and only the other judgements have."""
+    models: tuple[str, ...] = ()
+    """The models whose labels the other judgements are, if no person's are among them."""
 
     signature = ""
 
@@ -182,6 +185,7 @@ class NuggetAgreement(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was compared."""
         mine, theirs = self.left_out
+        models = ", ".join(name or UNNAMED for name in self.models)
         strict = "Partial support is none (strict)." if self.settings["strict"] else ""
         corrected = (
             "Judgements are corrected: a response carries a nugget if an identical one, of any "
@@ -192,6 +196,7 @@ class NuggetAgreement(Result):
             "official ones do; recall the other way round. Intervals: 95%, over questions.",
             f"Only pairs that both judged count; {mine:,} that only the official and {theirs:,} "
             "that only the other judgements have are left out, in scores, too.",
+            *([f"The other judgements are labels of models: {models}."] if models else []),
             *([strict] if strict else []),
             *([corrected] if self.settings["corrected"] else []),
         )
@@ -208,9 +213,9 @@ def agree_nuggets(
 ) -> NuggetAgreement:
     """Set other judgements beside those of a set, which are the official ones.
 
-    `other` may be a file of judgements beside the name of a set, and else is a whole set. If
-    `corrected`, judgements speak for identical responses of all runs; if `strict`, partial support
-    is none.
+    `other` may be a file of judgements beside the name of a set, and else is a whole set; labels of
+    models are compared if no person's are in it. If `corrected`, judgements speak for identical
+    responses of all runs; if `strict`, partial support is none.
     """
     Official(beta)
     if not isinstance(other, NuggetSet | Judgements):
@@ -219,7 +224,11 @@ def agree_nuggets(
         else:
             other = load_nuggets(nuggets, judgements=[other], progress=progress)
     nuggets = as_nuggets(nuggets, progress)
-    both = nuggets.judgements, other.judgements if isinstance(other, NuggetSet) else other
+    told = other.judgements if isinstance(other, NuggetSet) else other
+    models = () if told.deciding else tuple(told.of_models)
+    if models:  # where no person judged, the labels of models are what is compared
+        told = told.with_rows(row._replace(kind=PERSON) for row in told.rows)
+    both = nuggets.judgements, told
     for which, some in zip(("", " other"), both, strict=True):
         if not nuggets.runs or not some.deciding:
             raise InputError(
@@ -240,7 +249,7 @@ def agree_nuggets(
     official, others = (np.where(shared, x, np.nan)[mine] for x in values)
     asked = {"beta": beta, "corrected": corrected, "strict": strict}
     left_out = int((known[0] & ~shared).sum()), int((known[1] & ~shared).sum())
-    return NuggetAgreement(nuggets.name, asked, judged, official, others, left_out)
+    return NuggetAgreement(nuggets.name, asked, judged, official, others, left_out, models)
 
 
 def _values(pool: Pool, judgements: Judgements, corrected: bool, strict: bool) -> Floats:
