@@ -159,7 +159,7 @@ USES = {
     "levels": "kt.Experiment('demo', ('bleu',), levels=({!r},))",
     "formats": "kt.load_evalset('.', {!r})",
     "nugget_formats": "kt.load_nuggets('.', format={!r})",
-    "classifiers": "kt.score_nuggets(kt.load_nuggets('demo-nuggets'), rule={!r})",
+    "classifiers": "kt.score_nuggets(kt.load_nuggets('demo-nuggets'), classifier={!r})",
     "tokenizers": "kt.tokenize(['a'], tok={!r})",
     "stemmers": "kt.tokenize(['a'], stem={!r})",
     "renderers": "kt.list_metrics('bleu').document() and "
@@ -216,6 +216,7 @@ def slips(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return runner(site)
 
 
+ITEM = "failed: TypeError: sequence item 1: expected str"
 LUCK = "failed: RuntimeError: no luck (package slips@2.1)"
 THREE = "returned 3, expected"
 
@@ -226,7 +227,10 @@ THREE = "returned 3, expected"
         (("metrics", "-f", "fails"), f"the renderer of the format fails {LUCK}"),
         (("metrics", "-f", "leaves"), "the renderer of the format leaves failed: SystemExit: 0"),
         (("metrics", "-f", "three"), f"the renderer of the format three {THREE} text"),
-        (("metrics", "-f", "threes"), f"the renderer of the format threes {THREE} text"),
+        (
+            ("metrics", "-f", "threes"),
+            f"the renderer of the format threes {ITEM}",
+        ),
         (("data", "judges", "fails"), f"the reader of the format fails {LUCK}"),
         (("data", "judges", "three"), f"the reader of the format three {THREE} karat.EvalSet"),
         (("score", "s=x", "-r", "x", "-m", "bleu:tok=fails"), f"tokeniser fails {LUCK}"),

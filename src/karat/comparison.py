@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.arithmetic import ExactRows, rounded
 from karat.arrays import Floats, np
@@ -160,7 +160,11 @@ def compare(
     found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress, how)
     draws = resample(found, resamples, seed, progress)
     if test == "bootstrap":
-        p_values = _bootstrap_tests(found, draws, base)
+        p_values = {
+            key: paired_bootstrap(draws[key], draws[base, key[1]], _difference(found, key, base))
+            for key in found
+            if key[0] != base
+        }
     else:
         p_values = _randomization_tests(found, base, trials, seed, progress)
     scores = totals(found, refs.number, how, signature)
@@ -181,12 +185,8 @@ def _examples(
     for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
         gaps = comparison.differences(base, system, first, top)
         places = [gap.segment for gap in gaps]
-        texts = zip(
-            references.strings(places),
-            systems[base].strings(places),
-            systems[system].strings(places),
-            strict=True,
-        )
+        shown: list[Any] = [references, systems[base], systems[system]]
+        texts = zip(*(source.strings(places) for source in shown), strict=True)
         for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
             which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
             found.append(Example(system, *gap, refs[0], theirs, mine, which))
@@ -197,10 +197,8 @@ def _resamples(test: str, trials: int, resamples: int | None) -> int:
     if resamples is None:
         return trials if test == "bootstrap" else DEFAULT_TRIALS["bootstrap"]
     if test == "bootstrap" and resamples != trials:
-        raise InputError(
-            f"resamples={resamples}: the bootstrap test makes its intervals from its own "
-            f"{trials} trials; set trials alone"
-        )
+        told = f"the bootstrap test makes its intervals from its own {trials} trials"
+        raise InputError(f"resamples={resamples}: {told}; set trials alone")
     return resamples
 
 
@@ -213,26 +211,14 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
     if name is None:
         return names[0]
     if name not in names:
-        raise InputError(
-            f"baseline {quoted(name)} is none of the systems: {short(', '.join(names))}"
-            f"{nearest(name, names)}"
-        )
+        known = f"{short(', '.join(names))}{nearest(name, names)}"
+        raise InputError(f"baseline {quoted(name)} is none of the systems: {known}")
     return name
 
 
 def _difference(found: Mapping[_Key, Collected], key: _Key, base: str) -> float:
     m = key[1]
     return m.score(found[key].total).value - m.score(found[base, m].total).value
-
-
-def _bootstrap_tests(
-    found: Mapping[_Key, Collected], draws: Mapping[_Key, Floats], base: str
-) -> dict[_Key, float]:
-    return {
-        key: paired_bootstrap(draws[key], draws[base, key[1]], _difference(found, key, base))
-        for key in found
-        if key[0] != base
-    }
 
 
 def _randomization_tests(

@@ -119,10 +119,8 @@ def _explained(
     elif isinstance(refs, Trees):
         against = refs[place]
     else:
-        raise InputError(
-            f"{refs.name} has no trees: {by.name} needs dependency trees as references, a "
-            ".conllu file"
-        )
+        needs = f"{by.name} needs dependency trees as references, a .conllu file"
+        raise InputError(f"{refs.name} has no trees: {needs}")
     try:
         found: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
     except InputError as error:

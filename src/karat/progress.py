@@ -45,11 +45,9 @@ def as_threads(threads: int | None) -> int:
     """The number of threads to use: as many as this process may, unless it is given."""
     if threads is not None and threads < 1:
         raise InputError(f"threads={threads}: expected at least 1")
-    if threads is not None:
-        return threads
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return threads or len(os.sched_getaffinity(0))
+    return threads or os.cpu_count() or 1
 
 
 def in_order(

@@ -120,11 +120,10 @@ class Registry(Generic[T]):
         name = self.name(written)
         if name is None:
             return None
-        if name not in self.known():
-            self._entries[name] = self._plugin(name)
-            return cast(T, self._entries[name])
-        found = self.known()[name]
-        if isinstance(found, str):
+        found = self.known().get(name)
+        if found is None:
+            self._entries[name] = found = self._plugin(name)
+        elif isinstance(found, str):
             self._entries[name] = found = cast(T, load(found))
         elif name in declared(self.kind):
             self._check(name, found)
@@ -156,10 +155,8 @@ class Registry(Generic[T]):
         try:
             found: T = point.load()
         except (Exception, SystemExit) as error:  # whatever another package does
-            raise InputError(
-                f"{self.one} {name} of the package {package} cannot be loaded: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            what = f"{self.one} {name} of the package {package} cannot be loaded"
+            raise InputError(f"{what}: {type(error).__name__}: {error}") from error
         try:
             self._check(name, found)
         except InputError as error:

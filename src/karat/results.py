@@ -88,10 +88,8 @@ class Result:
         return _package("pyarrow").table(self._columns(table))
 
     def _columns(self, table: str | None) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = load("karat.report.render.records:data_columns")(
-            self.document(), table
-        )
-        return found
+        data_columns = load("karat.report.render.records:data_columns")
+        return dict(data_columns(self.document(), table))
 
     def render(self, format: str = "text") -> str:
         """Return the report as the command prints it with `-f`, such as `json`, `md` or `html`."""

@@ -36,17 +36,9 @@ def setting(
     `unset` is the text of None, where that is the default. The path of a file (`place`) may be any
     text; one with a comma has no string form that parses back.
     """
-    metadata = {
-        "help": help,
-        "kind": kind or type(default),
-        "choices": choices,
-        "low": low,
-        "high": high,
-        "above": above,
-        "unset": unset,
-        "place": place,
-    }
-    return field(default=default, metadata=metadata)
+    what = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
+    limits = {"choices": choices, "low": low, "high": high, "above": above}
+    return field(default=default, metadata={**what, **limits})
 
 
 @dataclass(frozen=True)
@@ -181,13 +173,10 @@ def _problem(f: Field[Any], value: Any) -> str:
         return _not_among(value, choices() if callable(choices) else choices)
     if kind in (int, float):
         return _out_of_range(f, value)
-    if kind is str and not f.metadata["place"] and not _plain(value):
+    odd = not value or any(c in ",|\0" or c.isspace() for c in str(value))
+    if kind is str and not f.metadata["place"] and odd:
         return "holds a comma, a bar or white space, which a metric's name cannot carry"
     return ""
-
-
-def _plain(value: str) -> bool:
-    return bool(value) and not any(c in ",|\0" or c.isspace() for c in value)
 
 
 def _not_among(value: str, choices: Any) -> str:

@@ -58,10 +58,8 @@ def open_inputs(
     paths: dict[str, str] = {}
     for name, path in map(split_name, candidates):
         if name in systems:
-            raise InputError(
-                f"two systems are called {quoted(name)} ({paths[name]} and {path}): "
-                f"name them apart, as in NAME={path}"
-            )
+            both = f"two systems are called {quoted(name)} ({paths[name]} and {path})"
+            raise InputError(f"{both}: name them apart, as in NAME={path}")
         systems[name], paths[name] = _open(path, progress, as_text), path
     trees = _open_trees(references, optional)
     sources = [] if trees else [_open(path, progress, as_text) for path in references]
@@ -99,9 +97,8 @@ class Given(NamedTuple):
         """Refuse what does not go together, before anything is read."""
         if self.evalset is not None:
             if self.references or self.optional or self.as_text:
-                raise InputError(
-                    "--set brings its own references: leave -r, --optional-references and --as out"
-                )
+                out = "leave -r, --optional-references and --as out"
+                raise InputError(f"--set brings its own references: {out}")
             check_output(output)
             check_beside(output, self.evalset.name)
             return
@@ -154,15 +151,11 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
         return []
     others = [path for path in paths if path not in trees]
     if others:
-        raise InputError(
-            f"{trees[0]} is a file of trees and {others[0]} is not: give all references as "
-            f".conllu, or all as text"
-        )
+        mixed = f"{trees[0]} is a file of trees and {others[0]} is not"
+        raise InputError(f"{mixed}: give all references as .conllu, or all as text")
     if optional:
-        raise InputError(
-            f"--optional-references is for text, where a line may be empty: {trees[0]} has a tree "
-            f"for every segment; leave it out"
-        )
+        told = "--optional-references is for text, where a line may be empty"
+        raise InputError(f"{told}: {trees[0]} has a tree for every segment; leave it out")
     from karat.text.conllu import read_conllu
 
     return [read_conllu(path) for path in trees]
@@ -176,9 +169,7 @@ def _open(path: str, progress: Progress, as_text: bool) -> Lines:
         raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
     lines = Lines(path, progress, as_text=as_text)
     if lines.nul_line:
-        told = (
-            f"karat: warning: {lines.name}, line {lines.nul_line}: a NUL byte; it is scored as an "
-            f"ordinary character (is the file text?)"
-        )
-        click.echo(sentence(told), err=True)
+        told = "a NUL byte; it is scored as an ordinary character (is the file text?)"
+        place = f"{lines.name}, line {lines.nul_line}"
+        click.echo(sentence(f"karat: warning: {place}: {told}"), err=True)
     return lines

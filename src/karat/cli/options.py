@@ -138,10 +138,8 @@ def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     path = str(ctx.params.get("output") or "")
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
-        raise OutputError(
-            f"{path}: reports are not written as .{ending}; name an output that ends in "
-            f"{', '.join(f'.{known}' for known in ENDINGS)}"
-        )
+        ends = f"name an output that ends in {', '.join(f'.{known}' for known in ENDINGS)}"
+        raise OutputError(f"{path}: reports are not written as .{ending}; {ends}")
     return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
 
 
@@ -164,9 +162,8 @@ def output(function: F) -> F:
         _Format(FORMATS),
         callback=_format,
     )(function)
-    return option("-o --output", "Write output to this file (atomic).", path, is_eager=True)(
-        function
-    )
+    written = option("-o --output", "Write output to this file (atomic).", path, is_eager=True)
+    return written(function)
 
 
 def segment_options(what: str) -> Callable[[F], F]:

@@ -13,6 +13,8 @@ from karat.registry import registry_of
 F = TypeVar("F", bound=Callable[..., Any])
 
 path = click.Path()
+whole = click.IntRange
+"""The kind of whole numbers between two limits: `whole(min, max)`."""
 
 
 class Listing(click.Option):
@@ -32,11 +34,6 @@ class Listing(click.Option):
         """Return the names that begin so."""
         found = registry_of(self._registry)
         return [CompletionItem(name) for name in found if name.startswith(incomplete)]
-
-
-def whole(min: int | None = None, max: int | None = None) -> click.IntRange:
-    """Return the kind of whole numbers between two limits."""
-    return click.IntRange(min, max)
 
 
 def choice(*names: str) -> click.Choice[str]:

@@ -83,12 +83,8 @@ def _example(error: click.UsageError, command: click.Command) -> str:
 
 def refuse_numbers_after_flags(command: click.Command, typed: Sequence[str]) -> None:
     """`--segments 5` makes a file of the 5: say that the option takes no number."""
-    flags = {
-        name
-        for param in command.params
-        if isinstance(param, click.Option) and param.is_flag
-        for name in param.opts
-    }
+    options = (param for param in command.params if isinstance(param, click.Option))
+    flags = {name for param in options if param.is_flag for name in param.opts}
     for option, word in pairwise(typed):
         if option in flags and re.fullmatch(r"\d+", word) and not os.path.exists(word):
             hint = "; karat grid has --segment N for one" if option == "--segments" else ""

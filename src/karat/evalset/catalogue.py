@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
@@ -15,6 +14,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
 from karat.registry import Registry, call, check_that, load, origin, returned
 from karat.storage.unpacking import unpacked
+from karat.text.sniffing import parsed_json
 
 VARIABLE = "KARAT_DATA"
 """The environment variable that names the folder with the known sets."""
@@ -73,10 +73,8 @@ class KnownSet(NamedTuple):
             return Path(str(resources.files("karat") / "data" / self.place))
         folder = os.environ.get(VARIABLE)
         if not folder:
-            raise InputError(
-                f"{name} is a known set, and {VARIABLE} is not set: let it name the folder that "
-                f"holds {self.place}"
-            )
+            told = f"{VARIABLE} is not set: let it name the folder that holds {self.place}"
+            raise InputError(f"{name} is a known set, and {told}")
         path = Path(folder) / self.place
         if not path.exists():
             raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
@@ -114,12 +112,10 @@ class Catalogue(NamedTuple):
 
         Formats of installed packages are looked at if no other fits.
         """
-        fits = (
-            name
-            for name, one in self.formats.usable()
-            if (one.is_in(path) if path.is_dir() else one.fits(line))
-        )
-        return next(fits, None)
+        for name, one in self.formats.usable():
+            if one.is_in(path) if path.is_dir() else one.fits(line):
+                return name
+        return None
 
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder or file by its content; refuse sets of another kind."""
@@ -165,8 +161,5 @@ def first_line(path: Path) -> str:
 
 def json_object(line: str) -> dict[str, Any]:
     """Return the JSON object of a line; an empty one where it has none."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
+    found = parsed_json(line)
     return found if isinstance(found, dict) else {}

@@ -194,9 +194,8 @@ def make_evalset(
     for system, given in systems.items():
         if isinstance(given, str | bytes):
             kind = type(given).__name__
-            raise InputError(
-                f"system {short(system)} is one {kind}: give a list with a string a segment"
-            )
+            one = f"system {short(system)} is one {kind}"
+            raise InputError(f"{one}: give a list with a string a segment")
     outputs = {system: tuple(texts) for system, texts in systems.items()}
     count = len(next(iter(outputs.values()), ()))
     draft = EvalSetDraft(

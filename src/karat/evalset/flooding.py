@@ -123,10 +123,9 @@ def _elsewhere(
     groups = evalset.groups or evalset.segments
     far = [sentence for at, sentence in pool if groups[at] != groups[place]]
     if len(far) < count:
-        raise InputError(
-            f"{evalset.name} has {len(far)} sentences of {LONG} words or more outside segment "
-            f"{evalset.segments[place]}: flooding needs {count}"
-        )
+        has = f"{len(far)} sentences of {LONG} words or more outside segment"
+        where = evalset.segments[place]
+        raise InputError(f"{evalset.name} has {has} {where}: flooding needs {count}")
     return [far[k] for k in rng.choice(len(far), size=count, replace=False)]
 
 
@@ -139,10 +138,8 @@ def _with(
     lowered = asked & hit[rows.system, rows.segment]
     low = evalset.dimensions[how.dimension].low or 0.0
     if (rows.value[lowered] < low).any():
-        raise InputError(
-            f"{how.dimension}: a rating below {low:g} cannot be lowered: give the dimension the "
-            "lower end of its scale"
-        )
+        told = f"a rating below {low:g} cannot be lowered"
+        raise InputError(f"{how.dimension}: {told}: give the dimension the lower end of its scale")
     values = np.where(lowered, low + how.downgrade * (rows.value - low), rows.value)
     return replace(
         evalset,

@@ -47,10 +47,8 @@ class Dimension:
             if end is not None and not (number and math.isfinite(end)):
                 raise InputError(f"{what}: its scale ends at {quoted(end)}: expected a number")
         if self.low is not None and self.high is not None and not self.low < self.high:
-            raise InputError(
-                f"{what}: its scale goes from {self.low} to {self.high}: expected a lower and a "
-                "higher end"
-            )
+            scale = f"its scale goes from {self.low} to {self.high}"
+            raise InputError(f"{what}: {scale}: expected a lower and a higher end")
 
     @property
     def sign(self) -> int:
@@ -112,9 +110,7 @@ class JudgementTable(Sequence[Judgement]):
         """The rows that are marked, with the same tables of names but for judges without a row."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
         names, numbers = tuple(self.judges[i] for i in used), judge.reshape(-1).astype(np.int32)
-        kept = {
-            key: getattr(self, key)[rows] for key in ("system", "segment", "dimension", "value")
-        }
+        kept = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
         return replace(self, judges=names, judge=numbers, **kept)
 
     def of_dimension(self, name: str) -> JudgementTable:

@@ -30,7 +30,6 @@ from karat.results import Result
 _HERE = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
 
-
 _OWN_NAMES = ("name_or_path", "given", "path", "format", "read_as", "progress")
 """Names of parameters of functions that take the options of readers, too."""
 
@@ -191,17 +190,14 @@ def read_evalset(
     known = EVALSETS.known_set(name_or_path)
     if known is not None:
         if format not in (None, known.format):
-            raise InputError(
-                f"{name_or_path} is a known set, read as {known.format}, not as {format}"
-            )
+            read = f"read as {known.format}, not as {format}"
+            raise InputError(f"{name_or_path} is a known set, {read}")
         format = known.format
         if format != "dir":
             options = {"name": name_or_path, **known.options, **options}
     else:
         EVALSETS.check_place(name_or_path)
     path = EVALSETS.path(name_or_path)
-    if format is not None:
-        _ = FORMATS[format]  # refuses a name that is no format's
     found: EvalSet = EVALSETS.read(path, format, detect, reading, options)
     return found
 
@@ -215,7 +211,5 @@ def detect(path: Path) -> tuple[str, Path]:
     found = [(format, file) for file in sets if (format := EVALSETS.recognise(file))]
     if len(found) == 1:
         return found[0]
-    raise InputError(
-        f"{path}: not recognised as an evaluation set: expected a folder with karat.toml, or name "
-        f"the format ({', '.join(FORMATS)})"
-    )
+    wanted = f"expected a folder with karat.toml, or name the format ({', '.join(FORMATS)})"
+    raise InputError(f"{path}: not recognised as an evaluation set: {wanted}")

@@ -84,9 +84,8 @@ class Reading:
 
     def _first(self) -> str:
         others = len(self.problems) + self.more - 1
-        return self.problems[0] + (
-            f" (and {others:,} more: {self.lister} lists them)" if others else ""
-        )
+        more = f" (and {others:,} more: {self.lister} lists them)" if others else ""
+        return self.problems[0] + more
 
     def attempt(self, read: Callable[[], T]) -> T | None:
         """Return what `read` gives; None if it fails, and the reason is then a problem, too."""
@@ -117,10 +116,8 @@ def read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{path}, line {line}: not valid UTF-8; convert the file to UTF-8 (for example with "
-            "iconv)"
-        ) from error
+        convert = "convert the file to UTF-8 (for example with iconv)"
+        raise InputError(f"{path}, line {line}: not valid UTF-8; {convert}") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
 

@@ -103,7 +103,5 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
             try:
                 file.write(piece.encode("utf-8"))
             except UnicodeEncodeError as error:
-                raise OutputError(
-                    f"cannot write {path.name}: {quoted(piece)} has a lone surrogate, which UTF-8 "
-                    "cannot hold"
-                ) from error
+                why = f"{quoted(piece)} has a lone surrogate, which UTF-8 cannot hold"
+                raise OutputError(f"cannot write {path.name}: {why}") from error

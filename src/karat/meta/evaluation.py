@@ -170,10 +170,8 @@ def _made(result: Ranking) -> Iterator[str]:
         alone = [name for name in asked.statistics if STATISTICS[name].behind is not None]
         if alone and asked.over != "segments":
             over += f" (for {' and '.join(alone)}, of segments alone)"
-        yield (
-            f"Intervals: 95%, from {asked.resamples:,} bootstrap resamples of {over}, seed "
-            f"{asked.seed}."
-        )
+        drawn = f"{asked.resamples:,} bootstrap resamples of {over}, seed {asked.seed}"
+        yield f"Intervals: 95%, from {drawn}."
     if result.tests:
         corrected = "" if asked.correction == "none" else f", {asked.correction} correction"
         yield (
@@ -207,7 +205,5 @@ def _few(result: Ranking) -> Iterator[str]:
     points = [row.points for row in result.rows if row.level.startswith("system")]
     fewest = min(points, default=ENOUGH_SYSTEMS)
     if fewest < ENOUGH_SYSTEMS:
-        yield (
-            f"{fewest:,} system{'s are' if fewest != 1 else ' is'} few: at the level of "
-            "systems almost any order of metrics may be chance."
-        )
+        few = f"{fewest:,} system{'s are' if fewest != 1 else ' is'} few"
+        yield f"{few}: at the level of systems almost any order of metrics may be chance."

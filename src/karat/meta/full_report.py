@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
@@ -101,19 +102,13 @@ def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> I
     """Yield the planes of all dimensions that have enough systems; say where there is none."""
     asked, family = result.experiment, AEv()
     scored = score_evalset(result.evalset, family, progress=progress)
+    how: dict[str, Any] = {name: getattr(asked, name) for name in ("resamples", "over", "seed")}
     for dimension in asked.dimensions:
         known = judged(scored, family, dimension, asked.normalise)
         if (known.known.sum(axis=1) > 0).sum() < FEWEST_SYSTEMS:
             continue
         try:
-            yield fit_plane(
-                known,
-                dimension,
-                resamples=asked.resamples,
-                over=asked.over,
-                seed=asked.seed,
-                progress=progress,
-            )
+            yield fit_plane(known, dimension, **how, progress=progress)
         except InputError as error:  # constant human scores: the other parts still say so
             remarks.append(f"No plane for {error}.")
 
@@ -123,14 +118,7 @@ def _reliability(result: MetaEvaluation, progress: Progress) -> Iterator[Reliabi
     asked = result.experiment
     lengths = [k for k in LENGTHS if 4 * k <= len(result.evalset)]
     by = next((s for s in asked.statistics if statistic(s).behind is None), "pearson")
+    how: dict[str, Any] = {"normalise": asked.normalise, "repeats": SHUFFLES, "seed": asked.seed}
+    how |= {"lengths": lengths, "statistics": [by], "progress": progress}
     for dimension in asked.dimensions if len(lengths) > 1 else ():
-        yield from reliability(
-            result.scored,
-            dimension,
-            lengths=lengths,
-            statistics=[by],
-            normalise=asked.normalise,
-            repeats=SHUFFLES,
-            seed=asked.seed,
-            progress=progress,
-        )
+        yield from reliability(result.scored, dimension, **how)

@@ -148,19 +148,15 @@ def _notes(
 ) -> Iterator[str]:
     flagged, who = sum(row.flagged for row in judges), len({row.judge for row in judges})
     left = f" Left out as controls: {', '.join(controls)}." if controls else ""
-    yield (
-        f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows; no judge "
-        f"was left out.{left}"
-    )
+    found = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
+    yield f"{found}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)
     if alone:
         yield f"One judge in {alone} of {len(rows)} dimensions: there is nobody to compare with."
     apart = sum(not row.comparable for row in judges) - alone
     if apart:
-        yield (
-            f"Too little overlap with others in {apart} of {len(judges)} rows: these judges cannot "
-            "be compared."
-        )
+        little = f"Too little overlap with others in {apart} of {len(judges)} rows"
+        yield f"{little}: these judges cannot be compared."
     if any(row.identical for row in judges):
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "

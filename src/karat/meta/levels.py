@@ -87,10 +87,8 @@ def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
 def shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
     """Both with NaN wherever one of them has it."""
     if human.shape != metric.shape or human.ndim != 2:
-        raise InputError(
-            f"human scores have the shape {human.shape} and metric scores {metric.shape}: "
-            "expected the same, systems x segments"
-        )
+        shapes = f"human scores have the shape {human.shape} and metric scores {metric.shape}"
+        raise InputError(f"{shapes}: expected the same, systems x segments")
     missing = np.isnan(human) | np.isnan(metric)
     return np.where(missing, np.nan, human), np.where(missing, np.nan, metric)
 
@@ -113,9 +111,8 @@ def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
     Documents are in order of first sight.
     """
     if len(documents) != scores.shape[1]:
-        raise InputError(
-            f"{len(documents)} documents for {scores.shape[1]} segments: expected one a segment"
-        )
+        sizes = f"{len(documents)} documents for {scores.shape[1]} segments"
+        raise InputError(f"{sizes}: expected one a segment")
     return np.stack([row_means(scores[:, columns]) for columns in members(documents)], axis=1)
 
 

@@ -43,10 +43,8 @@ def perm_both(
     check_matrix_level(at)
     check_trials("trials", trials, 1)
     if not chosen.tested:
-        raise InputError(
-            f"{chosen.name} has no such test, which exchanges standardised scores: "
-            "choose another statistic"
-        )
+        test = "no such test, which exchanges standardised scores"
+        raise InputError(f"{chosen.name} has {test}: choose another statistic")
     of = standardised(human, first, second)
     tried = Exchanges(of.known, trials, seed, progress)
     fast = FAST.get((chosen.name, at))

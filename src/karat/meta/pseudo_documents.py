@@ -93,7 +93,10 @@ def _of_length(
     statistics: Sequence[Statistic],
 ) -> Iterator[Reliability]:
     documents = human.shape[1] // length
-    people = [_means(_cut(human[:, :, None], s, length))[None] for s in shuffles]
+    # The mean human score of each document, one vector for all systems; NaN if nobody judged.
+    cells = (_cut(human[:, :, None], s, length) for s in shuffles)
+    sizes = ((np.nansum(x, axis=(2, 3)), (~np.isnan(x)).sum(axis=(2, 3))) for x in cells)
+    people = [quotient(*both).ravel()[None] for both in sizes]
     for metric in scored.metrics:
         rows = scored.rows[metric] * ~np.isnan(human)[:, :, None]
         sums = [_cut(rows, s, length).sum(axis=2).reshape(-1, rows.shape[2]) for s in shuffles]
@@ -108,9 +111,3 @@ def _cut(cells: Floats, shuffle: Ints, length: int) -> Floats:
     documents = len(shuffle) // length
     kept = cells[:, shuffle[: documents * length]]
     return kept.reshape(len(cells), documents, length, cells.shape[2])
-
-
-def _means(cells: Floats) -> Floats:
-    """The mean human score of each document, one vector for all systems; NaN if nobody judged."""
-    known = ~np.isnan(cells)
-    return quotient(np.nansum(cells, axis=(2, 3)), known.sum(axis=(2, 3))).ravel()

@@ -63,10 +63,8 @@ class ChrF(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         kinds = [(self._characters, self.n), (self._words, self.words)]
         parts = [self._triples(pairs, recipe, order) for recipe, order in kinds if order]
-        per_pair = np.hstack(parts)
-        if pairs.single:
-            return per_pair
-        return per_pair[pairs.best(self.measure(per_pair)["value"])]
+        rows = np.hstack(parts)
+        return rows if pairs.single else rows[pairs.best(self.measure(rows)["value"])]
 
     @staticmethod
     def _triples(pairs: Pairs, recipe: Recipe, order: int) -> Ints:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from karat.metrics.explain.bitext import Explanation
 
-
 SEARCHES = {
     "greedy": "the longest run first, as GTM 1.4 does",
     "exact": "the maximum under the cap, with a certificate",

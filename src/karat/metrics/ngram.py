@@ -304,7 +304,9 @@ class AEv(Metric):
         recall, _ = smoothed_shares(match_r, total_r, self.smooth, self.smooth_value)
         given = self.weights or (1 / self.n,) * self.n
         weights = np.broadcast_to(np.asarray(given, dtype=float), p.shape)
-        bp, wp = self._bp(c, r), self._wp(c, r)
+        bp, wp = np.ones(len(c)), self._wp(c, r)
+        if not math.isinf(self.b):
+            bp = penalty(ratio(r, self.b * c), self.b * c >= r)
         ps, rs = bp * weighted_product(p, weights), wp * weighted_product(recall, weights)
         parts = {"ps": ps, "rs": rs, "bp": bp, "wp": wp, **_lengths(c, r)}
         value = self.combine(ps, rs)
@@ -316,11 +318,6 @@ class AEv(Metric):
             return ps if self.alpha == 1 else rs
         below = self.alpha * rs + (1 - self.alpha) * ps
         return np.divide(rs * ps, below, out=np.zeros(len(ps)), where=below > 0)
-
-    def _bp(self, c: NDArray[Any], r: NDArray[Any]) -> Floats:
-        if math.isinf(self.b):
-            return np.ones(len(c))
-        return penalty(ratio(r, self.b * c), self.b * c >= r)
 
     def _wp(self, c: NDArray[Any], r: NDArray[Any]) -> Floats:
         """The wordiness penalty, W on the reference's side.
@@ -346,6 +343,5 @@ class AEv(Metric):
             for n, weight in enumerate(weights, 1)
             if weight and not (found[f"p{n}"][0] and found[f"r{n}"][0])
         ]
-        return (
-            (f"no n-gram of order {', '.join(empty)} matched, so the score is 0",) if empty else ()
-        )
+        note = f"no n-gram of order {', '.join(empty)} matched, so the score is 0"
+        return (note,) if empty else ()

@@ -61,10 +61,9 @@ class Pairs:
         """Refuse pairs that are too large, naming the first segment with the largest."""
         if len(sizes) and sizes.max() > most:
             pair = int(sizes.argmax())
-            raise InputError(
-                f"segment {self.place(pair):,}: {sizes[pair]:,} {what} (at most {most:,}); "
-                f"split the segment or leave this metric out"
-            )
+            told = f"{sizes[pair]:,} {what} (at most {most:,})"
+            do = "split the segment or leave this metric out"
+            raise InputError(f"segment {self.place(pair):,}: {told}; {do}")
 
     def place(self, pair: int) -> int:
         """The number of a pair's segment, from 1, for messages."""

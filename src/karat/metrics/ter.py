@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from karat.metrics.explain.shifts import ShiftedAlignment
 
-
 MOST_TOKENS = 200_000
 """The longest segment that TER takes: about 100 MB and a minute."""
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from karat.metrics.explain.treelets import TreeExplanation
     from karat.text.trees import Tree
 
-
 MOST_CELLS = 10**9
 """The largest product of a candidate's tokens and a tree's words."""
 
@@ -45,10 +44,8 @@ class TreeAccuracy(Accuracy):
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
         trees = pairs.trees
         if trees is None:
-            raise InputError(
-                f"{self.name} needs dependency trees as references: a .conllu file, Tree objects, "
-                f"or karat.parse_references(texts)"
-            )
+            forms = "a .conllu file, Tree objects, or karat.parse_references(texts)"
+            raise InputError(f"{self.name} needs dependency trees as references: {forms}")
         lengths = np.diff(trees.offsets)
 
         def count() -> Ints:

@@ -31,9 +31,8 @@ def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
     """The points at which both are numbers, of two arrays of one shape, as two vectors."""
     h, m = as_floats(human), as_floats(metric)
     if h.shape != m.shape:
-        raise InputError(
-            f"human scores have the shape {h.shape} and metric scores {m.shape}: expected the same"
-        )
+        shapes = f"human scores have the shape {h.shape} and metric scores {m.shape}"
+        raise InputError(f"{shapes}: expected the same")
     both = ~(np.isnan(h) | np.isnan(m))
     return h[both], m[both]
 
@@ -224,7 +223,6 @@ soft_accuracy = Statistic(
 )
 
 _OWN = (pearson, spearman, tau_b, tau_c, r_squared, rmse, pairwise_accuracy)
-
 
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",

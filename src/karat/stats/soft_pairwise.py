@@ -109,10 +109,8 @@ def soft_pairwise_accuracy(
     sum of their statistics, which `metric` then holds: systems x segments x columns.
     """
     if human.shape != metric.shape[:2]:
-        raise InputError(
-            f"human scores have the shape {human.shape} and metric scores {metric.shape}: "
-            "expected the same"
-        )
+        shapes = f"human scores have the shape {human.shape} and metric scores {metric.shape}"
+        raise InputError(f"{shapes}: expected the same")
     missing = np.isnan(metric) if score is None else np.isnan(metric).any(axis=2)
     unknown = np.isnan(human) | missing
     some = ~unknown.all(axis=1)

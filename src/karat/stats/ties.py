@@ -34,9 +34,8 @@ def calibrate(human: ArrayLike, metric: ArrayLike, stop: Stop | None = None) -> 
     """
     h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
     if h.shape != m.shape:
-        raise InputError(
-            f"human scores have the shape {h.shape} and metric scores {m.shape}: expected the same"
-        )
+        shapes = f"human scores have the shape {h.shape} and metric scores {m.shape}"
+        raise InputError(f"{shapes}: expected the same")
     both = ~(np.isnan(h) | np.isnan(m))
     if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
         raise InputError("tie calibration: scores must be finite")

@@ -46,12 +46,8 @@ def map_whole(file: IO[bytes], name: str) -> mmap.mmap:
     key = id(mapped)
     with _lock:
         _in_use[key] = _Mapping(mapped, name)
-    weakref.finalize(mapped, _forget, key).atexit = False
+    weakref.finalize(mapped, _in_use.pop, key, None).atexit = False
     return mapped
-
-
-def _forget(key: int) -> None:
-    _in_use.pop(key, None)
 
 
 def check_mapped() -> None:

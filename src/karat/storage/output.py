@@ -20,8 +20,12 @@ def check_writable(path: FilePath) -> None:
         raise OutputError(f"cannot write {target}: it is a directory; name a file in it")
     if os.path.exists(target):
         _check_access(target, target)
-    if not _is_special(target):
-        _check_parent(target)
+    if _is_special(target):
+        return
+    parent = os.path.dirname(os.path.realpath(target))
+    if not os.path.isdir(parent):
+        raise OutputError(f"cannot write {target}: there is no directory {parent}; create it first")
+    _check_access(target, parent)
 
 
 def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) -> None:
@@ -37,18 +41,13 @@ def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) 
     try:
         check_mapped()
         if _is_special(target):
-            _write_through(target, data)
+            # Appending, since /dev/stdout may be a file that the shell opened with >>.
+            with open(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+                stream.writelines(data)
         else:
             _replace(os.path.realpath(target), data)
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
-
-
-def _check_parent(target: str) -> None:
-    parent = os.path.dirname(os.path.realpath(target))
-    if not os.path.isdir(parent):
-        raise OutputError(f"cannot write {target}: there is no directory {parent}; create it first")
-    _check_access(target, parent)
 
 
 def _check_access(target: str, place: str) -> None:
@@ -71,17 +70,16 @@ def _is_special(target: str) -> bool:
     return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)
 
 
-def _write_through(target: str, data: Iterable[bytes]) -> None:
-    # Appending, since /dev/stdout may be a file that the shell opened with >>.
-    with open(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as stream:
-        stream.writelines(data)
-
-
 def _replace(target: str, data: Iterable[bytes]) -> None:
     name = f".karat-{os.urandom(8).hex()}.tmp"  # short: it must fit where the target's name did
     temporary = os.path.join(os.path.dirname(target), name)
+    # os.open and not tempfile, whose files are private whatever the umask says.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        _write_new(temporary, data)
+        with open(os.open(temporary, flags, 0o666), "wb") as stream:
+            stream.writelines(data)
+            stream.flush()
+            os.fsync(stream.fileno())
         check_mapped()  # what was written may have been read on the way
         if os.path.exists(target):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
@@ -90,12 +88,3 @@ def _replace(target: str, data: Iterable[bytes]) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
-
-
-def _write_new(path: str, data: Iterable[bytes]) -> None:
-    # os.open and not tempfile, whose files are private whatever the umask says.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with open(os.open(path, flags, 0o666), "wb") as stream:
-        stream.writelines(data)
-        stream.flush()
-        os.fsync(stream.fileno())

@@ -137,21 +137,19 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layou
     """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():
-        _check_type(name, arrays.get(name), column)
-        _check_length(name, arrays[name], column, lengths)
+        _check_shape(name, arrays.get(name), column, lengths)
     for name, column in columns.items():
         _check_values(name, arrays[name], column)
 
 
-def _check_type(name: str, found: NDArray[Any] | None, column: Layout) -> None:
-    dimensions = len(column.length.split(" x "))
-    if found is None or found.dtype != np.dtype(column.dtype) or found.ndim != dimensions:
-        shape = "" if dimensions == 1 else f" with {dimensions} dimensions"
+def _check_shape(
+    name: str, found: NDArray[Any] | None, column: Layout, lengths: dict[str, int]
+) -> None:
+    sides = column.length.split(" x ")
+    if found is None or found.dtype != np.dtype(column.dtype) or found.ndim != len(sides):
+        shape = "" if len(sides) == 1 else f" with {len(sides)} dimensions"
         raise ValueError(f"expected an array {quoted(name)} of {column.dtype}{shape}")
-
-
-def _check_length(name: str, found: NDArray[Any], column: Layout, lengths: dict[str, int]) -> None:
-    for said, size in zip(column.length.split(" x "), found.shape, strict=True):
+    for said, size in zip(sides, found.shape, strict=True):
         base, _, more = said.partition(" + ")
         expected = lengths.setdefault(base, size - int(more or 0))
         if size != expected + int(more or 0) or expected < 0:

@@ -150,7 +150,7 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
             mapped = map_whole(file, name)
             with zipfile.ZipFile(file) as archive:
                 _check_sizes(archive, name, len(mapped))
-                about = _read_about(archive)
+                about = json.loads(archive.read(_ABOUT))
                 entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
     except IsADirectoryError as error:
         raise InputError(f"{name}: expected a {kind} of Karat, found a directory") from error
@@ -159,9 +159,8 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
     except InputError:
         raise  # it says what is wrong
     except BROKEN as error:
-        found = (
-            "a damaged one, or one cut short: make it anew" if is_store(path) else "something else"
-        )
+        cut = "a damaged one, or one cut short: make it anew"
+        found = cut if is_store(path) else "something else"
         raise InputError(f"{name}: expected a {kind} of Karat, found {found}") from error
     _check_kind(name, about, kind, version)
     verified = VERIFIED if len(mapped) <= VERIFIED else SMALL
@@ -181,36 +180,27 @@ def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
         raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {LONGEST_ABOUT:,}")
 
 
-def _read_about(archive: zipfile.ZipFile) -> Any:
-    """The description in the file."""
-    return json.loads(archive.read(_ABOUT))
-
-
 def stored_kind(path: str | os.PathLike[str]) -> str | None:
     """Return the kind of a file, such as a phrase table; None where it is nothing of Karat's."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive, os.fspath(path), os.path.getsize(path))
-            about = _read_about(archive)
+            about = json.loads(archive.read(_ABOUT))
     except (OSError, *BROKEN):
         return None
     found = about.get("kind") if isinstance(about, dict) else None
     return found if isinstance(found, str) else None
 
 
-def _said(found: object) -> str:
-    return short(found) if found and isinstance(found, str) else "something else"
-
-
 def _check_kind(name: str, about: object, kind: str, version: int) -> None:
     found = about.get("kind") if isinstance(about, dict) else None
     if not isinstance(about, dict) or found != kind:
-        raise InputError(f"{name}: expected a {kind} of Karat, found {_said(found)}")
+        said = short(found) if found and isinstance(found, str) else "something else"
+        raise InputError(f"{name}: expected a {kind} of Karat, found {said}")
     if about.get("version") != version:
-        raise InputError(
-            f"{name}: a {kind} of version {quoted(about.get('version'))}, and this Karat reads "
-            f"version {version}: make it anew"
-        )
+        found = f"a {kind} of version {quoted(about.get('version'))}"
+        reads = f"this Karat reads version {version}"
+        raise InputError(f"{name}: {found}, and {reads}: make it anew")
 
 
 def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) -> NDArray[Any]:
@@ -229,7 +219,9 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) ->
             return _array(mapped, start, entry.file_size)
         if entry.compress_type != zipfile.ZIP_DEFLATED:
             raise ValueError("packed in another way")
-        held = _unpacked(mapped, start, entry)
+        packed = mapped[start : start + entry.compress_size]
+        # Never more than it is said to have.
+        held = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, entry.file_size + 1)
         _verify(held, entry)
         return _array(held, 0, entry.file_size)
     except (*BROKEN, SyntaxError, TokenError, TypeError, OverflowError) as error:
@@ -242,12 +234,6 @@ def _verify(data: bytes | memoryview, entry: zipfile.ZipInfo) -> None:
         raise ValueError("cut short")
     if zlib.crc32(data) != entry.CRC:
         raise ValueError("its checksum is another")
-
-
-def _unpacked(mapped: mmap.mmap, start: int, entry: zipfile.ZipInfo) -> bytes:
-    """The bytes of a packed array, never more than it is said to have."""
-    packed = mapped[start : start + entry.compress_size]
-    return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, entry.file_size + 1)
 
 
 def _array(held: mmap.mmap | bytes, start: int, size: int) -> NDArray[Any]:

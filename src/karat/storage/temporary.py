@@ -16,20 +16,15 @@ def writing_temporary(purpose: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(_sentence(purpose, error)) from error
+        place = tempfile.tempdir  # None if none was found
+        where = "a temporary file" if place is None else f"to the temporary folder {place}"
+        do = "let TMPDIR name a folder that can be written to and has room"
+        do = do if place is None else f"free some space there, or {do}"
+        told = f"cannot write {where} ({purpose}): {error.strerror or error}; {do}"
+        raise OutputError(told) from error
 
 
 def temporary_file(purpose: str) -> IO[bytes]:
     """Return an open file without a name; whoever asks for it closes it."""
     with writing_temporary(purpose):
         return tempfile.TemporaryFile()
-
-
-def _sentence(purpose: str, error: OSError) -> str:
-    do = "let TMPDIR name a folder that can be written to and has room"
-    if tempfile.tempdir is None:  # none was found
-        return f"cannot write a temporary file ({purpose}): {error.strerror or error}; {do}"
-    return (
-        f"cannot write to the temporary folder {tempfile.tempdir} ({purpose}): "
-        f"{error.strerror or error}; free some space there, or {do}"
-    )

@@ -50,10 +50,8 @@ def check_unpacked(name: str, packed: int, unpacked: int) -> None:
     if unpacked > most:
         raise InputError(f"{name}: it unpacks to more than {_shown(most)}; {do}")
     if said is None and unpacked > FLOOR and unpacked > MOST_TIMES * packed:
-        raise InputError(
-            f"{name}: it unpacks to more than {MOST_TIMES} times its size ({_shown(unpacked)} from "
-            f"{_shown(packed)}); {do}"
-        )
+        times = f"{MOST_TIMES} times its size ({_shown(unpacked)} from {_shown(packed)})"
+        raise InputError(f"{name}: it unpacks to more than {times}; {do}")
 
 
 def _shown(size: int) -> str:

@@ -125,10 +125,8 @@ class VaryingReferences(GroupedReferences):
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
         counts = [len(group) for group in references]
         if 0 in counts:
-            i = counts.index(0)
-            raise InputError(
-                f"references[{i}] is empty: every segment needs at least one reference"
-            )
+            empty = f"references[{counts.index(0)}] is empty"
+            raise InputError(f"{empty}: every segment needs at least one reference")
         super().__init__("references", counts)
         texts = [text for group in references for text in group]
         bad = _kernel.first_not_str(texts)
@@ -168,21 +166,22 @@ def as_references(
     """Return `references` as `References`, checked against the number of candidates."""
     from karat.text.trees import Trees, has_trees
 
+    listed = references if isinstance(references, list | tuple) else None
     if isinstance(references, References):
         found = references
     elif has_trees(references):
         found = Trees(references)  # type: ignore[arg-type]
-    elif _are_paths(references):
-        found = References([as_segments(path, "references") for path in references])  # type: ignore
+    elif listed and all(isinstance(item, Segments | os.PathLike) for item in listed):
+        found = References([as_segments(path, "references") for path in listed])
     elif not isinstance(references, Iterable | Segments | os.PathLike) or has_no_order(references):
-        kind = type(references).__name__
-        raise InputError(
-            f"references is {kind}, expected a list with the references of each segment"
-        )
-    elif _is_plain(references):
+        kind = f"references is {type(references).__name__}"
+        raise InputError(f"{kind}, expected a list with the references of each segment")
+    elif isinstance(references, str | bytes | Segments | os.PathLike) or (
+        listed is not None and _kernel.first_not_str(listed) < 0
+    ):  # one reference a segment
         found = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
-        groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
+        groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]
         is_group = [isinstance(g, Sequence) and not isinstance(g, bytes) for g in groups]
         bad = is_group.index(False) if False in is_group else None
         if bad is not None:
@@ -213,20 +212,6 @@ def one_or_several(references: str | Sequence[str]) -> list[str]:
     if not texts:
         raise InputError("no reference was given: at least one is needed")
     return texts
-
-
-def _is_plain(references: object) -> bool:
-    """Return whether there is one reference a segment: a file, `Segments`, or strings only."""
-    if isinstance(references, str | bytes | Segments | os.PathLike):
-        return True
-    return isinstance(references, list | tuple) and _kernel.first_not_str(references) < 0
-
-
-def _are_paths(references: object) -> bool:
-    """Return whether these are several files, each with a line for every segment."""
-    if not isinstance(references, list | tuple) or not references:
-        return False
-    return all(isinstance(item, Segments | os.PathLike) for item in references)
 
 
 def check_aligned(sources: Sequence[Segments | References]) -> None:

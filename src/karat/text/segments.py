@@ -145,10 +145,8 @@ class Lines(Segments):
             column += self._start if line == 1 else 0  # the byte-order mark counts too
             utf16 = self._buffer[:2] in (b"\xff\xfe", b"\xfe\xff")
             hint = "it looks like UTF-16; convert it" if utf16 else "convert the file"
-            raise InputError(
-                f"{self.name}, line {line}, byte {column + 1}: not valid UTF-8; {hint} to UTF-8 "
-                f"(for example with iconv)"
-            )
+            place = f"{self.name}, line {line}, byte {column + 1}"
+            raise InputError(f"{place}: not valid UTF-8; {hint} to UTF-8 (for example with iconv)")
         if not index.lines:
             raise InputError(f"{self.name} is empty: expected one segment a line")
         return index
@@ -194,9 +192,8 @@ def check_line_ends(data: mmap.mmap | str, name: str) -> None:
     """Refuse a file whose lines end in CR alone: all of it would be one line."""
     newline, cr = ("\n", "\r") if isinstance(data, str) else (b"\n", b"\r")
     if data.find(newline) < 0 and 0 <= data.find(cr) < len(data) - 1:  # type: ignore[arg-type]
-        raise InputError(
-            f"{name}: lines end in CR alone (old Mac); convert with tr '\\r' '\\n' < OLD > NEW"
-        )
+        convert = "convert with tr '\\r' '\\n' < OLD > NEW"
+        raise InputError(f"{name}: lines end in CR alone (old Mac); {convert}")
 
 
 def _open(path: str | os.PathLike[str], name: str, expected: str) -> IO[bytes]:

@@ -115,7 +115,7 @@ def refuse_json(data: Buffer, start: int, name: str) -> None:
     """Refuse lines of JSON objects, and a whole JSON document, given as one segment a line."""
     lines = list(_first_lines(data, start))
     alike = [line for line in lines if _OBJECT.match(line)]  # a line that was cut is one, too
-    objects = [line for line in alike if len(line) == _LONGEST or _parsed(line) is not None]
+    objects = [line for line in alike if len(line) == _LONGEST or parsed_json(line) is not None]
     if len(objects) > 1 or len(objects) == len(lines) == 1:
         kind = "JSON lines" if len(objects) > 1 else "JSON"
     elif len(lines) > 1 and _OPENED.fullmatch(lines[0]) and _DOCUMENT.match(b" ".join(lines[:2])):
@@ -142,7 +142,8 @@ def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
             yield line
 
 
-def _parsed(line: bytes) -> object:
+def parsed_json(line: str | bytes) -> object:
+    """Return what a line of JSON holds; None where it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -151,7 +152,7 @@ def _parsed(line: bytes) -> object:
 
 def _advice(objects: list[bytes], array: bool) -> tuple[str, str]:
     """Return the fields of the first object, and how to take one of them out."""
-    first = _parsed(objects[0]) if objects else None
+    first = parsed_json(objects[0]) if objects else None
     first = first[0] if isinstance(first, list) else first
     texts = first if isinstance(first, dict) else {}
     names = [key for key, value in texts.items() if isinstance(value, str)]

@@ -73,10 +73,8 @@ def _iso(language: str) -> StopList:
     try:
         import stopwordsiso
     except ImportError as error:
-        raise MissingExtra(
-            f"stop list iso-{language} needs the package stopwordsiso: "
-            "pip install 'karat[stopwords]'"
-        ) from error
+        needs = "needs the package stopwordsiso: pip install 'karat[stopwords]'"
+        raise MissingExtra(f"stop list iso-{language} {needs}") from error
     if not stopwordsiso.has_lang(language):
         known = ", ".join(sorted(stopwordsiso.langs()))
         raise InputError(f"stop list iso-{language}: no such language; there are {known}")

@@ -19,7 +19,6 @@ class KernelTokenizer(NamedTuple):
 
 Tokenizer = KernelTokenizer | Callable[[str], list[str]]
 
-
 REGISTRY: Registry[Tokenizer] = Registry(
     "tokenizers",
     "tokeniser",

@@ -30,7 +30,12 @@ class Tree:
         name = f"tree {short(self.id)}" if self.id else "tree"
         if len(self.words) != len(self.heads):
             raise InputError(f"{name}: {len(self.words)} words and {len(self.heads)} heads")
-        if problem := _problem(self.heads):
+        n = len(self.heads)
+        if any(not isinstance(head, int) or abs(head) > n for head in self.heads):
+            told = f"every head is a number from 0 to {n}; found {list(self.heads)}"
+            raise InputError(f"{name}: {told}")
+        heads, offsets = np.array(self.heads, dtype=np.int32), np.array([0, n], dtype=np.int64)
+        if problem := _kernel.check_trees(heads, offsets)[1]:
             raise InputError(f"{name}: {problem}")
 
     def __len__(self) -> int:
@@ -38,13 +43,6 @@ class Tree:
 
     def __str__(self) -> str:
         return " ".join(self.words)
-
-
-def _problem(heads: Sequence[int]) -> str:
-    if any(not isinstance(head, int) or abs(head) > len(heads) for head in heads):
-        return f"every head is a number from 0 to {len(heads)}; found {list(heads)}"
-    offsets = np.array([0, len(heads)], dtype=np.int64)
-    return _kernel.check_trees(np.array(heads, dtype=np.int32), offsets)[1]
 
 
 class TreeBatch(NamedTuple):
@@ -143,9 +141,5 @@ class Trees(GroupedReferences):
 
 def has_trees(references: object) -> bool:
     """Return whether references are given as a list of trees, or of lists of trees."""
-    if not isinstance(references, list | tuple) or not references:
-        return False
-    first = references[0]
-    return isinstance(first, Tree) or (
-        isinstance(first, list | tuple) and bool(first) and isinstance(first[0], Tree)
-    )
+    first = references[0] if isinstance(references, list | tuple) and references else None
+    return isinstance(first[0] if isinstance(first, list | tuple) and first else first, Tree)

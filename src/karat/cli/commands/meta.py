@@ -142,9 +142,8 @@ def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -
     given = [key for key in settings if context.get_parameter_source(key) is typed]
     if saved is not None:
         if name or given:
-            raise InputError(
-                f"--experiment {saved} holds all settings: leave the others out, or edit the file"
-            )
+            told = "holds all settings: leave the others out, or edit the file"
+            raise InputError(f"--experiment {saved} {told}")
         from karat.evalset.reading import read_text
 
         return read_experiment(read_text(Path(saved)), saved)

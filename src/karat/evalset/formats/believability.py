@@ -84,9 +84,8 @@ def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: Ev
     columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
     for place, (segment, of, kind, *scores) in csv_rows(path, columns, draft.reading):
         if (of, kind) != (pair, question):
-            draft.reading.problem(
-                place, f"found {short(of)} {short(kind)}, expected {pair} {question}"
-            )
+            found = f"found {short(of)} {short(kind)}"
+            draft.reading.problem(place, f"{found}, expected {pair} {question}")
             continue
         for judge, score in zip(judges, scores, strict=True):
             if score != "nan":

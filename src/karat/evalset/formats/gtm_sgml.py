@@ -187,7 +187,5 @@ def _check_covered(name: str, has: _Table, other: str, lacks: _Table) -> None:
     """Every segment of one file must be in the other."""
     for (docid, number), segment in has.items():
         if (docid, number) not in lacks:
-            raise InputError(
-                f"{name}, line {segment.line}: segment {short(number)} of document "
-                f"{short(docid)} is not in {other}"
-            )
+            which = f"segment {short(number)} of document {short(docid)}"
+            raise InputError(f"{name}, line {segment.line}: {which} is not in {other}")

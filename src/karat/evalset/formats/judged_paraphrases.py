@@ -32,9 +32,8 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     for place, (source, system, text, *_rest) in rows:
         known = outputs[system][number[source]]
         if known is not None and known != text:
-            reading.problem(
-                place, f"another paraphrase by {short(system)} of the same source stood before"
-            )
+            told = f"another paraphrase by {short(system)} of the same source stood before"
+            reading.problem(place, told)
         outputs[system][number[source]] = text
     draft = EvalSetDraft(
         name or path.stem,

@@ -34,9 +34,8 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
     references = read_lines(path / "references.txt")
     files = sorted((path / "summaries").glob("*.summary"))
     if len(units) != len(segments):
-        raise InputError(
-            f"{path / 'SCUs.txt'}: found {len(units):,} lines, expected {len(segments):,}"
-        )
+        lines = f"found {len(units):,} lines, expected {len(segments):,}"
+        raise InputError(f"{path / 'SCUs.txt'}: {lines}")
     draft = EvalSetDraft(
         name or path.name,
         segments,

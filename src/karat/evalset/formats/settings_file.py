@@ -73,9 +73,8 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
             continue
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name}: not valid TOML: {error}") from error
-    raise MissingExtra(
-        f"reading {FILE} with Python 3.10 needs the package tomli: pip install tomli"
-    )
+    needs = "needs the package tomli: pip install tomli"
+    raise MissingExtra(f"reading {FILE} with Python 3.10 {needs}")
 
 
 def _check(

@@ -76,24 +76,16 @@ def judged(scored: ScoredSet, metric: AEv, dimension: str, normalise: str = "non
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
-    return PlaneData(
-        metric,
-        tuple(scored.evalset.systems),
-        scored.rows[metric] * known[:, :, None],
-        np.where(known, human, 0.0),
-        known.astype(np.float64),
-        references_of(scored.evalset),
-        normalise,
-    )
+    rows, scores = scored.rows[metric] * known[:, :, None], np.where(known, human, 0.0)
+    found = metric, tuple(scored.evalset.systems), rows, scores, known.astype(np.float64)
+    return PlaneData(*found, references_of(scored.evalset), normalise)
 
 
 def check_family(metric: AEv) -> None:
     """Refuse what has no plane."""
     if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
-        raise InputError(
-            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
-            "that every cell comes from the same statistics"
-        )
+        needs = f"a plane needs n={ORDERS[-1]}, equal weights and refs=all or average"
+        raise InputError(f"{metric}: {needs}, so that every cell comes from the same statistics")
 
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
@@ -314,14 +306,11 @@ def fit_plane(
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
     if known < FEWEST_SYSTEMS:
-        raise InputError(
-            f"{dimension}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
-            f"least {FEWEST_SYSTEMS}"
-        )
+        few = f"{known} system{'s' * (known != 1)} with human scores"
+        raise InputError(f"{dimension}: {few}: a plane needs at least {FEWEST_SYSTEMS}")
     if np.nanmin(human) == np.nanmax(human):
-        raise InputError(
-            f"{dimension}: all systems have the same human score, and no metric can agree with that"
-        )
+        told = "all systems have the same human score, and no metric can agree with that"
+        raise InputError(f"{dimension}: {told}")
     p, dealt = maximum_test(human, cells, permutations, seed)
     r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
     draws = resampled(given, resamples, over, seed, progress)

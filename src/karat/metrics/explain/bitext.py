@@ -158,7 +158,6 @@ _BARRIER = -1  # no word has this id
 CHECKED = 5_000_000
 """Steps of the exact search that looks for a larger matching than the greedy one."""
 
-
 MOST_TOKENS = 100_000
 """The longest candidate, and the longest references taken together, that are explained: a page of
 them takes half a GB."""
@@ -234,10 +233,8 @@ def _side(
     passage = Passage(texts.views(0, len(texts)), lexicon)
     found = passage.tokens(recipe)
     if len(found.ids) > MOST_TOKENS:
-        raise InputError(
-            f"{len(found.ids):,} tokens of the {texts.name} are too many for a grid (at "
-            f"most {MOST_TOKENS:,}); split the segment"
-        )
+        many = f"{len(found.ids):,} tokens of the {texts.name} are too many for a grid"
+        raise InputError(f"{many} (at most {MOST_TOKENS:,}); split the segment")
     surface = passage.tokens(replace(recipe, stem="none"))
     words = spelled(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
     return found, tuple(words[start:end] for start, end in pairwise(surface.offsets.tolist()))

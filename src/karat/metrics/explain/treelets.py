@@ -126,10 +126,8 @@ def explain(
     """One candidate beside the tree that a metric scores best, the first of equals."""
     trees = [references] if isinstance(references, Tree) else references
     if not isinstance(trees, list | tuple) or not all(isinstance(tree, Tree) for tree in trees):
-        raise InputError(
-            f"{metric.name} is explained by dependency trees: give a Tree or a list of them as "
-            "references"
-        )
+        give = "give a Tree or a list of them as references"
+        raise InputError(f"{metric.name} is explained by dependency trees: {give}")
     if not trees:
         raise InputError("no reference was given: at least one is needed")
     values = metric.sign * metric.segments([candidate] * len(trees), Trees(trees), threads=1)

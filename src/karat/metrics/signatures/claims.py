@@ -45,10 +45,8 @@ class Claims:
         mine = dict(self.said)
         for name, value in other.said:
             if mine.setdefault(name, value) != value:
-                raise MetricError(
-                    f"{metric} is given twice, with {name}={mine[name]} and {name}={value}: "
-                    f"leave one of them out"
-                )
+                both = f"{name}={mine[name]} and {name}={value}"
+                raise MetricError(f"{metric} is given twice, with {both}: leave one of them out")
         return Claims(tuple(mine.items()))
 
 

@@ -34,10 +34,8 @@ def read_signature(text: str) -> Metric:
         head, fields = "", [head, *fields]
     signs = {_sign(text, field) for field in fields}
     if len(signs) > 1:
-        raise MetricError(
-            f"{text}: fields with = (Karat's) and with : (sacreBLEU's) in one signature: write "
-            f"all in one form"
-        )
+        both = "fields with = (Karat's) and with : (sacreBLEU's) in one signature"
+        raise MetricError(f"{text}: {both}: write all in one form")
     return (_read_karat if signs == {"="} else metric_of_fields)(text, head, fields)
 
 

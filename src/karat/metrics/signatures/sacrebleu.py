@@ -122,10 +122,8 @@ def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
         more = {} if field in _SHARED else _read(text, name, field, value)
         for key, said in more.items():
             if settings.setdefault(key, said) != said:
-                known = to_text(settings[key])
-                raise MetricError(
-                    f"{text}: the name says {key}={known}, its field {key}={to_text(said)}"
-                )
+                known = f"the name says {key}={to_text(settings[key])}"
+                raise MetricError(f"{text}: {known}, its field {key}={to_text(said)}")
     _check_version(text, found.pop("version", None))
     return METRICS[name](**settings).claiming(_claims(text, found))
 
@@ -163,10 +161,8 @@ def _read(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
         known = (*_SHARED[:4], *fields, "version")
-        raise MetricError(
-            f"{text}: sacreBLEU's {_TITLES[name]} has no field {quoted(field)}"
-            f"{nearest(field, known)} (it has {', '.join(known)})"
-        )
+        no_field = f"no field {quoted(field)}{nearest(field, known)} (it has {', '.join(known)})"
+        raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
     read, expected = fields[field]
     settings = read(value)
     if settings is None:
@@ -185,10 +181,9 @@ def _check_version(text: str, version: str | None) -> None:
         raise MetricError(f"{text}: version:{version}: expected a version, such as 2.6.0")
     if not FIRST <= (int(found[1]), int(found[2])) <= LAST:
         span = " to ".join(f"{major}.{minor}" for major, minor in (FIRST, LAST))
-        raise MetricError(
-            f"{text}: version:{version}: Karat's numbers are those of sacreBLEU {span}; leave "
-            f"version out to score with them"
-        )
+        numbers = f"Karat's numbers are those of sacreBLEU {span}"
+        leave = "leave version out to score with them"
+        raise MetricError(f"{text}: version:{version}: {numbers}; {leave}")
 
 
 def _claims(text: str, found: Mapping[str, str]) -> Claims:
@@ -217,7 +212,7 @@ _TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 
 
 def sacrebleu_signature(
-    metric: Metric, references: int | str | None, drawn: Mapping[str, object]
+    metric: Any, references: int | str | None, drawn: Mapping[str, object]
 ) -> str | None:
     """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
     values = _values(metric) if metric.name in _TITLES else None
@@ -232,13 +227,10 @@ def sacrebleu_signature(
     }
     fields = {**shared, **values, "version": f"karat-{__version__}"}
     written = (f"{name}:{value}" for name, value in fields.items() if value is not None)
-    return "|".join([_title(metric), *written])
-
-
-def _title(metric: Any) -> str:
-    if metric.name != "chrf":
-        return _TITLES[metric.name]
-    return "chrF" + to_text(metric.beta) + "+" * int(metric.words)
+    title = _TITLES[metric.name]
+    if metric.name == "chrf":
+        title += to_text(metric.beta) + "+" * int(metric.words)
+    return "|".join([title, *written])
 
 
 def _yes(value: bool) -> str:
@@ -253,10 +245,8 @@ def _values(metric: Any) -> dict[str, str] | None:
     if metric.name == "ter":
         switches = {"norm": metric.norm, "punct": not metric.nopunct, "asian": metric.asian}
         return case | {"tok": "tercom"} | {k: _yes(v) for k, v in switches.items()}
-    smooth = metric.smooth
     amount = metric.smoothed_by
-    if amount is not None:
-        smooth = f"{smooth}[{amount:.2f}]"
+    smooth = metric.smooth if amount is None else f"{metric.smooth}[{amount:.2f}]"
     read = _smooth(smooth)
     lost = read is None or read.get("smooth_value") != amount
     if metric.n != 4 or metric.tok not in TOKENIZERS or lost:

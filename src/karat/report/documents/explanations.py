@@ -57,7 +57,12 @@ def explanations_document(result: SegmentExplanations, command: str) -> Document
 def treelet_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
     """Return some segments of one candidate, treelet by treelet."""
     parts = [row for one in rows for row in _part_rows(one)]
-    edits = [row for one in rows for row in _edit_rows(one)]
+    edits = [  # with places in the whole texts
+        {"segment": one.segment, **_head(one.found, treelet), **row}
+        for one in rows
+        for treelet in one.found.treelets
+        for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places))
+    ]
     return (
         *(figure for one in rows for figure in _figures(one)),
         Table("rows", "Scores", _ROWS, tuple(map(_row, rows))),
@@ -123,14 +128,6 @@ def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
             counts = {**dict.fromkeys((c.key for c in _COUNTS), 0), kind: count, "errors": count}
             own = {"share": found.share(count), order: " ".join(words)}
             yield {**segment, "part": part, **counts, **own}
-
-
-def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
-    """Return the edits of every treelet, with places in the whole texts."""
-    for treelet in one.found.treelets:
-        head = {"segment": one.segment, **_head(one.found, treelet)}
-        for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places)):
-            yield {**head, **row}
 
 
 def _head(found: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:

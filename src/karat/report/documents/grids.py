@@ -49,7 +49,11 @@ _EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 def grid_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
     runs = [row for one in rows for row in _run_rows(one)]
-    edits = [row for one in rows for row in _edit_rows(one)]
+    edits = [
+        {"segment": one.segment, "reference": one.found.nearest + 1, **row}
+        for one, found in ((one, one.found.edits()) for one in rows)
+        for row in edit_rows(found, range(len(found.reference)), range(len(found.candidate)))
+    ]
     return (
         *(f for one in rows for f in grid_figures(one.found, f"Segment {one.segment}")),
         Table("rows", "Scores", _ROWS, tuple(map(_row, rows))),
@@ -125,13 +129,6 @@ def _run_rows(one: Any) -> Iterator[dict[str, Cell]]:
             "reference_position": block.position + 1,
             "words": " ".join(words),
         }
-
-
-def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
-    edits = one.found.edits()
-    places = range(len(edits.reference)), range(len(edits.candidate))
-    for row in edit_rows(edits, *places):
-        yield {"segment": one.segment, "reference": one.found.nearest + 1, **row}
 
 
 def edit_rows(

@@ -89,10 +89,8 @@ def _systems(report: MetaReport) -> Table:
         row |= dict(zip(keys, one[3:], strict=True))
         row[f"{key}_shown"] = _shown(one, 2 if one.source == "human" else digits[one.name])
     resamples = report.evaluation.experiment.resamples
-    scales = (
-        "Human scores are turned so that more is better; metrics are on their own scales, on all "
-        "outputs."
-    )
+    scales = "metrics are on their own scales, on all outputs."
+    scales = f"Human scores are turned so that more is better; {scales}"
     if resamples:
         drawn = several(resamples, "bootstrap resample")
         scales = f"In brackets: 95% intervals from {drawn} of segments. {scales}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from karat.report.charts.figures import intervals_figure
@@ -44,15 +44,12 @@ def meta_document(result: Ranking, command: str) -> Document:
     places: Places = {}
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
-    blocks: tuple[Table | Figure, ...] = (_table(places), *_figures(places), tests)
-    return Document(title, blocks, command, result.signatures, result.notes)
-
-
-def _figures(places: Places) -> Iterator[Figure]:
-    """Agreement of the metrics with its intervals, a figure for each place."""
+    figures = []
     for place, rows in places.items():
         items = (Interval(row.metric, row.value, row.low, row.high) for row in rows)
-        yield intervals_figure(", ".join(place), place[2], items)
+        figures.append(intervals_figure(", ".join(place), place[2], items))
+    blocks: tuple[Table | Figure, ...] = (_table(places), *figures, tests)
+    return Document(title, blocks, command, result.signatures, result.notes)
 
 
 def _table(places: Places) -> Table:

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from karat.meta.plane.cells import ALPHAS, ORDERS
+from karat.meta.plane.predictions import GUIDELINES, TASKS, Recommendation, Region
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import CellMark, HeatMap, Outline
 from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.plane.fit import PlaneFit
-    from karat.meta.plane.predictions import Recommendation, Region
     from karat.meta.plane.study import PlaneStudy
 
 _CELLS = (
@@ -66,8 +67,6 @@ def _document(
 
 def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
     """Return numbers as the paper prints them: N from the highest down, alpha to the right."""
-    from karat.meta.plane.cells import ALPHAS
-
     heads = [Column(f"alpha{k}", f"{a:g}", 1, align="right") for k, a in enumerate(ALPHAS)]
     shown = (Column("n", "N / alpha", align="right"), *heads)
     ordered = sorted(rows, reverse=True)
@@ -81,16 +80,12 @@ def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
 
 def plane_table(fit: PlaneFit) -> Table:
     """Return R^2 in percent; cells with a negative correlation have a minus sign."""
-    from karat.meta.plane.cells import ORDERS
-
     rows = dict(zip(reversed(ORDERS), fit.table(fit.signed).tolist(), strict=True))
     return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
 
 
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
-    from karat.meta.plane.cells import ALPHAS, ORDERS
-
     high = list(reversed(ORDERS))
     signs = {"maximum": "*", "cross-validated pick": "+", "BLEU's point": "B"}
     named = [(sign, name, fit.points[name]) for name, sign in signs.items()]
@@ -126,8 +121,6 @@ def _points(fit: PlaneFit) -> Table:
 
 def recommendation_document(found: Recommendation, command: str) -> Document:
     """Return what the paper says of a task and a guideline, and on what that rests."""
-    from karat.meta.plane.predictions import GUIDELINES, TASKS
-
     task, guideline = TASKS[found.task][2], GUIDELINES[found.guideline][2]
     rows = tuple(row._asdict() for row in found.rows)
     tables = [Table("rows", "Recommended", _RECOMMENDED, rows)]

@@ -47,10 +47,8 @@ def _policy(style: str, scripts: Sequence[str]) -> str:
     The page loads nothing, sends nothing, and runs no script and has no style but its own.
     """
     programs = " ".join(map(_hash, scripts)) or "'none'"
-    return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {programs}; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    own = f"style-src {_hash(style)}; script-src {programs}"
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

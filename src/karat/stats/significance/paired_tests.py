@@ -27,9 +27,8 @@ def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
     """Williams' test of two Pearson correlations with the same human scores; NaN is left out."""
     h, a, b = (as_floats(x).ravel() for x in (human, first, second))
     if not len(h) == len(a) == len(b):
-        raise InputError(
-            f"{len(h)} human scores, {len(a)} and {len(b)} metric scores: expected as many of each"
-        )
+        sizes = f"{len(h)} human scores, {len(a)} and {len(b)} metric scores"
+        raise InputError(f"{sizes}: expected as many of each")
     known = ~np.isnan(h + a + b)
     h, a, b = h[known], a[known], b[known]
     return williams_of(pearson(h, a), pearson(h, b), pearson(a, b), len(h))
@@ -73,9 +72,8 @@ def wilcoxon(
     with its variance corrected for ties; without any difference p is 1.
     """
     if alternative not in ALTERNATIVES:
-        raise InputError(
-            f"alternative {quoted(alternative)}: expected one of {', '.join(ALTERNATIVES)}"
-        )
+        expected = f"expected one of {', '.join(ALTERNATIVES)}"
+        raise InputError(f"alternative {quoted(alternative)}: {expected}")
     gaps = as_floats(first) - as_floats(second)
     gaps = gaps[~np.isnan(gaps) & (gaps != 0)]
     n = len(gaps)

@@ -175,12 +175,9 @@ def paired_permutation(
 
 def standardised(human: Floats, first: Floats, second: Floats) -> Triple:
     """Return the cells that all three have, the metrics on one scale."""
-    shapes = {human.shape, first.shape, second.shape}
-    if len(shapes) != 1 or human.ndim != 2:
-        raise InputError(
-            f"scores have the shapes {human.shape}, {first.shape} and {second.shape}: expected "
-            "one shape, systems x segments"
-        )
+    if not human.shape == first.shape == second.shape or human.ndim != 2:
+        shapes = f"scores have the shapes {human.shape}, {first.shape} and {second.shape}"
+        raise InputError(f"{shapes}: expected one shape, systems x segments")
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
     return Triple(h, _standard(a), _standard(b))
