@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from karat.errors import InputError, quoted
-from karat.evalset.catalogue import (
-    Catalogue,
-    GivenPath,
-    KnownSet,
-    SetFormat,
-    check_format,
-    first_line,
-    json_object,
-)
+from karat.evalset import catalogue
+from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
 from karat.evalset.loading import told_of_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.saving import save_as
@@ -47,7 +40,7 @@ FORMATS = Registry(
         "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
         "trec-judged": SetFormat(f"{_HERE}.trec:read_judgements"),
     },
-    check=check_format,
+    check=catalogue.check_format,
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}
 """Formats of files that are told by their endings, and the part that they are."""
@@ -149,7 +142,7 @@ def detect(path: Path, part: str = "key") -> str:
         return found
     if path.is_dir():
         raise InputError(f"{path}: expected a folder with {KEY} (and perhaps {JUDGED}) or SCUs.txt")
-    if part == "key" and not _is_key(line := first_line(path)):
+    if part == "key" and not _is_key(line := catalogue.first_line(path)):
         raise InputError(
             f"{path}, line 1: found {quoted(line)}, expected a key: QID NUGGET vital|okay "
             "DESCRIPTION, or JSON lines"
@@ -163,11 +156,11 @@ def is_nuggets(name: GivenPath) -> bool:
     if not path.exists() or path.is_dir():
         return (path / KEY).exists() if path.is_dir() else name == DEMO
     try:
-        line = first_line(path)
+        line = catalogue.first_line(path)
     except (OSError, InputError):  # the reader says what is wrong
         return False
     if line.startswith("{"):
-        return not {"qid", "nugget", "nuggets"}.isdisjoint(json_object(line))
+        return not {"qid", "nugget", "nuggets"}.isdisjoint(catalogue.json_object(line))
     return _is_key(line)
 
 

@@ -19,10 +19,7 @@ from karat.cli.show import check_beside, show
 @option("--model", "Model whose pivot languages and language model are used.", default="bundled")
 @flag("--controls", "Add the three controls, as the paper does.")
 @option(
-    "--folds",
-    "Of cross-validation; all paraphrases of an original are in one fold.",
-    whole(min=2),
-    10,
+    "--folds", "Of cross-validation; all paraphrases of an original are in one fold.", whole(2), 10
 )
 @options.resamples
 @options.seed

@@ -19,16 +19,9 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
+from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import (
-    PhrasePairs,
-    PhraseTable,
-    distinct,
-    every_word,
-    padded,
-    said,
-    starts,
-)
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
@@ -97,7 +90,7 @@ def rewrite_table(
     counts = _totals(number, np.concatenate(seen))
     source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
     pairs = PhrasePairs(source, target, kept.p, counts[kept.source])
-    about = {"source": said(recipe), "pivot": said(recipe)}
+    about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
@@ -109,8 +102,8 @@ def trusted(table: PhraseTable, least: float) -> Flags:
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
-    ids = vocab.add(every_word(table.source))
-    words = [*every_word(table.pivot), *vocab.words(0, len(vocab))]
+    ids = vocab.add(phrase_table.every_word(table.source))
+    words = [*phrase_table.every_word(table.pivot), *vocab.words(0, len(vocab))]
     old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
