@@ -79,9 +79,7 @@ _ORDERS = (
     number("lm", "Language model", 2, help="The rest of the score."),
     _SENTENCE,
 )
-_TREELET = Column(
-    "treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets."
-)
+_ITEMS = Column("treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets.")
 _GROUPS = (
     number("side", "Side", 2, help="Daughters before or after the head."),
     number("pair", "Pair", 2, help="Which of two daughters comes first."),
@@ -97,9 +95,8 @@ _LESS = number("less", "Than the best", 2, signed=True, help="Sum minus the best
 
 def explain_document(found: explanation.RealizedTree, command: str) -> Document:
     """Return the sentences, then how each realiser came to its own."""
-    blocks: Blocks = [
-        Table("results", "Sentences", _RESULTS, as_rows(found.rows), notes=found.notes)
-    ]
+    rows = as_rows(found.rows)
+    blocks: Blocks = [Table("results", "Sentences", _RESULTS, rows, notes=found.notes)]
     if found.supertags is not None:
         blocks += _supertags(found.supertags)
     if found.ordering is not None:
@@ -145,7 +142,7 @@ def _outlined(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel])
 def _ordering(tree: InputTrees, found: explanation.OrderingExplained) -> Blocks:
     """Return the model's labels, its best orders, and the features' say in every treelet."""
     best = as_rows(found.treelets[0])
-    parts = (_TREELET, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
+    parts = (_ITEMS, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
     is_given = tree.inputs == "all"
     told = "Categories and relations were given, tags guessed." if is_given else "All were guessed."
     blocks: Blocks = [
