@@ -26,9 +26,7 @@ from karat.cli.show import check_beside, show
 @options.threads
 @options.charts
 @options.output
-def command(
-    name: str, model: str, charts: str | None, format: str, output: str | None, **settings: Any
-) -> None:
+def command(name: str, model: str, charts: Any, format: str, output: Any, **settings: Any) -> None:
     """Say how well PEM agrees with the judges of SET, and whether the pivot languages help.
 
     The regression is learned anew in cross-validation by original. Tables of judges and of criteria

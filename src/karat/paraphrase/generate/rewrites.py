@@ -81,9 +81,8 @@ def rewrite_table(
     ids = np.concatenate([side.ids for side in sides])
     number, phrases = distinct(Ragged(ids, starts(lengths)))
     numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
-    joined = _mean(
-        [_Paths(k[p.source], k[p.target], p.p) for k, p in zip(numbers, paths, strict=True)]
-    )
+    both = zip(numbers, paths, strict=True)
+    joined = _mean([_Paths(k[p.source], k[p.target], p.p) for k, p in both])
     kept = _best(joined, phrases, how)
     if not len(kept.p):
         raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
@@ -122,12 +121,10 @@ def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
 
     Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
     """
-    numbers: dict[str, int] = {}
+    known: dict[str, int] = {}
     bare = [word.lower().replace("’", "'").partition("'")[0] or word for word in words]
     kept = [word in PRONOUNS or not any(map(str.isalpha, word)) for word in bare]
-    found = [
-        numbers.setdefault(w, len(numbers)) if k else -1 for w, k in zip(bare, kept, strict=True)
-    ]
+    found = [known.setdefault(w, len(known)) if k else -1 for w, k in zip(bare, kept, strict=True)]
     return np.array([*found, -1], dtype=np.int32)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -17,6 +16,7 @@ from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.results import Result
+from karat.storage.output import FilePath
 from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
@@ -191,7 +191,7 @@ class ParaphraseExplanations(Result):
 def explain_paraphrases(
     candidates: Texts,
     originals: Texts,
-    model: PEM | str | os.PathLike[str] | None = None,
+    model: PEM | FilePath | None = None,
     *,
     pivot: str | None = None,
     table: str | None = None,
@@ -222,9 +222,11 @@ def explain_paraphrases(
     pairs = tuple(explain_pair(phrases, a, b, how) for a, b in zip(*texts, strict=True))
     rows = paraphrase_rows(name, pem.score(*texts), *texts) if pem else ()
     metric = PivotF1(table, **vars(how))
+    shares = [(one.pivot_f1, one.precision, one.recall, one.target_f1) for one in pairs]
+    weights = [one.pivot.sum(axis=0).tolist() for one in pairs]
     return ParaphraseExplanations(
         name,
-        tuple(map(_pair_row, numbers, pairs)),
+        tuple(PairRow(n, *s, *w) for n, s, w in zip(numbers, shares, weights, strict=True)),
         tuple(row._replace(segment=numbers[at]) for at, row in enumerate(rows)),
         pairs,
         "pem" if pem else str(metric),
@@ -235,10 +237,7 @@ def explain_paraphrases(
 
 
 def _opened(
-    model: PEM | str | os.PathLike[str] | None,
-    pivot: str | None,
-    table: str | None,
-    settings: Mapping[str, Any],
+    model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
 ) -> tuple[PEM | None, PhraseTable, bags.PivotSettings]:
     """Return the model, if there is one, the phrase table, and settings; None is not given."""
     given = {name: value for name, value in settings.items() if value is not None}
@@ -251,8 +250,3 @@ def _opened(
     if name not in pem.pivots:
         raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
     return pem, pem.pivots[name], replace(FORMS[pem.form], **given)
-
-
-def _pair_row(pair: int, one: PairExplanation) -> PairRow:
-    shares = one.pivot_f1, one.precision, one.recall, one.target_f1
-    return PairRow(pair, *shares, *one.pivot.sum(axis=0).tolist())
