@@ -19,26 +19,24 @@ from karat.progress import Progress, silent
 from karat.registry import Registry
 
 LISTER = "karat nuggets describe"
-_HERE = "karat.nuggets.formats"
+_JSONL, _RAG, _TREC, _UNITS = (
+    f"karat.nuggets.formats.{name}" for name in ("jsonl", "rag", "trec", "units")
+)
 FORMATS = Registry(
     "nugget_formats",
     "format",
     {
-        "jsonl": SetFormat(f"{_HERE}.jsonl:read_jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
-        "rag": SetFormat(
-            f"{_HERE}.rag:read_rag", members=("qid",), writer=f"{_HERE}.rag:rag_lines"
-        ),
-        "trec": SetFormat(
-            f"{_HERE}.trec:read_folder", holds=(KEY,), writer=f"{_HERE}.trec:trec_files"
-        ),
+        "jsonl": SetFormat(f"{_JSONL}:read_jsonl", writer=f"{_JSONL}:jsonl_lines"),
+        "rag": SetFormat(f"{_RAG}:read_rag", members=("qid",), writer=f"{_RAG}:rag_lines"),
+        "trec": SetFormat(f"{_TREC}:read_folder", holds=(KEY,), writer=f"{_TREC}:trec_files"),
         "units": SetFormat(
-            f"{_HERE}.units:read_units", holds=("SCUs.txt",), writer=f"{_HERE}.units:units_files"
+            f"{_UNITS}:read_units", holds=("SCUs.txt",), writer=f"{_UNITS}:units_files"
         ),
-        "units-run": SetFormat(f"{_HERE}.units:read_summary"),
-        "units-labels": SetFormat(f"{_HERE}.units:read_label"),
-        "trec-key": SetFormat(f"{_HERE}.trec:read_key"),
-        "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
-        "trec-judged": SetFormat(f"{_HERE}.trec:read_judgements"),
+        "units-run": SetFormat(f"{_UNITS}:read_summary"),
+        "units-labels": SetFormat(f"{_UNITS}:read_label"),
+        "trec-key": SetFormat(f"{_TREC}:read_key"),
+        "trec-run": SetFormat(f"{_TREC}:read_runs"),
+        "trec-judged": SetFormat(f"{_TREC}:read_judgements"),
     },
     check=catalogue.check_format,
 )

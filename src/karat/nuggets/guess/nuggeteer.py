@@ -25,7 +25,7 @@ from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.labels import of_runs, own_values, strictly
-from karat.nuggets.guess.model_labels import listen, model_values
+from karat.nuggets.guess.model_labels import listen
 from karat.nuggets.guess.paper.classifier import Paper, PaperGuesses
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.guess.words import ENGLISH
@@ -75,9 +75,7 @@ def nuggeteer(
         found = replace(found, rule=rule, strict=strict, measured=told)
         if not judgements.of_models:
             return found
-        names, labels = tuple(judgements.of_models), model_values(pool, judgements)
-        guesses = found.probabilities, found.carried
-        heard = listen(names, labels, guesses, asked.seen, asked.cells, told)
+        heard = listen(asked, judgements, (found.probabilities, found.carried), told)
         return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 
     prior = classifier.PRIOR_STRICT if strict else classifier.PRIOR
