@@ -21,6 +21,7 @@ from karat.nuggets.sets.runs import Response, make_run
 from karat.report.render.renderers import render
 
 KEY, RUNS, JUDGED = world(questions=4, runs=4)
+ASKED = {"corrected": False, "strict": False}
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
 
 
@@ -46,7 +47,7 @@ def test_scores_have_intervals_from_the_errors_of_the_others(found: Evaluation) 
     for tag, ends in found.intervals.items():
         assert ends is not None
         assert ends.low <= found.guessed[tag] <= ends.high
-    page = render(evaluation_document(NuggetEvaluation("s", False, False, found)), "html")
+    page = render(evaluation_document(NuggetEvaluation("s", ASKED, found)), "html")
     assert page.count('class="bar"') == len(RUNS)
     assert re.search(r"the official score of [0-4] of 4 runs lies outside", page)
 
@@ -55,9 +56,7 @@ def test_two_runs_are_too_few_for_intervals() -> None:
     runs = {tag: SET.runs[tag] for tag in ("run0", "run3")}
     few = evaluate(replace(SET, runs=MappingProxyType(runs)))
     assert list(few.intervals.values()) == [None, None]
-    assert "Bars" not in render(
-        evaluation_document(NuggetEvaluation("s", False, False, few)), "html"
-    )
+    assert "Bars" not in render(evaluation_document(NuggetEvaluation("s", ASKED, few)), "html")
 
 
 def test_the_curves_go_from_low_thresholds_to_high_ones(found: Evaluation) -> None:

@@ -152,8 +152,8 @@ def explain_tree(
         )
     one = trees.choose([tree])
     fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
-    supertags = None if fergus is None else _explain_supertags(fergus, one, k, progress)
-    orders = None if ordering is None else _explain_ordering(ordering, one, k, progress)
+    supertags = None if fergus is None else _supertags(fergus, one, k, progress)
+    orders = None if ordering is None else _ordering(ordering, one, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
     reference = one.sentence(0, one.reference(0))
@@ -181,9 +181,7 @@ def explain_demo(*, progress: Progress = silent) -> RealizedTree:
     return explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
 
 
-def _explain_supertags(
-    fergus: Fergus, tree: InputTrees, k: int, progress: Progress
-) -> SupertagsExplained:
+def _supertags(fergus: Fergus, tree: InputTrees, k: int, progress: Progress) -> SupertagsExplained:
     progress(0, k + 2, "choosing supertags")
     found = fergus.chooser.choose_best(tree, 0, k)
     lattice = unravel(fergus.chooser, tree, found[0], fergus.weights.wider(k))
@@ -221,7 +219,7 @@ def _mother(tree: InputTrees, node: int) -> int | None:
     return int(tree.heads[node]) if tree.heads[node] >= 0 else None
 
 
-def _explain_ordering(
+def _ordering(
     model: OrderingModel, tree: InputTrees, k: int, progress: Progress
 ) -> OrderingExplained:
     best = model.realize(tree, k)[0]
@@ -232,9 +230,8 @@ def _explain_ordering(
         features = sum(treelet.sum for treelet in treelets[-1])
         parts = order.score, features, order.score - features
         orders.append(OrderScore(rank, *parts, tree.sentence(0, order.nodes)))
-    return OrderingExplained(
-        tuple(_node_labels(model, tree)), tuple(orders), tuple(treelets), tuple(best)
-    )
+    labels = tuple(_node_labels(model, tree))
+    return OrderingExplained(labels, tuple(orders), tuple(treelets), tuple(best))
 
 
 def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
@@ -266,17 +263,14 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
         trees = input_trees(read_treebank(source), "all")
         grammar = extract_grammar(trees, gold_frames(trees))
     found = grammar.supertags()
-    total, covered = (sum(one.times for one in some) for some in (found, found[:most]))
+    rows = tuple(found[:most])
+    total, covered = (sum(one.times for one in some) for some in (found, rows))
     note = (
         f"{len(found):,} supertags with {len(grammar.frames):,} frames; those listed cover "
         f"{covered / max(total, 1):.1%} of {total:,} words."
     )
     with_slots = [supertag for supertag in found if supertag.frame != "*"][: DRAWN // 2]
-    drawn = dict.fromkeys([*found[: DRAWN - len(with_slots)], *with_slots])
+    drawn = tuple(dict.fromkeys([*found[: DRAWN - len(with_slots)], *with_slots]))
     return SupertagList(
-        name=str(source),
-        rows=tuple(found[:most]),
-        settings={"most": most},
-        notes=(note,),
-        drawn=tuple(drawn),
+        name=str(source), rows=rows, settings={"most": most}, notes=(note,), drawn=drawn
     )

@@ -178,12 +178,7 @@ def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
 
 
 def _baselines(
-    nuggets: NuggetSet,
-    pool: Pool,
-    official: Floats,
-    source: IdfSource,
-    how: Official,
-    corrected: bool,
+    nuggets: NuggetSet, pool: Pool, A: Floats, source: IdfSource, how: Official, corrected: bool
 ) -> Iterator[Baseline]:
     """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
     runs, key = [nuggets.runs[tag] for tag in pool.runs], nuggets.key
@@ -201,4 +196,4 @@ def _baselines(
             yield Baseline(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
         mine = np.array([score_rouge(run, key, rouge).value for run in runs])
-        yield Baseline(name, tau_b(official, mine), r_squared(official, mine), None)
+        yield Baseline(name, tau_b(A, mine), r_squared(A, mine), None)

@@ -19,19 +19,14 @@ from karat.cli.show import check_beside, show
 @option("--model", "Model whose pivot languages and language model are used.", default="bundled")
 @flag("--controls", "Add the three controls, as the paper does.")
 @option(
-    "--folds",
-    "Of cross-validation; all paraphrases of an original are in one fold.",
-    whole(min=2),
-    10,
+    "--folds", "Of cross-validation; all paraphrases of an original are in one fold.", whole(2), 10
 )
 @options.resamples
 @options.seed
 @options.threads
 @options.charts
 @options.output
-def command(
-    name: str, model: str, charts: str | None, format: str, output: str | None, **settings: Any
-) -> None:
+def command(name: str, model: str, charts: Any, format: str, output: Any, **settings: Any) -> None:
     """Say how well PEM agrees with the judges of SET, and whether the pivot languages help.
 
     The regression is learned anew in cross-validation by original. Tables of judges and of criteria

@@ -25,13 +25,7 @@ from karat.paraphrase.cli import group
 @options.threads
 @options.output
 def command(
-    paraphrases: tuple[str, ...],
-    originals: str,
-    model: str,
-    as_text: bool,
-    format: str,
-    output: str | None,
-    **settings: Any,
+    paraphrases: Any, originals: str, as_text: bool, format: str, output: Any, **settings: Any
 ) -> None:
     """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
 
@@ -46,8 +40,8 @@ def command(
     from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines
 
-    check_output(output, (*paraphrases, originals, model))
-    pem = PEM.open(model)
+    check_output(output, (*paraphrases, originals, settings["model"]))
+    pem = PEM.open(settings.pop("model"))
     with Bar() as progress:
         given = Lines(originals, progress, as_text=as_text)
         opened = [Lines(path, progress, as_text=as_text) for path in paraphrases]

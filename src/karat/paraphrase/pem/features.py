@@ -19,21 +19,14 @@ from typing import Any
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.pem.bags import (
-    PivotSettings,
-    f1,
-    pivot_statistics,
-    pooled_f1,
-    share,
-    target_statistics,
-)
+from karat.paraphrase.pem import bags
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.text.segments import Texts
 
 FORMS = {
-    "paper": PivotSettings(),
-    "unigram": PivotSettings(order=1, renormalise=True),
-    "rich": PivotSettings(renormalise=True),
+    "paper": bags.PivotSettings(),
+    "unigram": bags.PivotSettings(order=1, renormalise=True),
+    "rich": bags.PivotSettings(renormalise=True),
 }
 """Name -> settings of the bags of n-grams."""
 
@@ -77,10 +70,11 @@ def features(
     check_feature_form(form)
     columns: dict[str, Floats] = {}
     for name, table in pivots.items():
-        found = pivot_statistics(table, originals, paraphrases, FORMS[form], **work)
+        found = bags.pivot_statistics(table, originals, paraphrases, FORMS[form], **work)
         columns |= _bags(f"pivot {name}", found, form)
     pivot = np.mean([columns[f"pivot {name} F1"] for name in pivots], axis=0)
-    shared = target_statistics(originals, paraphrases, language.recipe, FORMS[form].order, **work)
+    order = FORMS[form].order
+    shared = bags.target_statistics(originals, paraphrases, language.recipe, order, **work)
     words, original_words = shared[:, 0, 1], shared[:, 0, 2]
     columns["fluency"] = language.score(paraphrases, **work) / np.maximum(words, 1.0)
     columns |= _bags("target", shared, form)
@@ -93,11 +87,11 @@ def features(
 
 def _bags(name: str, stats: Floats, form: str) -> dict[str, Floats]:
     """Return F1 of all orders in one bag; in the rich form also of each, and of unigrams."""
-    columns = {f"{name} F1": pooled_f1(stats)}
+    columns = {f"{name} F1": bags.pooled_f1(stats)}
     if form == "rich":
-        orders = f1(stats)
+        orders = bags.f1(stats)
         columns |= {f"{name} F1 of {n + 1}-grams": orders[:, n] for n in range(orders.shape[1])}
         common, paraphrase, original = stats[:, 0].T
-        columns[f"{name} precision of 1-grams"] = share(common, paraphrase)
-        columns[f"{name} recall of 1-grams"] = share(common, original)
+        columns[f"{name} precision of 1-grams"] = bags.share(common, paraphrase)
+        columns[f"{name} recall of 1-grams"] = bags.share(common, original)
     return columns

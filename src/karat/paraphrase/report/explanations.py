@@ -9,12 +9,8 @@ from karat.report.model.cells import brief, several
 from karat.report.model.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.explanation import (
-        Gram,
-        PairExplanation,
-        ParaphraseExplanations,
-        Phrase,
-    )
+    from karat.paraphrase.pem.explanation import Gram, PairExplanation, Phrase
+    from karat.paraphrase.pem.explanation import ParaphraseExplanations as Explanations
 
 MOST_SHOWN = 12
 """N-grams of each kind that people are shown; programs get them all."""
@@ -80,7 +76,7 @@ _PEM = (
 )
 
 
-def explanations_document(result: ParaphraseExplanations, command: str) -> Document:
+def explanations_document(result: Explanations, command: str) -> Document:
     """Return the tables of scores, phrases and n-grams; programs get every edge, too."""
     kinds = list(_kinds(result))
     every = [_gram(f"Pair {n}", n, gram) for n, one in _pairs(result) for gram in one.grams]
@@ -112,11 +108,11 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     return Document(f"Pivot n-grams of {result.name}", tuple(tables), command, signatures, notes)
 
 
-def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:
+def _pairs(result: Explanations) -> Iterator[tuple[int, PairExplanation]]:
     return ((row.pair, one) for row, one in zip(result.rows, result.pairs, strict=True))
 
 
-def _orders(result: ParaphraseExplanations) -> Iterator[Row]:
+def _orders(result: Explanations) -> Iterator[Row]:
     weights = ("common", "paraphrase_weight", "original_weight")
     for pair, one in _pairs(result):
         orders = zip(one.by_order, one.pivot.tolist(), strict=True)
@@ -124,7 +120,7 @@ def _orders(result: ParaphraseExplanations) -> Iterator[Row]:
             yield {"pair": pair, "n": n, "pivot_f1": value, **dict(zip(weights, row, strict=True))}
 
 
-def _placed(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
+def _placed(result: Explanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
     """Yield the phrases of both sentences of each pair, and their places."""
     for pair, one in _pairs(result):
         for sentence, phrases in (("original", one.original), ("paraphrase", one.paraphrase)):
@@ -133,7 +129,7 @@ def _placed(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], P
                 yield place | {"phrase": " ".join(phrase.words)}, phrase
 
 
-def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
+def _phrases(result: Explanations) -> Iterator[Row]:
     for place, phrase in _placed(result):
         yield {
             **place,
@@ -147,7 +143,7 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
         }
 
 
-def _kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
+def _kinds(result: Explanations) -> Iterator[tuple[int, str, list[Gram]]]:
     """Yield the n-grams of both sentences of each pair, and of one alone."""
     for pair, one in _pairs(result):
         yield pair, "in both", [g for g in one.grams if g.common > 0]

@@ -24,16 +24,8 @@ from typing import Any, ClassVar, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess.paper.thresholds import (
-    BEST_F,
-    NOISY,
-    Model,
-    Thresholds,
-    compare_models,
-    fit_thresholds,
-    given_threshold,
-    likeliest_model,
-)
+from karat.nuggets.guess.paper import thresholds as fitting
+from karat.nuggets.guess.paper.thresholds import BEST_F, NOISY, Model, Thresholds, compare_models
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
@@ -135,11 +127,11 @@ class Paper(WithIdf):
         `models` is what `compare_models` says of them, if it was asked already.
         """
         if self.threshold is not None:
-            return given_threshold(scores, labels, self.threshold)
+            return fitting.given_threshold(scores, labels, self.threshold)
         model = self.threshold_model
         if model == AUTO:
-            model = likeliest_model(models or compare_models(pool, scores, labels))
-        return fit_thresholds(pool, scores, labels, model)
+            model = fitting.likeliest_model(models or compare_models(pool, scores, labels))
+        return fitting.fit_thresholds(pool, scores, labels, model)
 
     def leave_out(
         self, pool: Pool, scores: Floats, labels: Floats, fold: Ints, progress: Progress = silent
