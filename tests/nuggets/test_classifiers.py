@@ -138,7 +138,7 @@ def test_a_classifier_that_fails_is_named(
 ) -> None:
     monkeypatch.setattr(Length, "guess", guess)
     with pytest.raises(InputError, match=said):
-        kt.score_nuggets(SET, rule="length")
+        kt.score_nuggets(SET, classifier="length")
 
 
 def test_what_is_no_classifier_is_refused() -> None:

@@ -104,12 +104,10 @@ def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[n
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
 
-def _known(
-    sources: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, **work: Any
-) -> _kernel.Vocab:
+def _known(texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, **work: Any) -> _kernel.Vocab:
     """Return the words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
-    for tokens, words in token_batches(sources, recipe, what="words", **work):
+    for tokens, words in token_batches(texts, recipe, what="words", **work):
         ids = _ids(vocab, words, grow=True)
         here = np.bincount(ids[tokens.ids], minlength=len(vocab))
         here[: len(counts)] += counts

@@ -19,18 +19,16 @@ SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 """Name -> from counts, and which n-grams are kept, to estimates."""
 
 
-def check_min_counts(
-    order: int, smoothing: str, min_counts: Sequence[int] | None
-) -> tuple[int, ...]:
+def check_min_counts(order: int, smoothing: str, given: Sequence[int] | None) -> tuple[int, ...]:
     """Return the smallest count of the n-grams that are kept, for each length: never falling.
 
     So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
     Katz it is SRILM's.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
-    if min_counts is None:
+    if given is None:
         return tuple(gt_min(n) if smoothing == "katz" else 1 for n in range(1, order + 1))
-    found = tuple(min_counts)
+    found = tuple(given)
     shown = ",".join(map(str, found))
     if len(found) != order or found[:1] != (1,):
         raise InputError(
@@ -47,9 +45,7 @@ def estimate(
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
     """Return the arrays of a model, and notes on them."""
     keep = [np.ones(len(counted.words), np.bool_)]
-    keep += [
-        level.counts >= least for level, least in zip(counted.levels, min_counts[1:], strict=True)
-    ]
+    keep += [one.counts >= least for one, least in zip(counted.levels, min_counts[1:], strict=True)]
     p, backoff, notes = SMOOTHING[smoothing](counted, keep)
     logs = [_logs(found) for found in p]
     weights = [_logs(found) for found in backoff]

@@ -25,6 +25,8 @@ from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
 
+_PARTS = ("tok", "case", "stem")  # of a recipe: a model keeps all words
+
 
 class WordScore(NamedTuple):
     """A word of a sentence, or its end: log10 p, and the length of the n-gram found for it."""
@@ -107,7 +109,7 @@ class LanguageModel:
             self.table = word_table(arrays, "words")
             longer = [arrays[f"table_{n}"] for n in range(2, about["order"] + 1)]
             self.kernel = _kernel.LanguageModel(arrays["p"], arrays["backoff"], longer)
-            self.recipe = Recipe(*(about["recipe"][part] for part in ("tok", "case", "stem")))
+            self.recipe = Recipe(*(about["recipe"][part] for part in _PARTS))
             check_recipe(self.recipe)
             if len(self.table) < len(SPECIAL):
                 raise ValueError("it has too few words")
@@ -158,15 +160,9 @@ class LanguageModel:
         if min_count < 1:
             raise InputError(f"min_count={min_count}: expected at least 1")
         least = check_min_counts(order, smoothing, min_counts)
-        counted = count_text(
-            as_sources(texts),
-            order,
-            recipe,
-            Cutoff(vocabulary, min_count),
-            memory=memory,
-            threads=threads,
-            progress=progress,
-        )
+        cutoff = Cutoff(vocabulary, min_count)
+        work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+        counted = count_text(as_sources(texts), order, recipe, cutoff, **work)
         arrays, notes = estimate(counted, smoothing, least)
         about = {
             "order": order,
@@ -198,12 +194,8 @@ class LanguageModel:
                 raise InputError(f"{path} was trained with {own}: leave it to that")
             return model
         words, arrays, order = read_arpa(path, progress)
-        chosen = recipe or Recipe("none")
-        about = {
-            "order": order,
-            "smoothing": "arpa",
-            "recipe": {"tok": chosen.tok, "case": chosen.case, "stem": chosen.stem},
-        }
+        chosen = {part: getattr(recipe or Recipe("none"), part) for part in _PARTS}
+        about = {"order": order, "smoothing": "arpa", "recipe": chosen}
         return cls(about, arrays | word_arrays(words, "words"), os.fspath(path))
 
     def save(self, path: FilePath) -> None:
@@ -245,9 +237,7 @@ class LanguageModel:
         settings = {
             "order": self.order,
             "smoothing": self.about.get("smoothing"),
-            "tok": self.recipe.tok,
-            "case": self.recipe.case,
-            "stem": self.recipe.stem,
+            **{part: getattr(self.recipe, part) for part in _PARTS},
             "vocabulary": self.about.get("vocabulary") or "all",
             "min_count": self.about.get("min_count", 1),
             "min_counts": "/".join(map(str, kept)) if kept else "all",

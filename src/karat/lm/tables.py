@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 KIND = "language model"
 VERSION = 1
 
+_RECIPE = record({"tok": text, "case": text, "stem": text})
 ABOUT = record(
-    {
-        "order": whole(1, _kernel.MAX_ORDER),
-        "recipe": record({"tok": text, "case": text, "stem": text}),
-    },
+    {"order": whole(1, _kernel.MAX_ORDER), "recipe": _RECIPE},
     smoothing=text,
     vocabulary=perhaps(whole(1)),
     min_count=whole(0),

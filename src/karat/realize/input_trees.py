@@ -46,6 +46,10 @@ class Order(NamedTuple):
     score: float
 
 
+Orders = list[list[Order]]
+"""The best orders of every tree."""
+
+
 @dataclass(frozen=True, eq=False)
 class InputTrees:
     """Tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column, in canonical order.
@@ -123,9 +127,7 @@ class Realizer(Protocol):
     def name(self) -> str:
         """Name in reports."""
 
-    def realize(
-        self, trees: InputTrees, k: int = 1, *, progress: Progress = ...
-    ) -> list[list[Order]]:
+    def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = ...) -> Orders:
         """Return the k best orders of every tree, the best first; fewer if there are fewer."""
 
 

@@ -28,10 +28,7 @@ from karat.lm.cli.group import recipe_options
 )
 @recipe_options("13a")
 @option(
-    "--vocabulary",
-    "Know the N most frequent words; all others are <unk>.",
-    whole(min=1),
-    metavar="N",
+    "--vocabulary", "Know the N most frequent words; all others are <unk>.", whole(1), metavar="N"
 )
 @option(
     "--min-count",
@@ -60,13 +57,7 @@ from karat.lm.cli.group import recipe_options
     show_default=False,
 )
 def command(
-    texts: tuple[str, ...],
-    output: str,
-    min_counts: str | None,
-    memory: float | None,
-    as_text: bool,
-    format: str,
-    **given: Any,
+    texts: Any, output: str, min_counts: Any, memory: Any, as_text: bool, format: str, **given: Any
 ) -> None:
     """Train an n-gram model on text, one sentence a line.
 

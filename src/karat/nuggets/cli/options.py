@@ -64,9 +64,7 @@ def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command]
 # ------------------------------------------------------------------------------------ inputs
 
 nugget_set = click.argument("name", metavar="SET", shell_complete=complete_nuggets)
-skip_unknown = flag(
-    "--skip-unknown", "Leave out responses to questions that the key does not have."
-)
+_skip = flag("--skip-unknown", "Leave out responses to questions that the key does not have.")
 _JUDGES = (
     named(
         "--model-judge model_judges",
@@ -93,18 +91,13 @@ judgements = named(
 )
 
 
-def _beside(what: str, names: str) -> Any:
+def _beside(names: str) -> Any:
+    what = names.rsplit(maxsplit=1)[-1].strip("-").capitalize()
     told = f"{what} from here, not those that come with SET; repeat for several."
     return named(names, told, path, multiple=True, metavar="PLACE")
 
 
-places = bundle(
-    "given",
-    skip_unknown,
-    _beside("Judgements", "-j --judgements"),
-    _beside("Runs", "--run runs"),
-    *_JUDGES,
-)
+places = bundle("given", _skip, _beside("-j --judgements"), _beside("--run runs"), *_JUDGES)
 """Arguments of `load_nuggets` beside SET."""
 
 keyed = bundle(
@@ -118,7 +111,7 @@ keyed = bundle(
     ),
     judgements,
     *_JUDGES,
-    skip_unknown,
+    _skip,
 )
 """Arguments of `open_runs` beside the runs."""
 

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from karat.errors import InputError, quoted
-from karat.evalset.catalogue import (
-    Catalogue,
-    GivenPath,
-    KnownSet,
-    SetFormat,
-    check_format,
-    first_line,
-    json_object,
-)
+from karat.evalset import catalogue
+from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
 from karat.evalset.loading import told_of_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.saving import save_as
@@ -26,28 +19,26 @@ from karat.progress import Progress, silent
 from karat.registry import Registry
 
 LISTER = "karat nuggets describe"
-_HERE = "karat.nuggets.formats"
+_JSONL, _RAG, _TREC, _UNITS = (
+    f"karat.nuggets.formats.{name}" for name in ("jsonl", "rag", "trec", "units")
+)
 FORMATS = Registry(
     "nugget_formats",
     "format",
     {
-        "jsonl": SetFormat(f"{_HERE}.jsonl:read_jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
-        "rag": SetFormat(
-            f"{_HERE}.rag:read_rag", members=("qid",), writer=f"{_HERE}.rag:rag_lines"
-        ),
-        "trec": SetFormat(
-            f"{_HERE}.trec:read_folder", holds=(KEY,), writer=f"{_HERE}.trec:trec_files"
-        ),
+        "jsonl": SetFormat(f"{_JSONL}:read_jsonl", writer=f"{_JSONL}:jsonl_lines"),
+        "rag": SetFormat(f"{_RAG}:read_rag", members=("qid",), writer=f"{_RAG}:rag_lines"),
+        "trec": SetFormat(f"{_TREC}:read_folder", holds=(KEY,), writer=f"{_TREC}:trec_files"),
         "units": SetFormat(
-            f"{_HERE}.units:read_units", holds=("SCUs.txt",), writer=f"{_HERE}.units:units_files"
+            f"{_UNITS}:read_units", holds=("SCUs.txt",), writer=f"{_UNITS}:units_files"
         ),
-        "units-run": SetFormat(f"{_HERE}.units:read_summary"),
-        "units-labels": SetFormat(f"{_HERE}.units:read_label"),
-        "trec-key": SetFormat(f"{_HERE}.trec:read_key"),
-        "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
-        "trec-judged": SetFormat(f"{_HERE}.trec:read_judgements"),
+        "units-run": SetFormat(f"{_UNITS}:read_summary"),
+        "units-labels": SetFormat(f"{_UNITS}:read_label"),
+        "trec-key": SetFormat(f"{_TREC}:read_key"),
+        "trec-run": SetFormat(f"{_TREC}:read_runs"),
+        "trec-judged": SetFormat(f"{_TREC}:read_judgements"),
     },
-    check=check_format,
+    check=catalogue.check_format,
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}
 """Formats of files that are told by their endings, and the part that they are."""
@@ -149,7 +140,7 @@ def detect(path: Path, part: str = "key") -> str:
         return found
     if path.is_dir():
         raise InputError(f"{path}: expected a folder with {KEY} (and perhaps {JUDGED}) or SCUs.txt")
-    if part == "key" and not _is_key(line := first_line(path)):
+    if part == "key" and not _is_key(line := catalogue.first_line(path)):
         raise InputError(
             f"{path}, line 1: found {quoted(line)}, expected a key: QID NUGGET vital|okay "
             "DESCRIPTION, or JSON lines"
@@ -163,11 +154,11 @@ def is_nuggets(name: GivenPath) -> bool:
     if not path.exists() or path.is_dir():
         return (path / KEY).exists() if path.is_dir() else name == DEMO
     try:
-        line = first_line(path)
+        line = catalogue.first_line(path)
     except (OSError, InputError):  # the reader says what is wrong
         return False
     if line.startswith("{"):
-        return not {"qid", "nugget", "nuggets"}.isdisjoint(json_object(line))
+        return not {"qid", "nugget", "nuggets"}.isdisjoint(catalogue.json_object(line))
     return _is_key(line)
 
 

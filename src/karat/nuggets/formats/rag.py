@@ -80,11 +80,9 @@ def _judge(found: _Found, place: Place, reading: Reading) -> dict[str, str] | No
     return None if None in names.values() else {key: str(name) for key, name in names.items()}
 
 
-def _nuggets(
-    found: _Found, place: Place, reading: Reading
-) -> list[tuple[Nugget, str | None]] | None:
+def _nuggets(row: _Found, place: Place, reading: Reading) -> list[tuple[Nugget, str | None]] | None:
     """Nuggets and their labels; none if there are none; None if anything is wrong."""
-    given = member(found, "nuggets", list, place, reading) if "nuggets" in found else []
+    given = member(row, "nuggets", list, place, reading) if "nuggets" in row else []
     if given is None:
         return None
     for nugget in given:
@@ -115,21 +113,19 @@ def _nugget(given: Mapping[str, Any], number: int) -> Nugget:
     return Nugget(id, texts, given["importance"] == "vital", given.get("votes"))
 
 
-def _take_key(
-    question: str, found: _Found, mine: list[Nugget], place: Place, draft: NuggetDraft
-) -> None:
+def _take_key(id: str, found: _Found, mine: list[Nugget], place: Place, draft: NuggetDraft) -> None:
     """The nuggets of a question must be the same wherever they stand."""
-    if known := draft.questions.get(question):
+    if known := draft.questions.get(id):
         both = mine, [nugget for nugget, _ in known.nuggets.values()]
         said = [[(one.id, one.descriptions[0], one.vital) for one in each] for each in both]
         if said[0] != said[1]:
-            told = f"found other nuggets for question {short(question)} than before"
+            told = f"found other nuggets for question {short(id)} than before"
             draft.problem(place, f"{told} ({known.place})")
         return
     text = member(found, "query", str, place, draft.reading) if "query" in found else ""
-    draft.question(question, place, text or "")
+    draft.question(id, place, text or "")
     for nugget in mine:
-        draft.nugget(question, nugget, place)
+        draft.nugget(id, nugget, place)
 
 
 # ------------------------------------------------------------------------------------ writing

@@ -176,14 +176,12 @@ def read_judgements(path: Path, draft: NuggetDraft) -> None:
             draft.judge(Judged(question, nugget, text, value, _given(tag)), place)
 
 
-def _say(
-    answer: _Answer, question: str, item: str, field: str, place: Place, draft: NuggetDraft
-) -> None:
+def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: NuggetDraft) -> None:
     """A line of part 2."""
     if item not in answer.items:
         draft.problem(place, f"item {short(item)}, which no line of part 1 has")
         return
-    known = draft.questions[question].nuggets if question in draft.questions else {}
+    known = draft.questions[id].nuggets if id in draft.questions else {}
     nugget, equals, given = field.rpartition("=")
     value: float | None = SUPPORT
     if not equals or field in known:

@@ -35,7 +35,7 @@ class Auto(Paper):
     name: ClassVar[str] = "auto"
 
 
-def _guesses(found: Any) -> bool:
+def _is_one(found: Any) -> bool:
     return isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")
 
 
@@ -43,9 +43,7 @@ classifiers: Registry[type[Named]] = Registry(
     "classifiers",
     "classifier",
     {"calibrated": Calibrated, "paper": Paper, "auto": Auto},
-    check=check_that(
-        _guesses, "classifier", "a class derived from karat.Named with a method guess"
-    ),
+    check=check_that(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
 )
 
 

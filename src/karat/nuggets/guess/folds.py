@@ -31,10 +31,8 @@ def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetS
         raise InputError("institution '': expected a regular expression that matches something")
     try:
         tells = re.compile(HOUSE if pattern is None else pattern)
-    except re.error as error:
-        raise InputError(
-            f"institution {quoted(pattern)}: no regular expression ({error})"
-        ) from error
+    except re.error as why:
+        raise InputError(f"institution {quoted(pattern)}: no regular expression ({why})") from why
 
     def house(tag: str) -> str:
         found = tells.match(tag)

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
+from karat.nuggets.guess.calibrated.batches import Asked
 from karat.nuggets.guess.calibrated.classifier import fit_calibrated
 from karat.nuggets.guess.calibrated.logistic import Logistic, logit
 from karat.nuggets.guess.folds import Folded
@@ -95,18 +96,12 @@ def model_values(pool: Pool, judgements: Judgements) -> Floats:
 
 
 def listen(
-    names: tuple[str, ...],
-    values: Floats,
-    guesses: tuple[Floats, Flags],
-    seen: Folded,
-    cells: Ints,
-    measured: Measured | None,
+    asked: Asked, judgements: Judgements, guesses: tuple[Floats, Flags], measured: Measured | None
 ) -> Heard:
-    """Let models help the guesses about all cells: probabilities and decisions.
-
-    `names` and `values` are those of models; what is learned from was `seen`, at `cells`.
-    """
-    judges = tuple(_judge(*one, seen, cells) for one in zip(names, values.T, strict=True))
+    """Let models help the guesses about all cells: probabilities and decisions."""
+    seen, cells, values = asked.seen, asked.cells, model_values(asked.pool, judgements)
+    labels = zip(judgements.of_models, values.T, strict=True)
+    judges = tuple(_judge(*one, seen, cells) for one in labels)
     values = values[:, [judge.used for judge in judges]]
     chances, carried = (some.copy() for some in guesses)
     # Judged cells as they were guessed: without themselves, if errors are measured.

@@ -16,15 +16,8 @@ from functools import partial
 from typing import Any
 
 from karat.arrays import np
+from karat.nuggets.guess.calibrated import classifier
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
-from karat.nuggets.guess.calibrated.classifier import (
-    PRIOR,
-    PRIOR_STRICT,
-    fit_calibrated,
-    fit_unjudged,
-    fit_with_likeness,
-    hold_out,
-)
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
@@ -32,7 +25,7 @@ from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.labels import of_runs, own_values, strictly
-from karat.nuggets.guess.model_labels import listen, model_values
+from karat.nuggets.guess.model_labels import listen
 from karat.nuggets.guess.paper.classifier import Paper, PaperGuesses
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.guess.words import ENGLISH
@@ -82,12 +75,10 @@ def nuggeteer(
         found = replace(found, rule=rule, strict=strict, measured=told)
         if not judgements.of_models:
             return found
-        names, labels = tuple(judgements.of_models), model_values(pool, judgements)
-        guesses = found.probabilities, found.carried
-        heard = listen(names, labels, guesses, asked.seen, asked.cells, told)
+        heard = listen(asked, judgements, (found.probabilities, found.carried), told)
         return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 
-    prior = PRIOR_STRICT if strict else PRIOR
+    prior = classifier.PRIOR_STRICT if strict else classifier.PRIOR
     calibrated = finished(_calibrated(asked, prior, measured, progress))
     if isinstance(rule, Calibrated) or (isinstance(rule, Auto) and calibrated.measured is None):
         return calibrated  # where nothing was left out, there is no contest
@@ -129,26 +120,26 @@ def _calibrated(asked: Asked, prior: Logistic, measured: bool, progress: Progres
     seen = asked.seen
     X = evidence(seen.pool, asked.idf, progress)
     if len(np.unique(seen.pool.cell_run[seen.judged])) < 2:  # none to learn from without itself
-        model = fit_calibrated(X, seen.labels, prior=prior)
+        model = classifier.fit_calibrated(X, seen.labels, prior=prior)
         return _one_model(asked, model, known, progress)
     near = Likeness(seen.pool)
     if measured:
-        model, chances, carried = hold_out(seen, X, near, progress)
+        model, chances, carried = classifier.hold_out(seen, X, near, progress)
     else:
-        model, columns = fit_with_likeness(X, seen.labels, seen.fold, near)
+        model, columns = classifier.fit_with_likeness(X, seen.labels, seen.fold, near)
         chances = model.probabilities(columns)
         carried = chances > model.threshold
     question = seen.pool.cell_question
     new = ~np.isin(question, question[seen.judged])
     if new.any():  # guesses about questions that nobody was judged on have a model without likeness
-        other, rows = fit_unjudged(X, seen.labels, Unjudged(seen.pool))
+        other, rows = classifier.fit_unjudged(X, seen.labels, Unjudged(seen.pool))
         chances = np.where(new, other.probabilities(rows), chances)
         carried = np.where(new, chances > other.threshold, carried)
     told = Measured(seen.pool, chances, carried, seen.labels) if measured else None
     if len(asked.together) < len(asked.pool.texts):
         rest = np.setdiff1d(np.arange(len(asked.pool.texts)), asked.together)
         together = chances, carried
-        chances = asked.ask(rest, model, progress, fit_calibrated(X, seen.labels))
+        chances = asked.ask(rest, model, progress, classifier.fit_calibrated(X, seen.labels))
         carried = chances > model.threshold
         chances[asked.cells], carried[asked.cells] = together
     return Nuggeteer(asked.pool, chances, carried, labels, known, told)

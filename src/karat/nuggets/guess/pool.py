@@ -8,7 +8,7 @@ the tables of the questions stand one after the other in one flat array.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -134,13 +134,9 @@ class Pool:
         if len(rows) == len(self.texts):
             return self
         asked, counts = np.unique(self.question[rows], return_counts=True)
-        return replace(
-            self,
-            questions=tuple(self.questions[q] for q in asked.tolist()),
-            texts=tuple(self.texts[row] for row in rows.tolist()),
-            run=self.run[rows],
-            starts=_starts(counts),
-        )
+        questions = tuple(self.questions[q] for q in asked.tolist())
+        texts = tuple(self.texts[row] for row in rows.tolist())
+        return Pool(questions, self.runs, texts, self.run[rows], _starts(counts), self.houses)
 
     def cells(self, rows: Ints) -> Ints:
         """The cells of some responses, in their order."""

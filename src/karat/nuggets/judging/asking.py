@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
@@ -150,18 +150,12 @@ def queue(
     return found if likely is not None else sorted(found, key=lambda ask: -ask.use)
 
 
-def disputed(
-    nuggets: NuggetSet,
-    probabilities: Probabilities,
-    *,
-    likely: float | None = None,
-    progress: Progress = silent,
-) -> list[Ask]:
-    """The pairs on which judges contradict each other, in the order of `queue`."""
+def disputed(nuggets: NuggetSet, probabilities: Probabilities, **how: Any) -> list[Ask]:
+    """The pairs on which judges contradict each other, in the order of `queue`; `how` as there."""
     words = {one.rows[0].words for one in nuggets.judgements.disputes}
     others = (row for row in nuggets.judgements.rows if row.words not in words)
     rest = replace(nuggets, judgements=nuggets.judgements.with_rows(others))
-    asks = queue(rest, probabilities, likely=likely, progress=progress)
+    asks = queue(rest, probabilities, **how)
     return [a for a in asks if (a.question.id, a.nugget.id, a.response.normal) in words]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +90,8 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
         blocks += [
             Table("rows", "Contents", _CENSUS, records(found.rows)),
             *_difficulty(found.difficulty),
-            *_both("contradictions", title, _CONTRADICTIONS, found.contradictions),
-            *_both("disputes", disputes, _DISPUTES, found.disputes),
+            *_two("contradictions", title, _CONTRADICTIONS, found.contradictions),
+            *_two("disputes", disputes, _DISPUTES, found.disputes),
         ]
     return Document(f"Nugget set {found.name}", tuple(blocks), command, {}, notes=found.notes)
 
@@ -109,16 +109,13 @@ def _difficulty(bins: Sequence[Bin]) -> list[Table | Figure]:
     return [Table("difficulty", title, _BINS, rows), Figure(title, chart)]
 
 
-def _both(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> list[Table]:
+def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> Iterator[Table]:
     """All rows for programs, the first with short places for people."""
-    if not rows:
-        return []
-    more = (f"The first {_MOST} of {len(rows):,}.",) if len(rows) > _MOST else ()
-    first = [{**row._asdict(), **_short(row)} for row in rows[:_MOST]]
-    return [
-        Table(key, title, columns, records(rows), readers="programs"),
-        Table(f"first_{key}", title, columns, first, notes=more, readers="people"),
-    ]
+    if rows:
+        more = (f"The first {_MOST} of {len(rows):,}.",) if len(rows) > _MOST else ()
+        first = [{**row._asdict(), **_short(row)} for row in rows[:_MOST]]
+        yield Table(key, title, columns, records(rows), readers="programs")
+        yield Table(f"first_{key}", title, columns, first, notes=more, readers="people")
 
 
 def _short(row: Any) -> Row:

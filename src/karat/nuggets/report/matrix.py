@@ -59,15 +59,11 @@ def _led(block: Block, titles: Mapping[str, str]) -> Block:
 
 
 def _figure(
-    question: Question,
-    title: str,
-    number: int,
-    found: NuggetScoring,
-    columns: Sequence[Sequence[NuggetRow]],
+    question: Question, title: str, number: int, found: NuggetScoring, by_run: list[list[NuggetRow]]
 ) -> Figure:
     """One figure of a question: nuggets down, runs across, and the responses."""
     tags = [one.run.tag for one in found.scored]
-    rows = list(zip(*columns, strict=True))
+    rows = list(zip(*by_run, strict=True))
     names = [nugget.id for nugget in question.nuggets]
     shades = [[row.support or 0.0 for row in some] for some in rows]
     chart = HeatMap(title, "nugget", "run", names, tags, shades, digits=1, low=0, high=1)

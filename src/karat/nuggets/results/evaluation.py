@@ -66,8 +66,8 @@ class _CrossValidated(Result):
 
     name: str
     """The name of the set."""
-    asked: Mapping[str, Any]
-    """The settings that were asked for."""
+    settings: Mapping[str, Any]
+    """Everything that was asked for."""
     found: Any
 
     signature = ""
@@ -79,18 +79,13 @@ class _CrossValidated(Result):
         return model_rows([one.model for one in tried], [one.agreement for one in tried])
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Everything that was asked for."""
-        return self.asked
-
-    @property
     def _judgements(self) -> list[str]:
         corrected = (
             "Official judgements are corrected: a response carries a nugget if an identical one, "
             "of any run, was judged to."
         )
         strict = "Partial support is none (strict)."
-        return [corrected] * self.asked["corrected"] + [strict] * self.asked["strict"]
+        return [corrected] * self.settings["corrected"] + [strict] * self.settings["strict"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -222,13 +222,9 @@ class NuggetScoring(Result):
     @property
     def settings(self) -> dict[str, Any]:
         """Settings of the scores, and the classifier that guessed."""
-        return {
-            **asdict(self.how),
-            "corrected": self.corrected,
-            "general": self.general,
-            "classifier": self.classifier if self.guesses else None,
-            "ties": self.nuggets.judgements.ties,
-        }
+        asked = {"corrected": self.corrected, "general": self.general}
+        by = {"classifier": self.classifier if self.guesses else None}
+        return {**asdict(self.how), **asked, **by, "ties": self.nuggets.judgements.ties}
 
     @property
     def signature(self) -> str:

@@ -46,11 +46,8 @@ def signature(
 def _guesses(found: Nuggeteer | None, general: bool) -> list[str]:
     if found is None:
         return ["guess=none"]
-    settings = {
-        **_settings(found),
-        "learned": str(found.learned) if found.learned else "nothing",
-        "responses": str(len(found.pool.texts)),
-    }
+    settings = _settings(found) | {"learned": str(found.learned or "nothing")}
+    settings["responses"] = str(len(found.pool.texts))
     shown = ",".join(f"{name}={value}" for name, value in settings.items())
     source = None if settings.get("weight") == "count" else getattr(found.rule, "source", None)
     idf, questions = source.signature if source else "none", "general" if general else "these"

@@ -106,10 +106,8 @@ class Official:
 
     def __post_init__(self) -> None:
         if not 0 <= self.beta <= LARGEST_BETA:
-            most = f"{LARGEST_BETA:,.0f}"
-            raise InputError(
-                f"beta={self.beta}: expected a number of at least 0 and at most {most}"
-            )
+            top = f"{LARGEST_BETA:,.0f}"
+            raise InputError(f"beta={self.beta}: expected a number of at least 0 and at most {top}")
         if self.weights not in WEIGHTS:
             known = ", ".join(WEIGHTS)
             raise InputError(f"weights={quoted(self.weights)}: expected one of {known}")

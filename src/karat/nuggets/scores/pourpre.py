@@ -20,17 +20,10 @@ from karat import __version__
 from karat.arithmetic import product
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
+from karat.nuggets.scores import official
 from karat.nuggets.scores.idf import Weigh, count_weights
 from karat.nuggets.scores.idf_sources import IdfSource
-from karat.nuggets.scores.official import (
-    ALLOWANCE,
-    Counts,
-    Official,
-    RunScore,
-    answer_length,
-    run_score,
-    weights,
-)
+from karat.nuggets.scores.official import Counts, Official, RunScore, answer_length
 from karat.nuggets.scores.ragged_words import RaggedWords, cut_words
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -84,9 +77,9 @@ class Pourpre:
 
     def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
         """Return the weight of the matches, their allowance and the length of the answer."""
-        weight = weights(question, self.weights)
+        weight = official.weights(question, self.weights)
         paid = match if self.partial_allowance else match > 0
-        allowance = ALLOWANCE * math.fsum(paid.tolist())
+        allowance = official.ALLOWANCE * math.fsum(paid.tolist())
         returned = math.fsum((weight * match).tolist())
         return Counts(returned, float(weight.sum()), allowance, answer_length(responses))
 
@@ -100,7 +93,7 @@ class Pourpre:
             matched, vital = match > 0, question.is_vital
             kinds = int((matched & vital).sum()), int((matched & ~vital).sum()), int(vital.sum())
             answers.append((question, found, kinds, 0, 0))
-        return run_score(run, answers, self.beta)
+        return official.run_score(run, answers, self.beta)
 
 
 def score_pourpre(

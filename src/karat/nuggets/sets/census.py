@@ -57,14 +57,13 @@ def census(nuggets: NuggetSet) -> Census:
     known = nuggets.judgements.known
     questions = nuggets.key.questions.values()
     vital = sum(len(question.vital) for question in questions)
-    counts = [
-        [len(run.responses(id)) for id in nuggets.key.questions] for run in nuggets.runs.values()
-    ]
+    runs = nuggets.runs.values()
+    counts = [[len(run.responses(id)) for id in nuggets.key.questions] for run in runs]
     sizes = [len(question.nuggets) for question in questions]
     pairs = sum(size * row[i] for row in counts for i, size in enumerate(sizes))
     judged = sum(
         (id, nugget.id, response.normal) in known
-        for run in nuggets.runs.values()
+        for run in runs
         for id, question in nuggets.key.questions.items()
         for response in run.responses(id)
         for nugget in question.nuggets

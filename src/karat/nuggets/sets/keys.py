@@ -46,12 +46,10 @@ class Question:
 
     def __post_init__(self) -> None:
         seen = set[str]()
-        for nugget in self.nuggets:
-            if nugget.id in seen:
-                raise InputError(
-                    f"question {short(self.id)} has two nuggets called {short(nugget.id)}"
-                )
-            seen.add(nugget.id)
+        for id in (nugget.id for nugget in self.nuggets):
+            if id in seen:
+                raise InputError(f"question {short(self.id)} has two nuggets called {short(id)}")
+            seen.add(id)
 
     @property
     def vital(self) -> tuple[Nugget, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -61,23 +61,19 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
     ]
 
 
-def _key_remarks(key: Key) -> list[str]:
-    found = []
+def _key_remarks(key: Key) -> Iterator[str]:
     if without := [q.id for q in key.questions.values() if not q.vital]:
-        found.append(f"no vital nuggets, so no F and no V: {_named('question', without)}")
+        yield f"no vital nuggets, so no F and no V: {_named('question', without)}"
     if single := [q.id for q in key.questions.values() if len(q.nuggets) == 1]:
-        found.append(f"one nugget only: {_named('question', single)}")
-    return found
+        yield f"one nugget only: {_named('question', single)}"
 
 
-def _run_remarks(run: Run, key: Key) -> list[str]:
-    found = []
+def _run_remarks(run: Run, key: Key) -> Iterator[str]:
     if silent := [q for q in key.questions if not run.responses(q)]:
-        told = "no response, which scores 0"
-        found.append(f"run {short(run.tag)}: {told}: {_named('question', silent)}")
+        where = _named("question", silent)
+        yield f"run {short(run.tag)}: no response, which scores 0: {where}"
     if empty := [q for q in run.answers for some in run.answers[q] if not some.text.strip()]:
-        found.append(f"run {short(run.tag)}: an empty response: {_named('question', empty)}")
-    return found
+        yield f"run {short(run.tag)}: an empty response: {_named('question', empty)}"
 
 
 def _named(kind: str, names: list[str]) -> str:

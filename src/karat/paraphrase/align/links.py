@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
@@ -97,14 +98,9 @@ def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule:
     check_choice("rule", rule, RULES)
     check_sentences(source, pivot, first)
     check_sentences(source, pivot, second)
-    found = _kernel.symmetrize(
-        np.diff(source.offsets),
-        np.diff(pivot.offsets),
-        *(first.source, first.pivot, first.offsets),
-        *(second.source, second.pivot, second.offsets),
-        rule,
-    )
-    return Links(*found)
+    sizes = np.diff(source.offsets), np.diff(pivot.offsets)
+    given: list[Any] = [*sizes, *vars(first).values(), *vars(second).values(), rule]
+    return Links(*_kernel.symmetrize(*given))
 
 
 def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> Links:

@@ -54,12 +54,7 @@ def _words(function: F) -> F:
 @options.threads
 @option("-o --output", "Write the links to this file.", path)
 def command(
-    source: str,
-    pivot: str | None,
-    as_text: bool,
-    threads: int | None,
-    output: str | None,
-    **given: Any,
+    source: str, pivot: str | None, as_text: bool, threads: Any, output: str | None, **given: Any
 ) -> None:
     """Align the words of a parallel text.
 

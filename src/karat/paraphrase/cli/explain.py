@@ -41,13 +41,7 @@ from karat.paraphrase.cli import group
 @options.as_text
 @options.output
 def command(
-    paraphrases: str,
-    originals: str,
-    model: str | None,
-    as_text: bool,
-    format: str,
-    output: str | None,
-    **settings: Any,
+    paraphrases: str, originals: str, as_text: bool, format: str, output: Any, **settings: Any
 ) -> None:
     """Show how paraphrases come by their scores.
 
@@ -64,9 +58,10 @@ def command(
 
     if settings["segments"] and settings["worst"]:
         raise InputError("--segment and --worst both choose pairs: leave one out")
-    check_output(output, [paraphrases, originals, *(p for p in (model, settings["table"]) if p)])
+    read = [path for part in ("model", "table") if (path := settings[part])]
+    check_output(output, [paraphrases, originals, *read])
     with Bar() as progress:
         mine, theirs = (Lines(path, progress, as_text=as_text) for path in (paraphrases, originals))
         name = system_name(paraphrases)
-        result = explain_paraphrases(mine, theirs, model, name=name, **settings)
+        result = explain_paraphrases(mine, theirs, name=name, **settings)
     show(result.document(options.command_line()), format, output)

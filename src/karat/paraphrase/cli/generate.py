@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command(name="generate")
 @click.argument("originals", metavar="FILE", type=click.Path())
 @group.model
-@option("--n-best", "Paraphrases of each line.", whole(min=1, max=64), 3)
+@option("--n-best n", "Paraphrases of each line.", whole(min=1, max=64), 3)
 @option(
     "--confidence",
     "Give no paraphrase below this confidence, 0 to 1. Lower values give more paraphrases, "
@@ -37,14 +37,7 @@ if TYPE_CHECKING:
 @options.threads
 @options.output
 def command(
-    originals: str,
-    model: str,
-    n_best: int,
-    plain: bool,
-    as_text: bool,
-    format: str,
-    output: str | None,
-    **settings: Any,
+    originals: str, model: str, plain: bool, as_text: bool, format: str, output: Any, **given: Any
 ) -> None:
     """Paraphrase sentences, one a line (- is standard input): same meaning, other words.
 
@@ -55,31 +48,27 @@ def command(
     karat paraphrase generate sentences.txt
     karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
     """
-    from karat.paraphrase.generate.paraphraser import (
-        generate_paraphrases,
-        generated_notes,
-        generator_of,
-        paraphrases,
-    )
+    from karat.paraphrase.generate import paraphraser
     from karat.paraphrase.pem.model import PEM
     from karat.text.segments import Lines
 
     check_output(output, (originals, model))
     pem = PEM.open(model)
-    generator_of(pem)
+    paraphraser.generator_of(pem)
     with Bar() as progress:
         lines = Lines(originals, progress, as_text=as_text)
         if not plain:
-            result = generate_paraphrases(lines, pem, n_best, progress=progress, **settings)
+            result = paraphraser.generate_paraphrases(lines, pem, progress=progress, **given)
         else:
             alone = output is None and sys.stdout.isatty()  # lines are progress enough
             told = silent if alone else progress
             without: list[str] = []
-            say(_best(paraphrases(pem, lines, 1, progress=told, **settings), without), output)
+            found = paraphraser.paraphrases(pem, lines, progress=told, **given | {"n": 1})
+            say(_best(found, without), output)
     if not plain:
         show(result.document(options.command_line()), format, output)
         return
-    for note in generated_notes(len(without), settings["confidence"], pem):
+    for note in paraphraser.generated_notes(len(without), given["confidence"], pem):
         click.echo(note, err=True)
 
 

@@ -35,30 +35,27 @@ Words = Sequence[str]
 
 
 def confidences(
-    language: LanguageModel,
-    original: Words,
-    wordings: Sequence[RewrittenWords],
-    probabilities: Sequence[float],
+    lm: LanguageModel, original: Words, wordings: Sequence[RewrittenWords], least: Sequence[float]
 ) -> list[float]:
     """Return the confidence in each wording; words are those of the language model.
 
-    `probabilities` has the least probable rewrite of each.
+    `least` has the probability of the least probable rewrite of each.
     """
     rows = [original, *(one.words for one in wordings)]
     vocab = _kernel.Vocab()
     ids = vocab.add([word for row in rows for word in row])
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    p, found = language.kernel.words(language.find(vocab)[ids], offsets)
+    p, found = lm.kernel.words(lm.find(vocab)[ids], offsets)
     logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
     own, *means = (float(logs[a:b].mean()) for a, b in pairwise(ends))
     lengths = [found[a:b] for a, b in pairwise(ends[1:])]  # of n-grams that the model had
     twice = repeats(original, range(len(original)))
     sure = []
-    for one, least, mean, length in zip(wordings, probabilities, means, lengths, strict=True):
+    for one, p_least, mean, length in zip(wordings, least, means, lengths, strict=True):
         new = np.array([*one.new, False])
         seen = length[new | np.concatenate(([False], new[:-1]))] > 1
         fits = seen.all() and repeats(one.words, np.flatnonzero(new).tolist()) <= twice
-        sure.append(least * float(power(10.0, -abs(mean - own))) if fits else 0.0)
+        sure.append(p_least * float(power(10.0, -abs(mean - own))) if fits else 0.0)
     return sure
 
 

@@ -54,9 +54,8 @@ class Generator:
     @cached_property
     def search(self) -> _kernel.Paraphraser:
         """The search through all rewritings."""
-        return _kernel.Paraphraser(
-            self.rewrites.kernel, self.language.kernel, WEIGHT, BEAM, CHANGES
-        )
+        limits = WEIGHT, BEAM, CHANGES
+        return _kernel.Paraphraser(self.rewrites.kernel, self.language.kernel, *limits)
 
     def trusting(self, least: float) -> Generator:
         """Return a generator with the rewrites that may be written with so much confidence."""
@@ -103,11 +102,8 @@ class Generator:
     @property
     def about(self) -> dict[str, Any]:
         """The description that is stored beside the arrays."""
-        return {
-            "rewrites": dict(self.rewrites.about),
-            "lm": self.language.about,
-            "casing": dict(self.casing),
-        }
+        rewrites, casing = dict(self.rewrites.about), dict(self.casing)
+        return {"rewrites": rewrites, "lm": self.language.about, "casing": casing}
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:

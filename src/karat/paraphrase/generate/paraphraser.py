@@ -209,21 +209,15 @@ def wordings(
 
 
 def _confident(
-    generator: Generator,
-    original: Original,
-    rewritings: Sequence[Sequence[Replacement]],
-    least: float,
+    generator: Generator, original: Original, ways: Sequence[Sequence[Replacement]], least: float
 ) -> list[Wording]:
     """Return the wordings of an original that reach a confidence; of those alike the surest."""
     fold = generator.fold
-    written = [original.words_of(steps, generator.article) for steps in rewritings]
+    written = [original.words_of(steps, generator.article) for steps in ways]
     folded = [one._replace(words=list(map(fold, one.words))) for one in written]
-    sure = confidences(
-        generator.language,
-        list(map(fold, original.words)),
-        folded,
-        [min(step.probability for step in steps) for steps in rewritings],
-    )
+    own = list(map(fold, original.words))
+    probable = [min(step.probability for step in steps) for steps in ways]
+    sure = confidences(generator.language, own, folded, probable)
     found: dict[str, float] = {}
     for one, confidence in zip(written, sure, strict=True):
         if confidence and confidence >= least:

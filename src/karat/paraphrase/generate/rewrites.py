@@ -19,16 +19,9 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
+from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import (
-    PhrasePairs,
-    PhraseTable,
-    distinct,
-    every_word,
-    padded,
-    said,
-    starts,
-)
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
@@ -88,16 +81,15 @@ def rewrite_table(
     ids = np.concatenate([side.ids for side in sides])
     number, phrases = distinct(Ragged(ids, starts(lengths)))
     numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
-    joined = _mean(
-        [_Paths(k[p.source], k[p.target], p.p) for k, p in zip(numbers, paths, strict=True)]
-    )
+    both = zip(numbers, paths, strict=True)
+    joined = _mean([_Paths(k[p.source], k[p.target], p.p) for k, p in both])
     kept = _best(joined, phrases, how)
     if not len(kept.p):
         raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
     counts = _totals(number, np.concatenate(seen))
     source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
     pairs = PhrasePairs(source, target, kept.p, counts[kept.source])
-    about = {"source": said(recipe), "pivot": said(recipe)}
+    about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
@@ -109,8 +101,8 @@ def trusted(table: PhraseTable, least: float) -> Flags:
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
-    ids = vocab.add(every_word(table.source))
-    words = [*every_word(table.pivot), *vocab.words(0, len(vocab))]
+    ids = vocab.add(phrase_table.every_word(table.source))
+    words = [*phrase_table.every_word(table.pivot), *vocab.words(0, len(vocab))]
     old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
@@ -129,12 +121,10 @@ def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
 
     Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
     """
-    numbers: dict[str, int] = {}
+    known: dict[str, int] = {}
     bare = [word.lower().replace("’", "'").partition("'")[0] or word for word in words]
     kept = [word in PRONOUNS or not any(map(str.isalpha, word)) for word in bare]
-    found = [
-        numbers.setdefault(w, len(numbers)) if k else -1 for w, k in zip(bare, kept, strict=True)
-    ]
+    found = [known.setdefault(w, len(known)) if k else -1 for w, k in zip(bare, kept, strict=True)]
     return np.array([*found, -1], dtype=np.int32)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -10,20 +9,14 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.paraphrase.pem.bags import (
-    PivotSettings,
-    f1,
-    pivot_statistics,
-    pooled_f1,
-    share,
-    target_statistics,
-)
+from karat.paraphrase.pem import bags
 from karat.paraphrase.pem.features import FORMS
 from karat.paraphrase.pem.metric import PivotF1
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.results import Result
+from karat.storage.output import FilePath
 from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
@@ -75,41 +68,41 @@ class PairExplanation:
     """Orders x (weight in common, of the paraphrase, of the original)."""
     target: Floats
     """Orders x (common, paraphrase, original) for the words themselves."""
-    settings: PivotSettings
+    settings: bags.PivotSettings
 
     @property
     def pivot_f1(self) -> float:
         """Adequacy: F1 of all pivot n-grams in one bag."""
-        return float(pooled_f1(self.pivot))
+        return float(bags.pooled_f1(self.pivot))
 
     @property
     def precision(self) -> float:
         """The share of the paraphrase's weight that is common."""
         common, paraphrase, _ = self.pivot.sum(axis=0)
-        return float(share(common, paraphrase))
+        return float(bags.share(common, paraphrase))
 
     @property
     def recall(self) -> float:
         """The share of the original's weight that is common."""
         common, _, original = self.pivot.sum(axis=0)
-        return float(share(common, original))
+        return float(bags.share(common, original))
 
     @property
     def by_order(self) -> tuple[float, ...]:
         """F1 of the pivot n-grams of each length by itself."""
-        return tuple(f1(self.pivot).tolist())
+        return tuple(bags.f1(self.pivot).tolist())
 
     @property
     def target_f1(self) -> float:
         """F1 of the words themselves: the lower, the more dissimilar."""
-        return float(pooled_f1(self.target))
+        return float(bags.pooled_f1(self.target))
 
 
 def explain_pair(
-    table: PhraseTable, original: str, paraphrase: str, settings: PivotSettings | None = None
+    table: PhraseTable, original: str, paraphrase: str, settings: bags.PivotSettings | None = None
 ) -> PairExplanation:
     """Explain the pivot F1 of one pair, step by step."""
-    settings = settings or PivotSettings()
+    settings = settings or bags.PivotSettings()
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
     maps = table.maps(tokens.vocab)
@@ -126,13 +119,13 @@ def explain_pair(
         tuple(phrases[: ends[1]]),
         tuple(phrases[ends[1] :]),
         tuple(grams),
-        pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
-        target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
+        bags.pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
+        bags.target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
         settings,
     )
 
 
-def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
+def _phrase(table: PhraseTable, number: int, words: Words, settings: bags.PivotSettings) -> Phrase:
     total = max(table.total, UNSEEN)
     if number < 0:
         return Phrase(words, False, UNSEEN, UNSEEN / total, (Translation(words, 1.0),), 0)
@@ -145,7 +138,7 @@ def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettin
 
 
 def _bag(
-    table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
+    table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: bags.PivotSettings
 ) -> dict[Words, float]:
     """Return the pivot n-grams of a sentence and their weights."""
     ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
@@ -198,7 +191,7 @@ class ParaphraseExplanations(Result):
 def explain_paraphrases(
     candidates: Texts,
     originals: Texts,
-    model: PEM | str | os.PathLike[str] | None = None,
+    model: PEM | FilePath | None = None,
     *,
     pivot: str | None = None,
     table: str | None = None,
@@ -220,7 +213,7 @@ def explain_paraphrases(
         if pem is not None and pem.regression is not None:
             scores = pem.score(theirs, mine).pem
         else:
-            scores = pooled_f1(pivot_statistics(phrases, theirs, mine, how))
+            scores = bags.pooled_f1(bags.pivot_statistics(phrases, theirs, mine, how))
         segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
     numbers = list(dict.fromkeys(segments or (1,)))
     if late := [number for number in numbers if number > len(mine)]:
@@ -229,9 +222,11 @@ def explain_paraphrases(
     pairs = tuple(explain_pair(phrases, a, b, how) for a, b in zip(*texts, strict=True))
     rows = paraphrase_rows(name, pem.score(*texts), *texts) if pem else ()
     metric = PivotF1(table, **vars(how))
+    shares = [(one.pivot_f1, one.precision, one.recall, one.target_f1) for one in pairs]
+    weights = [one.pivot.sum(axis=0).tolist() for one in pairs]
     return ParaphraseExplanations(
         name,
-        tuple(map(_pair_row, numbers, pairs)),
+        tuple(PairRow(n, *s, *w) for n, s, w in zip(numbers, shares, weights, strict=True)),
         tuple(row._replace(segment=numbers[at]) for at, row in enumerate(rows)),
         pairs,
         "pem" if pem else str(metric),
@@ -242,24 +237,16 @@ def explain_paraphrases(
 
 
 def _opened(
-    model: PEM | str | os.PathLike[str] | None,
-    pivot: str | None,
-    table: str | None,
-    settings: Mapping[str, Any],
-) -> tuple[PEM | None, PhraseTable, PivotSettings]:
+    model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
+) -> tuple[PEM | None, PhraseTable, bags.PivotSettings]:
     """Return the model, if there is one, the phrase table, and settings; None is not given."""
     given = {name: value for name, value in settings.items() if value is not None}
     if table is not None:
         if model is not None or pivot is not None:
             raise InputError("--table stands in for a model: leave out --model and --pivot")
-        return None, PhraseTable.open(table), PivotSettings(**given)
+        return None, PhraseTable.open(table), bags.PivotSettings(**given)
     pem = as_pem(model or BUNDLED)
     name = pivot or next(iter(pem.pivots))
     if name not in pem.pivots:
         raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
     return pem, pem.pivots[name], replace(FORMS[pem.form], **given)
-
-
-def _pair_row(pair: int, one: PairExplanation) -> PairRow:
-    shares = one.pivot_f1, one.precision, one.recall, one.target_f1
-    return PairRow(pair, *shares, *one.pivot.sum(axis=0).tolist())

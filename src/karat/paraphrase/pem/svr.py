@@ -48,9 +48,7 @@ class Setting:
     gamma: float = 1.0
 
 
-GRID = tuple(
-    Setting(C, 0.2, gamma) for C, gamma in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0))
-)
+GRID = tuple(Setting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
 """The settings that `search` tries: nine around the usual ones."""
 
 

@@ -107,11 +107,8 @@ class PhraseTable:
         """Make the table of pairs, each given once, in any order."""
         source, words = _by_text(pairs.source, source_vocab)
         pivot, pivot_words = _by_text(pairs.pivot, pivot_vocab)
-        arrays = {
-            **word_arrays(words, "source"),
-            **word_arrays(pivot_words, "pivot"),
-            **_phrase_arrays(pairs._replace(source=source, pivot=pivot)),
-        }
+        arrays = word_arrays(words, "source") | word_arrays(pivot_words, "pivot")
+        arrays |= _phrase_arrays(pairs._replace(source=source, pivot=pivot))
         whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
         return cls.of_arrays("the phrase table", whole, arrays)
 

@@ -71,11 +71,8 @@ def align_corpora(
     **work: Any,
 ) -> AlignedText:
     """Cut parallel texts into words and link those, unless links are given."""
-    about: dict[str, Any] = {
-        "source": said(source),
-        "pivot": said(pivot),
-        "corpora": [_corpus(one) for one in corpora],
-    }
+    about: dict[str, Any] = {"source": said(source), "pivot": said(pivot)}
+    about["corpora"] = [_corpus(one) for one in corpora]
     words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
     if links is None:
         found = align_words(words, pivot_words, aligner, **work)

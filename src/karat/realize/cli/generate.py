@@ -20,9 +20,7 @@ from karat.realize.cli import group
 @group.n_best(default=1, help="Sentences for each tree, the best first.")
 @flag("--punctuate punctuation", "Put in the punctuation that the input lacks.")
 @options.output
-def command(
-    model: str, trees: str, inputs: str, format: str, output: str | None, **wanted: Any
-) -> None:
+def command(model: str, trees: str, inputs: str, format: str, output: Any, **wanted: Any) -> None:
     """Write a sentence for every tree.
 
     TREES is CoNLL-U; the order of its words is not looked at. Text output has one sentence a line;

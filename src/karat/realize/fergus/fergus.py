@@ -17,7 +17,7 @@ from karat.realize.fergus.grammar import extract_grammar, gold_frames, stored_gr
 from karat.realize.fergus.left_right import LeftRight, train_left_right
 from karat.realize.fergus.lp_chooser import ORDER, Weights, as_orders, batched, lm_words, train_lm
 from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
-from karat.realize.input_trees import InputTrees, Order, input_trees
+from karat.realize.input_trees import InputTrees, Orders, input_trees
 from karat.realize.treebank import Treebank
 from karat.storage.schema import check_fields, listed, real, record, text, whole
 from karat.storage.store import Store, damaged, with_prefix, without_prefix
@@ -70,23 +70,21 @@ class Fergus:
         progress(4, 4, "trained")
         return cls(chooser, lm, left_right, weights or DEFAULT)
 
-    def realize(
-        self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
-    ) -> list[list[Order]]:
+    def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first."""
 
-        def order(part: InputTrees) -> list[list[Order]]:
+        def order(part: InputTrees) -> Orders:
             return self.linearize(part, self.chooser.choose(part), k)
 
         return batched(order, trees, k, progress)
 
-    def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> list[list[Order]]:
+    def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> Orders:
         """Return the k best orders of trees whose supertags are chosen."""
         return self.linearize_with_parts(trees, supertags, k)[0]
 
     def linearize_with_parts(
         self, trees: InputTrees, supertags: Supertags, k: int
-    ) -> tuple[list[list[Order]], Floats]:
+    ) -> tuple[Orders, Floats]:
         """Return the k best orders, and the language model's part of each order's score."""
         words, _, heads, ends, offsets = self.chooser.columns(trees)
         tagged = words, supertags.labels, heads, ends, offsets, supertags.frames, supertags.slots
@@ -97,12 +95,9 @@ class Fergus:
 
     def about(self) -> dict[str, Any]:
         """Return the description of the model in a store."""
-        return {
-            "grammar": self.chooser.grammar.about(),
-            "weights": asdict(self.weights),
-            "lm": self.lm.about,
-            "left_right": [baseline.name for baseline in self.left_right],
-        }
+        said = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
+        names = [baseline.name for baseline in self.left_right]
+        return said | {"lm": self.lm.about, "left_right": names}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model in a store."""
@@ -123,9 +118,8 @@ def stored_fergus(store: Store) -> Fergus:
     """Return the model in a store that its `about` and `arrays` went into."""
     grammar = stored_grammar(store)
     try:
-        chooser = TreeChooser(
-            grammar, store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
-        )
+        keys, counts = store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
+        chooser = TreeChooser(grammar, keys, counts)
         lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
         lm.check_finite(store.name)
         check_fields(store.about, _ABOUT)

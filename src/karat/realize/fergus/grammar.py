@@ -123,10 +123,9 @@ class Grammar:
             tag, relation = self.label(label)
             kind = "argument" if relation in ARGUMENTS else "adjunct"
             text = frame_text(self.frames[frame] if frame >= 0 else ())
-            if relation == "root":
-                found.append(Supertag(tag, relation, "initial", text, times, None))
-            else:
-                found.append(Supertag(tag, relation, kind, text, times, left / times))
+            share = None if relation == "root" else left / times
+            kind = "initial" if relation == "root" else kind
+            found.append(Supertag(tag, relation, kind, text, times, share))
         return found
 
     def about(self) -> dict[str, Any]:
@@ -225,9 +224,8 @@ def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
     tag_frames = tuple(tuple(sorted(by_tag[tag])) for tag in tags)
     bare = Grammar(tags, relations, ordered, tag_frames, {})
     labels = bare.labels(trees.tags, trees.relations)
-    arrays = _word_arrays(trees.words, labels) | _supertag_arrays(
-        trees, labels, frame_numbers(bare, frames)
-    )
+    numbers = frame_numbers(bare, frames)
+    arrays = _word_arrays(trees.words, labels) | _supertag_arrays(trees, labels, numbers)
     return Grammar(tags, relations, ordered, tag_frames, arrays)
 
 

@@ -20,7 +20,7 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.grammar import Grammar, Ints
 from karat.realize.fergus.lp_chooser import Weights, as_orders, batched, lm_words
-from karat.realize.input_trees import InputTrees, Order
+from karat.realize.input_trees import InputTrees, Orders
 
 WEIGHTS = Weights(lm=0.0, margin=1000.0)
 """No order on a side is worse than another, unless the language model speaks."""
@@ -37,13 +37,11 @@ class LeftRight:
     counts: Ints
     trigrams: bool = False
 
-    def realize(
-        self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
-    ) -> list[list[Order]]:
+    def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree."""
         return batched(partial(self._best, k=k), trees, k, progress)
 
-    def _best(self, trees: InputTrees, k: int) -> list[list[Order]]:
+    def _best(self, trees: InputTrees, k: int) -> Orders:
         words = self.grammar.find(trees.words)
         given = self.keys, self.counts, words, trees.heads, trees.offsets
         if k == 1 and not self.trigrams:  # the first that sides leave open: all are as good

@@ -15,7 +15,7 @@ from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.progress import Progress
-from karat.realize.input_trees import InputTrees, Order
+from karat.realize.input_trees import InputTrees, Order, Orders
 
 ORDER = 3
 """The paper's language model is of trigrams."""
@@ -68,10 +68,10 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
 
 
 def batched(
-    order: Callable[[InputTrees], list[list[Order]]], trees: InputTrees, k: int, progress: Progress
-) -> list[list[Order]]:
+    order: Callable[[InputTrees], Orders], trees: InputTrees, k: int, progress: Progress
+) -> Orders:
     """Return what `order` makes of all trees, of which it is given few at a time."""
-    found: list[list[Order]] = []
+    found: Orders = []
     for part in small_batches(trees, max(BATCH // k, 1)):
         found += order(part)
         progress(len(found), len(trees), "realising")
@@ -84,9 +84,7 @@ def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
         yield trees.choose(range(start, min(start + size, len(trees))))
 
 
-def as_orders(
-    trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints
-) -> list[list[Order]]:
+def as_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
     """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
     found, at = [], 0
     sizes, listed, said = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()

@@ -27,6 +27,7 @@ from karat.realize.ordering.weight_bytes import check_power_of_two, from_half_by
 from karat.storage.schema import Layout, check_arrays
 
 Weights = NDArray[np.float32]
+_Split = tuple[Ints, Ints]  # the trees that a classifier learns from, and those that it labels
 
 FOLDS = 3
 BITS = 22
@@ -187,12 +188,7 @@ def jackknife(
 
 
 def _train(
-    columns: NodeColumns,
-    gold: Mapping[str, Gold],
-    n: int,
-    seed: int,
-    stop: Stop,
-    split: tuple[Ints, Ints],
+    columns: NodeColumns, gold: Mapping[str, Gold], n: int, seed: int, stop: Stop, split: _Split
 ) -> tuple[Classifier, dict[str, Symbols]]:
     """Train a classifier on some trees; return it and its labels of the others.
 

@@ -25,7 +25,7 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.lp_chooser import as_orders, lm_words, small_batches
-from karat.realize.input_trees import InputTrees, Order, check_inputs
+from karat.realize.input_trees import InputTrees, Order, Orders, check_inputs
 from karat.realize.ordering.labelling import Labeller
 from karat.realize.ordering.symbols import NodeColumns, columns_of
 from karat.realize.ordering.weight_bytes import check_power_of_two, from_bytes, to_bytes
@@ -127,20 +127,18 @@ class OrderingModel:
             raise damaged(store.name, str(error)) from error
         return cls(said["inputs"], weights, labeller, model, weight, trained)
 
-    def realize(
-        self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
-    ) -> list[list[Order]]:
+    def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first; fewer if fewer were found."""
         if k < 1:
             raise InputError(f"k={k}: expected at least 1")
-        found: list[list[Order]] = []
+        found: Orders = []
         for part in small_batches(trees, BATCH):
             progress(len(found), len(trees), "ordering")
             found += self._order(part, k)
         progress(len(trees), len(trees), "ordering")
         return found
 
-    def _order(self, trees: InputTrees, k: int) -> list[list[Order]]:
+    def _order(self, trees: InputTrees, k: int) -> Orders:
         """Order a batch of trees, which are labelled first."""
         columns, words = self._columns(trees).kernel, lm_words(self.language_model, trees)
         model = self.language_model.kernel if self.lm_weight else None

@@ -121,9 +121,8 @@ def _scales(
         unseen = np.flatnonzero(of_first != bool(half))
         weights = train_weights(columns, trees.places, seen, seed, step)
         model = train_lm(trees.choose(seen.tolist()), LM_ORDER)
-        found.append(
-            learn_scales(weights, columns, trees, seen, unseen, model, lm_weight, seed, step)
-        )
+        told = seen, unseen, model, lm_weight, seed, step
+        found.append(learn_scales(weights, columns, trees, *told))
     return mean_scales(found)
 
 

@@ -11,13 +11,7 @@ from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
-    from karat.realize.explanation import (
-        NodeLabel,
-        NodeSupertag,
-        OrderingExplained,
-        RealizedTree,
-        SupertagsExplained,
-    )
+    from karat.realize import explanation
     from karat.realize.input_trees import InputTrees
 
 Blocks = list[Table | Figure]
@@ -85,9 +79,7 @@ _ORDERS = (
     number("lm", "Language model", 2, help="The rest of the score."),
     _SENTENCE,
 )
-_TREELET = Column(
-    "treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets."
-)
+_ITEMS = Column("treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets.")
 _GROUPS = (
     number("side", "Side", 2, help="Daughters before or after the head."),
     number("pair", "Pair", 2, help="Which of two daughters comes first."),
@@ -101,11 +93,10 @@ _OTHER = (Column("heading", "Order", readers="people"), Column("rank", "Rank", r
 _LESS = number("less", "Than the best", 2, signed=True, help="Sum minus the best's.")
 
 
-def explain_document(found: RealizedTree, command: str) -> Document:
+def explain_document(found: explanation.RealizedTree, command: str) -> Document:
     """Return the sentences, then how each realiser came to its own."""
-    blocks: Blocks = [
-        Table("results", "Sentences", _RESULTS, as_rows(found.rows), notes=found.notes)
-    ]
+    rows = as_rows(found.rows)
+    blocks: Blocks = [Table("results", "Sentences", _RESULTS, rows, notes=found.notes)]
     if found.supertags is not None:
         blocks += _supertags(found.supertags)
     if found.ordering is not None:
@@ -113,7 +104,7 @@ def explain_document(found: RealizedTree, command: str) -> Document:
     return Document(f"Tree {found.number} of {found.name}", tuple(blocks), command, {})
 
 
-def _supertags(found: SupertagsExplained) -> Blocks:
+def _supertags(found: explanation.SupertagsExplained) -> Blocks:
     lattice, words = found.lattice, found.lattice.words
     size = (
         f"{lattice.states:,} states, {len(lattice.arcs):,} arcs, {lattice.sequences:,.0f} word "
@@ -140,7 +131,7 @@ def _supertags(found: SupertagsExplained) -> Blocks:
     ]
 
 
-def _outlined(nodes: Iterable[NodeSupertag | NodeLabel]) -> list[Row]:
+def _outlined(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel]) -> list[Row]:
     """Return nodes as rows, with a dot before the word for each step down; mothers come first."""
     depth: dict[int | None, int] = {None: -1}
     rows: list[Row] = []
@@ -150,10 +141,10 @@ def _outlined(nodes: Iterable[NodeSupertag | NodeLabel]) -> list[Row]:
     return rows
 
 
-def _ordering(tree: InputTrees, found: OrderingExplained) -> Blocks:
+def _ordering(tree: InputTrees, found: explanation.OrderingExplained) -> Blocks:
     """Return the model's labels, its best orders, and the features' say in every treelet."""
     best = as_rows(found.treelets[0])
-    parts = (_TREELET, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
+    parts = (_ITEMS, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
     is_given = tree.inputs == "all"
     told = "Categories and relations were given, tags guessed." if is_given else "All were guessed."
     blocks: Blocks = [

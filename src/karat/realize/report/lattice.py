@@ -6,6 +6,7 @@ Where a treelet's own lattice is too large, the arcs of its best paths are drawn
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
@@ -44,10 +45,8 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
     expanded = lattice.expanded()
     if expanded is not None:
         panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
-        caption = (
-            "Every path is a word sequence that the supertags allow; the chosen one is marked."
-        )
-        return _figure(TITLE, panels, caption)
+        told = "Every path is a word sequence that the supertags allow; the chosen one is marked."
+        return _figure(TITLE, panels, told)
     panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
     caption = (
         "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
@@ -160,9 +159,7 @@ def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> 
 
 
 def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
-    return Figure(
-        title, lambda: _svg(title, panels), caption, sketch=lambda sheet: _sketch(panels, sheet)
-    )
+    return Figure(title, partial(_svg, title, panels), caption, sketch=partial(_sketch, panels))
 
 
 def _svg(title: str, panels: Sequence[LatticePanel]) -> str:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 number = partial(Column, align="right")
 """A column of numbers."""
 
+_COUNT = number("sentences", "Sentences")
 _TRAINED = (
     Column("output", "File"),
     Column("models", "Models", wrap=True),
-    number("sentences", "Sentences"),
+    _COUNT,
     number("seconds", "Seconds", 0, help="Of processor time."),
     number("megabytes", "MB", 1),
 )
@@ -45,11 +46,7 @@ _EVALUATED = (
     number("speed", "Sent./s", 0, help="Sentences a second of processor time."),
 )
 _PAPER = _EVALUATED[:1] + _EVALUATED[2:6]
-_SEEN = (
-    number("sentences", "Sentences"),
-    number("seen", "Seen in training"),
-    number("share", "Share", 3),
-)
+_SEEN = (_COUNT, number("seen", "Seen in training"), number("share", "Share", 3))
 _SUPERTAGS = (
     Column("tag", "Category"),
     Column("relation", "Relation"),

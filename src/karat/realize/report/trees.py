@@ -7,6 +7,7 @@ tree, the place of what it adjoins to, on the side that is more frequent.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
@@ -44,9 +45,7 @@ def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     """Return a figure of some elementary trees."""
     trees = [drawn_tree(supertag) for supertag in supertags]
     title = "Elementary trees"
-    return Figure(
-        title, lambda: _svg(trees, title), LEGEND, sketch=lambda sheet: _sketch(trees, sheet)
-    )
+    return Figure(title, partial(_svg, trees, title), LEGEND, sketch=partial(_sketch, trees))
 
 
 def _svg(trees: Sequence[Drawn], title: str) -> str:

@@ -136,15 +136,13 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
     return found
 
 
-def _beyond(
-    responses: _Responses, values: Floats, judged: Floats, rows: Ints, fold: Ints
-) -> Floats:
+def _beyond(responses: _Responses, left: Floats, judged: Floats, rows: Ints, fold: Ints) -> Floats:
     """Regress over nearness, nugget by nugget."""
-    found = np.empty((len(fold), values.shape[1]))
+    found = np.empty((len(fold), left.shape[1]))
     noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
     first = int(rows.max(initial=-1)) + 1
     for some, near in responses.near.parts(first, _TABLE):
-        mine = (judged * values)[:, some]
+        mine = (judged * left)[:, some]
         K = near.table(first)[:, rows[:, None], rows] + 1
         weighted, inside = _regress_each(K, mine, noise[:, some], fold[rows])
         if len(rows) < len(found):  # others are to be predicted

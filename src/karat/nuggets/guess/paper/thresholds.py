@@ -320,12 +320,10 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
     return Thresholds(model, steps, elsewhere, *rates)
 
 
-def given_threshold(
-    scores: Floats, labels: Floats, threshold: float, model: str = GIVEN
-) -> Thresholds:
+def given_threshold(scores: Floats, labels: Floats, at: float, model: str = GIVEN) -> Thresholds:
     """Return one threshold for all cells, with the rates that are expected there."""
     judged = ~np.isnan(labels)
-    step = _own_step(_tally(scores[judged], labels[judged] > 0, np.array([threshold])))
+    step = _own_step(_tally(scores[judged], labels[judged] > 0, np.array([at])))
     return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
 
 
