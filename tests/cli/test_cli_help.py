@@ -54,8 +54,19 @@ def completed(karat: Karat, *words: str, shell: str = "bash") -> list[str]:
 
 
 def test_commands_are_completed(karat: Karat) -> None:
-    assert completed(karat, "") == [f"plain,{name}" for name in COMMANDS]
+    assert completed(karat, "") == [f"plain,{name}" for name in COMMANDS if " " not in name]
     assert completed(karat, "sc") == ["plain,score"]
+
+
+def test_second_words_of_commands_are_completed(karat: Karat) -> None:
+    """`karat meta` is a command and the first word of others: both are offered."""
+    offered = completed(karat, "meta", "")
+    assert offered[:2] == ["plain,fit", "plain,reliability"]
+    assert "plain,demo" in offered[2:]
+    assert completed(karat, "meta", "rel") == ["plain,reliability"]
+    assert "plain,fit" not in completed(karat, "meta", "fit", "")
+    assert "plain,fit" not in completed(karat, "meta", "-m", "bleu", "")  # it would be a set
+    assert completed(karat, "meta", "fit", "--norm") == ["plain,--normalise"]
 
 
 def test_options_are_completed(karat: Karat) -> None:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from karat.cli.usage import refuse_numbers_after_flags
 from karat.errors import quoted
@@ -33,6 +34,10 @@ class Commands(click.Group):
             return None
         command: click.Command = import_module(self.listed[cmd_name][0]).command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer words: the second one of a name is offered after the first (`second_words`)."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
     def called(self, typed: Sequence[str]) -> click.Command:
         """The command that some words call: this group, one of its commands, or one of theirs."""
@@ -65,6 +70,15 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.listed.items()])
+
+
+def second_words(ctx: click.Context, incomplete: str) -> list[str]:
+    """Return the words that make a name of two words: `fit` after `karat meta`."""
+    group, first = ctx.parent and ctx.parent.command, f"{ctx.info_name} "
+    if not isinstance(group, Commands) or ctx.meta.get(TYPED):
+        return []
+    longer = [name for name in group.listed if name.startswith(first + incomplete)]
+    return [name.removeprefix(first) for name in longer]
 
 
 def command_group(name: str, listed: Listed, help: str) -> Commands:

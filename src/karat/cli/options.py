@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from karat.cli.groups import second_words
 from karat.cli.parameters import Listing, choice, flag, option, path, whole
 from karat.errors import InputError, OutputError
 from karat.registry import registry_of
@@ -39,12 +40,13 @@ def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """The names of known sets; where none fits, files."""
+    """Second words of a command's name and the names of known sets; where none fits, files."""
     from click.shell_completion import CompletionItem
 
     from karat.evalset.loading import KNOWN
 
-    names = [CompletionItem(name) for name in KNOWN if name.startswith(incomplete)]
+    known = [name for name in KNOWN if name.startswith(incomplete)]
+    names = [CompletionItem(name) for name in [*second_words(ctx, incomplete), *known]]
     return names or [CompletionItem(incomplete, type="file")]
 
 
