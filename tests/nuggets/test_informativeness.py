@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from nuggets.nugget_world import pooled
 
 import karat as kt
 from karat.errors import InputError
+from karat.nuggets.guess.classifiers import parse_classifier
 from karat.nuggets.guess.folds import folds
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
@@ -97,3 +100,24 @@ def test_settings_and_signatures_name_it() -> None:
     assert any("informativeness=responses" in note for note in tuned.notes)
     with pytest.raises(InputError, match="informativeness=words is not one of descriptions, resp"):
         kt.tune_nuggets(nuggets, classifier="paper:informativeness=words")
+
+
+def test_the_preset_is_the_papers_form() -> None:
+    """Table 2: no stemming, bigrams, idf; equation 1; section 4.4: the likeliest model."""
+    printed = parse_classifier("paper:preset=paper")
+    form = {"n": 2, "weight": "idf", "stem": "none", "stop": "none", "threshold_model": "auto"}
+    assert printed == Paper(**form, informativeness="responses")
+    assert str(printed) == "paper:informativeness=responses"
+    assert parse_classifier("paper:preset=paper,n=1") == Paper(1, informativeness="responses")
+    assert str(parse_classifier("auto:preset=paper")) == "auto:informativeness=responses"
+    with pytest.raises(InputError, match="paper: no preset 'pourpre'; there is paper"):
+        parse_classifier("paper:preset=pourpre")
+    found = kt.score_nuggets(kt.load_nuggets("demo-nuggets"), classifier="paper:preset=paper")
+    assert found.settings["classifier"] == "paper:informativeness=responses"
+
+
+@pytest.mark.parametrize("command", ["score", "diff", "tune", "evaluate"])
+def test_help_lists_the_preset(output: Callable[..., str], command: str) -> None:
+    told = " ".join(output("nuggets", command, "--help").split())
+    assert "preset=paper n=2, weight=idf, stem=none, stop=none, threshold_model=auto," in told
+    assert told.count("preset=paper") == 1

@@ -200,6 +200,9 @@ class WithClassifiers(click.Command):
                 among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
                 if option.default != ("paper",) or f.name not in _VARIED:
                     told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
+            for preset, means in one.presets.items() if name != "auto" else []:
+                same = ", ".join(f"{key}={to_text(value)}" for key, value in means.items())
+                told.append((f"preset={preset}", same))
             with formatter.section(f"Settings of --classifier {name}"):
                 formatter.write_dl(told or [("", "those of paper" if name == "auto" else "none")])
         for sentence in broken:

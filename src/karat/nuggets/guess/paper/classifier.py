@@ -23,7 +23,7 @@ judged anything, one that is built in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -64,6 +64,16 @@ INFORMATIVENESS = {
     INFORMED: "of responses judged to carry it; of its descriptions where there are none",
 }
 """Texts whose n-grams a nugget has in equation 1; the second is the paper's."""
+AS_PRINTED = {
+    "n": 2,
+    "weight": "idf",
+    "stem": "none",
+    "stop": "none",
+    "threshold_model": AUTO,
+    "informativeness": INFORMED,
+}
+"""Settings of the paper: Table 2 (no stemming, bigrams, idf), equation 1, the likeliest model of
+thresholds (section 4.4)."""
 WEIGHTS = {"idf": "the sum of its words' idf", "count": "1"}
 TOGETHER = 4_000_000
 """Scores that are in memory at once, where there are some for each fold."""
@@ -90,9 +100,10 @@ language_setting = partial(setting, "en", "language that wordfreq is asked for")
 
 @dataclass(frozen=True)
 class Paper(WithIdf):
-    """The paper's classifier; the defaults are the paper's (no stemming, bigrams, idf)."""
+    """The paper's classifier; the defaults are the paper's but for equation 1 (`presets`)."""
 
     name: ClassVar[str] = "paper"
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({"paper": AS_PRINTED})
     digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest, "stem": stemmer_origin})
 
     n: int = setting(2, "the longest n-grams", low=1, high=LONGEST)
