@@ -81,7 +81,7 @@ def test_what_cannot_be_scored(tmp_path: Path) -> None:
 
 def test_the_catalogue_says_its_scale() -> None:
     (row,) = kt.list_metrics("pem").rows
-    assert (row.title, row.range, row.scale, row.setting) == ("PEM", "1 to 5", 5.0, "model")
+    assert (row.title, row.range, row.scale, row.setting) == ("pem", "1 to 5", 5.0, "model")
 
 
 @pytest.fixture

@@ -58,7 +58,6 @@ class PEMMetric(Metric):
     """
 
     name: ClassVar[str] = "pem"
-    title: ClassVar[str] = "PEM"
     full_scale: ClassVar[float] = 5.0
     score_range: ClassVar[str] = "1 to 5"
     digests: ClassVar[Any] = MappingProxyType({"model": model_digest})
