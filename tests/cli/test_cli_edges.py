@@ -124,7 +124,7 @@ def test_help_and_completion_list_what_is_registered(
         kt.register(thing, kind, f"mine_{kind}")
     assert main(["meta", "--help"]) == 0
     shown = "".join(capsys.readouterr().out.split())
-    assert "by-system,documentormine_levels;repeatforseveral." in shown
+    assert "by-system,document,document-joinedormine_levels;repeatforseveral." in shown
     assert "acc-eq,spaormine_statistics;repeatforseveral." in shown
     assert "latex|html|svg|mine_renderers]" in shown
     typed = {"levels": "--level", "statistics": "-s", "formats": "--read-as", "renderers": "-f"}
