@@ -86,7 +86,7 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
 
     \b
     karat plane fit demo --dimension fluency --task mt --guideline fluency
-    karat plane fit ted-zhen --dimension accuracy --stem --stop
+    karat plane fit ted-zhen --dimension accuracy -m aev:preset=paper
     karat plane fit demo -d fluency --reference 1 --beside bleu --beside rouge1
     karat plane fit demo -d fluency --by groups
     karat plane fit my-set -o plane.html
