@@ -88,6 +88,13 @@ def test_formats_and_files_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "") == ["file,"]
 
 
+def test_formats_to_read_are_completed(karat: Karat) -> None:
+    offered = completed(karat, "score", "x", "--read-as", "")
+    assert (offered[0], offered[-1]) == ("plain,gtm-sgml", "plain,jsonl")
+    assert completed(karat, "score", "--set", "x", "--read-as", "")[0] == "plain,dir"
+    assert completed(karat, "grid", "x", "y", "--read-as", "") == ["plain,gtm-sgml"]
+
+
 def test_metrics_of_the_catalogue_are_completed(karat: Karat) -> None:
     assert completed(karat, "metrics", "ble") == ["plain,bleu"]
 

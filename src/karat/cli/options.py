@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from karat.cli.groups import second_words
 from karat.cli.parameters import Listing, choice, flag, option, path, whole
@@ -41,8 +42,6 @@ def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Second words of a command's name and the names of known sets; where none fits, files."""
-    from click.shell_completion import CompletionItem
-
     from karat.evalset.loading import KNOWN
 
     known = [name for name in KNOWN if name.startswith(incomplete)]
@@ -64,20 +63,33 @@ _read_as = option(
     cls=Listing,
     registry="formats",
 )
+
+
+class _FilesOrSet(Listing):
+    """`--read-as` where files are read, or a set."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return formats of sets; of files, too, unless a set is named."""
+        found = super().shell_complete(ctx, incomplete)
+        sets = [name for name in registry_of("formats") if name.startswith(incomplete)]
+        files = [] if ctx.params.get("evalset") else found
+        return [*files, *map(CompletionItem, sets)]
+
+
 read_files_as = option(
     "--read-as",
-    "The format of the files: gtm-sgml (default: a segment a line).",
+    "The format of the files: {names} (default: a segment a line).",
     metavar="FORMAT",
     cls=Listing,
     registry="text_formats",
 )
 _read_texts_as = option(
     "--read-as",
-    "The format of the files: gtm-sgml (default: a segment a line). With --set, that of SET "
+    "The format of the files: {names} (default: a segment a line). With --set, that of SET "
     "(default: found from its content); see karat data list.",
     metavar="FORMAT",
-    cls=Listing,
-    registry="formats",
+    cls=_FilesOrSet,
+    registry="text_formats",
 )
 _reader_options = option(
     "--option reader_options",

@@ -28,7 +28,8 @@ class Listing(click.Option):
         """Return the line of the help, with names of installed packages, too."""
         *names, last = registry_of(self._registry)
         spelled, told = super().get_help_record(ctx) or ("", "")
-        return spelled, told.replace("{names}", f"{', '.join(names)} or {last}")
+        listed = f"{', '.join(names)} or {last}" if names else last
+        return spelled, told.replace("{names}", listed)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
