@@ -132,7 +132,7 @@ def test_what_cannot_be_a_set_s_trees(more: dict[str, Any], told: str) -> None:
     ("files", "told"),
     [
         ({"1.conllu": "1\ta\n\n"}, "line 1"),
-        ({"1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 lines, expected 2"),
+        ({"1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 sentences, expected 2"),
         ({"1.txt": "a\nb\n", "1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 sentences"),
         ({"1.txt": "a\nb\n", "2.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n" * 2}, "all or none"),
         ({"1.pdf": ""}, r"expected only \.txt and \.conllu files"),

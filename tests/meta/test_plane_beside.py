@@ -277,4 +277,4 @@ def test_bad_input_is_one_sentence(
 
 def test_a_reference_that_is_named_twice_is_refused() -> None:
     with pytest.raises(InputError, match="references: 1 is named twice"):
-        kt.study_plane("demo", references=[1, 1], resamples=0, halves=0)
+        kt.study_plane("demo", references=[1, 1])
