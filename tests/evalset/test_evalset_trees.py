@@ -132,7 +132,7 @@ def test_what_cannot_be_a_set_s_trees(more: dict[str, Any], told: str) -> None:
     ("files", "told"),
     [
         ({"1.conllu": "1\ta\n\n"}, "line 1"),
-        ({"1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 lines, expected 2"),
+        ({"1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 sentences, expected 2"),
         ({"1.txt": "a\nb\n", "1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 sentences"),
         ({"1.txt": "a\nb\n", "2.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n" * 2}, "all or none"),
         ({"1.pdf": ""}, r"expected only \.txt and \.conllu files"),
@@ -197,3 +197,22 @@ def test_a_tokeniser_needs_a_parser(called: Callable[..., Any]) -> None:
     done = called("data", "convert", "demo", "new", "--tok", "13a")
     assert done.returncode == 2
     assert "name a pipeline, too" in done.stderr
+
+
+@pytest.mark.parametrize("head", [True, 1.0, "1", 10**400])
+def test_heads_that_are_no_numbers_of_words_are_named_shortly(head: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"found the head .*expected a number from 0 to 2"
+    ) as found:
+        kt.Tree(("a", "b"), (0, head))
+    assert len(str(found.value)) < 200
+
+
+def test_a_tree_file_of_another_length_has_sentences(tmp_path: Path) -> None:
+    tree = kt.Tree(("a", "b"), (0, 1))
+    made = kt.make_evalset("s", {"A": ["a b", "b a"]}, trees=[tree, tree])
+    kt.save_evalset(made, tmp_path / "s")
+    file = tmp_path / "s" / "references" / "1.conllu"
+    file.write_text(file.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n", encoding="utf-8")
+    with pytest.raises(InputError, match="found 1 sentences, expected 2, as"):
+        kt.load_evalset(tmp_path / "s")

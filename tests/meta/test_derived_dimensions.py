@@ -30,7 +30,22 @@ def named(*names: str) -> kt.EvalSet:
 def test_the_difference_is_that_of_what_each_gives() -> None:
     for how in ("none", "z"):
         first, second = (DEMO.human(name, how) for name in ("adequacy", "errors"))
-        assert np.array_equal(DEMO.human("adequacy - errors", how), first - second, equal_nan=True)
+        found = DEMO.human("adequacy - errors", how)
+        np.testing.assert_allclose(found, first - second, rtol=0, atol=1e-11)
+
+
+def test_rounding_makes_no_differences() -> None:
+    values = {"1": 1.0, "2": 2.0, "3": 3.0, "4": 4.0}
+    rows = [
+        ("A", segment, "j", name, value + more)
+        for segment, value in values.items()
+        for name, more in (("a", 0.0), ("b", 0.1))
+    ]
+    found = kt.make_evalset("s", {"A": ["x"] * 5}, dimensions=("a", "b"), judgements=rows)
+    human = found.human("b - a")[0]
+    assert len(set(human[:4].tolist())) == 1
+    assert abs(human[0] - 0.1) < 1e-12
+    assert np.isnan(human[4])  # nobody judged it
 
 
 def test_names_with_minus_signs_are_read_whole() -> None:

@@ -273,3 +273,8 @@ def test_bad_input_is_one_sentence(
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_reference_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="references: 1 is named twice"):
+        kt.study_plane("demo", references=[1, 1])

@@ -293,3 +293,30 @@ def test_progress_counts_shuffles_and_may_stop_the_work(documents: str) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         reliability(evalset, progress=stop, **how)  # type: ignore[arg-type]
+
+
+def test_references_may_have_more_combinations_than_can_be_listed() -> None:
+    many = kt.make_evalset(
+        "many",
+        {"A": ["a b", "b c"], "B": ["c d", "a b"]},
+        references=[[f"a {i}" for i in range(60)], [f"b {i}" for i in range(60)]],
+        dimensions=["q"],
+        judgements=[(s, i, "j", "q", v) for s, i, v in zip("AABB", "1212", range(4), strict=True)],
+    )
+    found = kt.reliability(many, references=[30], lengths=[1], repeats=2, combinations=3)
+    assert len(found.values[0]) == 2 * 3
+    assert any(
+        note.startswith("30 references: 3 of 118,264,581,564,861,424") for note in found.notes
+    )
+
+
+def test_curves_without_any_value_say_why() -> None:
+    same = kt.make_evalset(
+        "same",
+        {"A": ["a b", "b c"], "B": ["c d", "a b"]},
+        references=[["a b"], ["b d"]],
+        dimensions=["q"],
+        judgements=[(s, i, "j", "q", 3) for s in "AB" for i in "12"],
+    )
+    found = kt.reliability(same, lengths=[1], repeats=2)
+    assert any("q, bleu: undefined at every length" in note for note in found.notes)

@@ -114,3 +114,21 @@ def test_errors_beside_the_mean_of_the_others() -> None:
 def test_what_cannot_be_fitted(x: list[list[float]], y: list[float], told: str) -> None:
     with pytest.raises(InputError, match=told):
         least_squares(np.array(x), np.array(y), NAMES[: len(x[0])])
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e308])
+def test_numbers_without_squares_are_refused(size: float) -> None:
+    x, y = np.array([[1.0], [2.0], [4.0], [3.0]]), np.array([0.1, 0.5, 0.2, 0.9])
+    with pytest.raises(InputError, match=r"the human scores go up to .*; rescale them"):
+        least_squares(x, y * size, ["a"])
+    with pytest.raises(InputError, match=r"the scores of a go up to .*; rescale them"):
+        least_squares(x / 5 * size, y, ["a"])
+
+
+def test_what_rounding_alone_tells_apart_is_constant() -> None:
+    x, y = np.array([[1.0], [2.0], [4.0], [3.0]]), np.array([0.1, 0.5, 0.2, 0.9])
+    noise = np.array([1.1 - 1, 2.1 - 2, 3.1 - 3, 4.1 - 4])
+    with pytest.raises(InputError, match="the human scores are constant"):
+        least_squares(x, noise, ["a"])
+    with pytest.raises(InputError, match="a is constant"):
+        least_squares(noise[:, None], y, ["a"])

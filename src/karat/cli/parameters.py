@@ -42,6 +42,10 @@ def choice(*names: str) -> click.Choice[str]:
     return click.Choice(names)
 
 
+MOST_NUMBERS = 10_000
+"""Numbers that one range such as 1-25 may have."""
+
+
 class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
     """Whole numbers from 1 with commas between them, such as 1,2,5 or 1-25; a tuple."""
 
@@ -59,8 +63,10 @@ class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in 
             if not all(end.isdecimal() and end.isascii() and len(end) < 10 for end in ends):
                 self.fail(f"{part!r} is none: expected numbers such as 1,2,5 or 1-25", param, ctx)
             first, last = int(ends[0]), int(ends[-1])
-            if not 1 <= first <= last <= first + 9999:
+            if not 1 <= first <= last:
                 self.fail(f"{part!r}: expected numbers from 1 that rise, as in 1-25", param, ctx)
+            if last - first >= MOST_NUMBERS:
+                self.fail(f"{part!r}: expected at most {MOST_NUMBERS:,} numbers", param, ctx)
             found += range(first, last + 1)
         return tuple(found)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, JudgementTable
@@ -65,7 +66,7 @@ class EvalSet:
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
         if pair := self.difference(dimension):
             first, second = (self.human(one, normalise, judges) for one in pair)
-            return first - second
+            return _differences(first, second)
         self.check_dimension(dimension)
         rows = self.judgements.of_dimension(dimension)
         if judges is not None:
@@ -189,6 +190,19 @@ def _places(
     """Some places of some groups, as far as each has them."""
     chosen = (groups[i] for i in at)
     return tuple(tuple(group[k] for k in places if k < len(group)) for group in chosen)
+
+
+def _differences(first: Floats, second: Floats) -> Floats:
+    """first - second, equal where they differ by rounding alone: 1.1 - 1 is 2.1 - 2."""
+    found = first - second
+    sizes = np.abs(np.stack([first, second]))
+    slack = SLACK * float(np.max(sizes, initial=0, where=~np.isnan(sizes)))
+    values, places = np.unique(found, return_inverse=True)  # sorted, NaN last
+    starts = np.diff(values, prepend=-np.inf) > slack
+    starts[np.isnan(values)] = True
+    chosen = np.maximum.accumulate(np.where(starts, np.arange(len(values)), 0))
+    equal: Floats = values[chosen][places].reshape(found.shape)
+    return equal
 
 
 def _z_by_judge(rows: JudgementTable) -> Floats:

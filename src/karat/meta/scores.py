@@ -133,6 +133,9 @@ def with_references(evalset: EvalSet, numbers: Sequence[int]) -> EvalSet:
         return evalset
     if any(number < 1 for number in numbers):
         raise InputError("references are numbered from 1")
+    for number in numbers:
+        if list(numbers).count(number) > 1:
+            raise InputError(f"references: {number} is named twice")
     chosen = evalset.select(references=[number - 1 for number in numbers])
     for segment, group in zip(chosen.segments, chosen.references, strict=True):
         if not group:

@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from math import frexp, fsum, inf, ldexp, nan, sqrt
 from typing import NamedTuple
 
-from karat.arithmetic import exact_sum, product
+from karat.arithmetic import SLACK, exact_sum, product
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.stats.distributions import student_tail
 
 NEARLY = 1e-9
 """A column is a combination of the others if they leave less than this part of its variance."""
+
+LARGEST = 1e100
+"""Numbers up to this are fitted: fourth powers of their ratios can still be added."""
 
 
 class Coefficient(NamedTuple):
@@ -122,13 +125,29 @@ def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
     n, k = x.shape
     if n < k + 2:
         raise InputError(f"{n:,} points for {k + 1} coefficients: at least {k + 2} are needed")
-    if (y == y[0]).all():
+    if _constant(y):
         raise InputError("the human scores are constant: there is nothing to fit")
+    _check_size("the human scores", y)
     for name, column in zip(names, x.T, strict=True):
         if not np.isfinite(column).all():
             raise InputError(f"{name} is not finite everywhere: it cannot be fitted; leave it out")
-        if (column == column[0]).all():
+        if _constant(column):
             raise InputError(f"{name} is constant: it cannot explain anything; leave it out")
+        _check_size(f"the scores of {name}", column)
+
+
+def _constant(values: Floats) -> bool:
+    """Do values differ by no more than rounding?"""
+    return float(np.ptp(values / 2)) <= SLACK * float(np.abs(values).max()) / 2
+
+
+def _check_size(name: str, values: Floats) -> None:
+    """Refuse numbers whose squares, or those of their differences, cannot be told from 0 or inf."""
+    largest, apart = float(np.abs(values).max()), float(np.ptp(values / 2))
+    if largest > LARGEST or apart < 1 / LARGEST:
+        found = f"go up to {largest:.3g} and differ by at most {2 * apart:.3g}"
+        told = f"expected at most {LARGEST:g}, and differences of at least {1 / LARGEST:g}"
+        raise InputError(f"{name} {found}: {told}; rescale them")
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
-from karat.errors import InputError, short
+from karat.errors import InputError, quoted, short
 from karat.text.references import (
     GroupedReferences,
     VaryingReferences,
@@ -36,9 +36,10 @@ class Tree:
         if len(self.words) != len(self.heads):
             raise InputError(f"{name}: {len(self.words)} words and {len(self.heads)} heads")
         n = len(self.heads)
-        if any(not isinstance(head, int) or abs(head) > n for head in self.heads):
-            told = f"every head is a number from 0 to {n}; found {list(self.heads)}"
-            raise InputError(f"{name}: {told}")
+        for head in self.heads:
+            if not isinstance(head, int) or isinstance(head, bool) or abs(head) > n:
+                told = f"found the head {quoted(head)}, expected a number from 0 to {n}"
+                raise InputError(f"{name}: {told}")
         heads, offsets = np.array(self.heads, dtype=np.int32), np.array([0, n], dtype=np.int64)
         if problem := _kernel.check_trees(heads, offsets)[1]:
             raise InputError(f"{name}: {problem}")

@@ -89,13 +89,13 @@ class _Files:
             for place, line in self.reading.numbered(lines, path)
         ]
 
-    def compare(self, path: Path, count: int, header: int = 0) -> None:
-        """Note a file that has more or fewer lines than the first one."""
+    def compare(self, path: Path, count: int, header: int = 0, what: str = "lines") -> None:
+        """Note a file that has more or fewer lines, or other units, than the first one."""
         if self.first is None:
             self.first, self.count = path, count
         elif count != self.count:
             expected = f"{self.count + header:,}, as {self.first} has {self.count:,} segments"
-            self.reading.problem(path, f"found {count + header:,} lines, expected {expected}")
+            self.reading.problem(path, f"found {count + header:,} {what}, expected {expected}")
 
     def _text(self, line: str, place: Place) -> str:
         def meaning(found: re.Match[str]) -> str:
@@ -140,7 +140,7 @@ def _tree_column(
     found = reading.attempt(lambda: read_conllu(path))
     trees = [] if found is None else [tree for group in found for tree in group]
     if texts is None:
-        files.compare(path, len(trees))
+        files.compare(path, len(trees), what="sentences")
         return [*trees]
     expected = sum(text is not None for text in texts)
     if found is not None and len(trees) != expected:

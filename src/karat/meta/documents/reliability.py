@@ -41,6 +41,8 @@ ENOUGH_DOCUMENTS = 4
 """Documents of each system that a length must leave, where none is asked for."""
 COMBINATIONS = 20
 """Combinations of references that are tried; the paper has 6 at most and tries them all."""
+LISTED = 100_000
+"""Combinations that are listed to draw some of them; of more, they are drawn one by one."""
 
 
 class ReliabilityRow(NamedTuple):
@@ -212,7 +214,8 @@ def reliability(
             found.setdefault(key, []).append(values)
     rows, pooled = _pooled(found, asked)
     signed = _signatures(chosen, asked.references)
-    remarks = (*_about_references(evalset, taken), *_about_metrics(chosen), *evalset.remarks)
+    about = (*_about_references(evalset, taken), *_about_metrics(chosen), *_undefined(rows))
+    remarks = (*about, *evalset.remarks)
     return ReliabilityCurves(asked, rows, pooled, tuple(_tests(rows)), signed, remarks)
 
 
@@ -245,10 +248,15 @@ def _taken(evalset: EvalSet, number: int | None, asked: Asked) -> list[_Places]:
             f"references {number}: expected 1 to {have}, the number that segment {short(fewest)} "
             f"of {evalset.name} has"
         )
+    rng = np.random.default_rng([asked.seed, number])
+    if comb(have, number) > max(LISTED, 2 * asked.combinations):
+        found: set[tuple[int, ...]] = set()
+        while len(found) < asked.combinations:
+            found.add(tuple(sorted(rng.choice(have, number, replace=False).tolist())))
+        return [*sorted(found)]
     every = list(every_combination(range(have), number))
     if len(every) <= asked.combinations:
         return [*every]
-    rng = np.random.default_rng([asked.seed, number])
     drawn = rng.choice(len(every), asked.combinations, replace=False)
     return [every[k] for k in sorted(drawn)]
 
@@ -409,6 +417,19 @@ def _about_references(
         every = comb(have, number)
         some = "all" if len(sets) == every else f"{len(sets):,} of"
         yield f"{references_in_words(number)}: {some} {every:,} combinations of {have}."
+
+
+def _undefined(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
+    """Say why there are curves without any value."""
+    curves: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        curves.setdefault((row.dimension, row.metric), []).append(row.value)
+    for (dimension, metric), values in curves.items():
+        if np.isnan(values).all():
+            yield (
+                f"{dimension}, {metric}: undefined at every length, as there are fewer than two "
+                "judged documents, or human or metric scores do not differ."
+            )
 
 
 def _about_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
