@@ -377,7 +377,11 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
     found = SimpleNamespace(
         calibrated=SimpleNamespace(agreement=agreed(calibrated)),
         best=SimpleNamespace(agreement=agreed(best)),
-        likeliest=(SimpleNamespace(name="nugget"), None if likely is None else agreed(likely)),
+        likeliest=(
+            SimpleNamespace(name="nugget"),
+            None if likely is None else agreed(likely),
+            None,
+        ),
     )
     return nugget_evaluation.winners(found)  # type: ignore[arg-type]
 

@@ -35,6 +35,14 @@ def test_number(value: float, digits: int | None, signed: bool, expected: str) -
     assert number_text(value, Column("k", "K", digits, signed=signed)) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.00004, "<0.0001"), (0.0, "<0.0001"), (0.00006, "0.0001"), (1.0, "1.0000")],
+)
+def test_a_positive_number_is_never_zero(value: float, expected: str) -> None:
+    assert number_text(value, Column("p", "p", 4, positive=True)) == expected
+
+
 def test_numbers_in_running_text() -> None:
     assert [brief(x) for x in (0.0, 2.0, 20.5, 5.4772, 1234.5)] == [
         "0",

@@ -432,12 +432,28 @@ def test_names_at_the_ends_do_not_overlap() -> None:
         many(12, 0.0),
         many(40, 1.0),
         Curves("T", "x", "y", [Curve("a", [Knot(1, 1)]), Curve("b", [Knot(2, 1)])]),
+        Curves("T", "x", "y", [Curve("a" * 30 + b, [Knot(1, k)]) for k, b in enumerate("bc")]),
     ],
 )
 def test_without_room_at_the_ends_there_is_a_legend(chart: Curves) -> None:
     root = parsed(chart)
     assert not [n for n in every(root, "text") if n.get("class") == "label"]
     assert {curve.name for curve in chart.curves} <= set(texts(root))
+
+
+def test_an_axis_of_counts_has_whole_numbers() -> None:
+    curves = [Curve("a", [Knot(1, 0.2), Knot(4, 0.4)])]
+    assert Curves("T", "x", "y", curves).ticks()[0].values[1] == 1.5
+    assert Curves("T", "x", "y", curves, whole_x=True).ticks()[0].values == (1, 2, 3, 4)
+
+
+def test_bands_of_many_curves_are_paler() -> None:
+    def shade(count: int) -> float:
+        curves = [Curve(f"m{k}", [Knot(1, k, 0, 9), Knot(2, k, 0, 9)]) for k in range(count)]
+        areas = every(parsed(Curves("T", "x", "y", curves)), "path")
+        return max(float(area.get("fill-opacity", 0)) for area in areas)
+
+    assert shade(1) == shade(3) > shade(6)
 
 
 def test_a_long_curve_has_few_markers() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,6 +16,7 @@ import karat as kt
 from karat.meta.plane.predictions import GUIDELINES, TASKS
 from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg.drawings import chart_svg
+from karat.report.charts.svg.labels import Box
 from karat.report.charts.svg.regions import tracks
 from karat.report.documents.planes import regions_chart
 
@@ -83,6 +84,28 @@ def test_the_asked_place_is_that_of_the_recommendation(task: str, guideline: str
         assert radius == 7
         assert box["x"] - 4 <= x <= box["x"] + box["width"] + 4
         assert box["y"] - 4 <= y <= box["y"] + box["height"] + 4
+
+
+def letters(node: ElementTree.Element) -> Box:
+    """About the room that a label in the plane takes."""
+    x, y = float(node.get("x", "nan")), float(node.get("y", "nan"))
+    wide = 6.2 * len(node.text or "") * (1.15 if node.get("font-weight") else 1)
+    left = x - wide if node.get("text-anchor") == "end" else x
+    return Box(left, y - 9, left + wide, y + 2)
+
+
+@pytest.mark.parametrize(("task", "guideline"), [*product(TASKS, GUIDELINES)])
+def test_no_label_hides_another(task: str, guideline: str) -> None:
+    """Tasks of one region share its corner, and what is predicted may be what was measured."""
+    chart = regions_chart(kt.recommend(task, guideline))
+    root = parsed(chart)
+    labels = [node for node in root.iter(f"{SVG}text") if node.get("paint-order") == "stroke"]
+    assert len(labels) >= len(chart.areas) + len(chart.spots)
+    places = list(map(letters, labels))
+    assert not [(a, b) for a, b in combinations(places, 2) if a.meets(b)]
+    (box,) = boxes(root, f"{task}, {guideline}")
+    asked = [letters(node) for node in labels if node.get("font-weight")]
+    assert max(one.right for one in asked) <= box["x"] + box["width"]
 
 
 def test_high_and_low_are_where_the_paper_has_them() -> None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+import re
+from itertools import combinations, permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.realize.report.lattice import order_graph
-from karat.report.charts.svg.word_graph import GraphArc, _chains, _drawn, _free, _places, sketch
+from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.word_graph import (
+    GraphArc,
+    _chains,
+    _drawn,
+    _met,
+    _places,
+    draw,
+    sketch,
+)
 from karat.report.render.terminal import Sheet
 
 CROSSING = [
@@ -41,8 +52,20 @@ def test_words_that_would_meet_stand_apart() -> None:
     first, second = (part for part in drawn if "<text" in part)
     assert 'x="46' in first
     assert 'x="46' not in second
-    assert not _free((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)])
-    assert _free((46.0, 20.0), 20.0, [((66.0, 25.0), 20.0), ((46.0, 31.0), 20.0)])
+    assert _met((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)]) == 16 * 6
+    assert _met((46.0, 20.0), 20.0, [((66.0, 25.0), 20.0), ((46.0, 31.0), 20.0)]) == 0
+
+
+@pytest.mark.parametrize("words", ["the cost no [… phase …]", "sent . yesterday [… plan …] it"])
+def test_no_word_of_a_dense_lattice_hides_another(words: str) -> None:
+    named = re.findall(r"\[.*?\]|\S+", words)
+    orders = list(permutations(range(len(named))))
+    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in order_graph(orders)]
+    texts = [part for part in draw(arcs).parts if part.startswith("<text")]
+    found = [re.search(r'x="([\d.]+)" y="([\d.]+)".*>(.*?)</text>', text) for text in texts]
+    placed = [((float(m[1]), float(m[2])), svg.extent(m[3])) for m in found if m]
+    assert len(placed) == len(arcs)
+    assert not sum(_met(*one, [other]) for one, other in combinations(placed, 2))
 
 
 def test_words_without_a_choice_stand_together_in_a_sketch() -> None:

@@ -252,7 +252,8 @@ class Curve(NamedTuple):
 class Curves:
     """Named series over one axis, with bands where they have intervals.
 
-    A missing value breaks a curve. With `log_x` only x > 0 has a place.
+    A missing value breaks a curve. With `log_x` only x > 0 has a place; with `whole_x` the axis has
+    whole numbers alone.
     """
 
     title: str
@@ -261,6 +262,7 @@ class Curves:
     curves: Sequence[Curve]
     log_x: bool = False
     caption: str = ""
+    whole_x: bool = False
 
     @cached_property
     def shown(self) -> list[Curve]:
@@ -277,7 +279,8 @@ class Curves:
         knots = [knot for curve in self.shown for knot in curve.knots if drawable(knot[:2])]
         xs = [knot.x for knot in knots]
         ys = [y for knot in knots for y in (knot.y, *(knot.bar or ()))]
-        x = log_ticks(min(xs), max(xs)) if self.log_x else nice_ticks(min(xs), max(xs), across)
+        ends = min(xs), max(xs)
+        x = log_ticks(*ends) if self.log_x else nice_ticks(*ends, across, self.whole_x)
         return x, nice_ticks(min(ys), max(ys), up)
 
     @property

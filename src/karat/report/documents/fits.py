@@ -27,7 +27,7 @@ _ROWS = (
     _number("coefficient", "Coefficient", 4),
     _number("error", "Std. error", 4),
     _number("t", "t", 2),
-    _number("p", "p", 4, help="Two-sided p of a coefficient of 0."),
+    Column("p", "p", 4, align="right", help="Two-sided p of a coefficient of 0.", positive=True),
 )
 _PUBLISHED = (
     _number("understandability", "Published: underst.", 4, help="For understandability."),
@@ -92,7 +92,7 @@ def _figures(found: ScoreFit) -> Iterator[Figure]:
             for point in mine[::step]
         ]
         title = f"Predicted and human {fit.dimension}"
-        axes, note = ("predicted by the fit", fit.dimension), f"R2 {fit.r2:.3f}"
+        axes, note = ("predicted by the fit", f"human {fit.dimension}"), f"R2 {fit.r2:.3f}"
         chart = Scatter(title, *axes, drawn, line=Line(1.0, 0.0), note=note)
         caption = f"On the dashed line the prediction is the human score.{some}"
         yield Figure(title, chart, caption)  # for pages and notebooks alone

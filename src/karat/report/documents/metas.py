@@ -30,7 +30,9 @@ _ROWS = (
     *columns("programs", left_out="Left out", undefined="Undefined"),
     Column("note", "", wrap=True),
 )
-_P = Column("p", "p", 4, align="right", help="p of no correlation, two-sided; see below.")
+_P = Column(
+    "p", "p", 4, align="right", help="p of no correlation, two-sided; see below.", positive=True
+)
 _TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
     *columns(better="Better", worse="Worse", delta="Delta", p="p"),

@@ -88,7 +88,8 @@ def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool
         knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
     up = f"{rows[0].statistic} with {rows[0].dimension}"
     curves = [Curve(name, own) for name, own in knots.items()]
-    return Curves(title, "segments in a pseudo-document", up, curves, caption=caption)
+    across = "segments in a pseudo-document"
+    return Curves(title, across, up, curves, caption=caption, whole_x=True)
 
 
 def _references(number: int | None) -> str:

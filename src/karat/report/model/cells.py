@@ -63,6 +63,8 @@ def number_text(value: float, column: Column) -> str:
         return "yes" if value else "no"
     decimals = value.digits if isinstance(value, Decimals) else column.digits
     digits = _digits_of(value, decimals)
+    if column.positive and decimals and not digits.strip("0."):
+        return f"<{digits[:-1]}1"
     if not digits.strip("-0."):
         return digits.lstrip("-")  # what rounds to zero has no sign: neither -0.00 nor +0.00
     return f"+{digits}" if column.signed and value > 0 else digits

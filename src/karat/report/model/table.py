@@ -53,6 +53,7 @@ class Column:
 
     `key` names it in JSON and TSV, `title` is what a reader sees.  `digits` are the decimals of
     floats where people read them (None shows every digit); JSON and TSV always get the full value.
+    Where `positive`, what rounds to zero is written as below the last digit: <0.0001.
     Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
     are for people alone, some for programs (JSON and TSV).
     """
@@ -63,6 +64,7 @@ class Column:
     align: Align = "left"
     help: str = ""
     signed: bool = False
+    positive: bool = False
     wrap: bool = False
     readers: Readers = "all"
 

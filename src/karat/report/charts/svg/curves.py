@@ -21,17 +21,20 @@ GAP = 15.0  # between the names at the ends
 FARTHEST = 40.0  # that a name may stand from the end of its curve
 LONGEST_NAME = 26
 MOST_MARKERS = 40  # on one curve: more would hide the line
+BAND = 0.13  # the opacity of a band
+FEW = 3  # curves; bands of more are paler, so that curves stay in sight where many overlap
 
 
 def draw_curves(chart: Curves) -> svg.Drawn:
     """The drawing; every marker has its tooltip."""
     names = [svg.shorten(curve.name, LONGEST_NAME) for curve in chart.shown]
     x, y = plane(chart.ticks(), TOP, BOTTOM)
-    places = _ends(chart, y)
+    places = _ends(chart, y) if len(set(names)) == len(names) else None  # cut alike: a legend
     if places:
         x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
     parts = both(x, y, chart.x_axis, chart.y_axis)
-    parts += [_bands(x, y, curve, k) for k, curve in enumerate(chart.shown)]
+    shade = BAND * min(1.0, FEW / len(chart.shown))
+    parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.shown)]
     parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.shown)]
     if places:
         parts += _names(x, y, chart.shown, names, places)
@@ -77,9 +80,9 @@ def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     return element("g", svg.tooltip(curve.name), line, *signs)
 
 
-def _bands(x: Axis, y: Axis, curve: Curve, number: int) -> str:
+def _bands(x: Axis, y: Axis, curve: Curve, number: int, shade: float) -> str:
     """The intervals as areas; that of a single point is a line."""
-    look: Look = {"fill": series_color(number), "fill_opacity": 0.13, "stroke": "none"}
+    look: Look = {"fill": series_color(number), "fill_opacity": shade, "stroke": "none"}
     parts = []
     for run in interval_bands(curve.knots):
         lows = [(k.x, k.bar[0]) for k in run if k.bar]

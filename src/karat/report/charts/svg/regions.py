@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Look, coordinate, element, quote, shape
+from karat.visible import visible
 
 TOP = 10.0
 BOTTOM = 370.0
@@ -17,6 +19,7 @@ CAP = 4.0  # half of the line at the end of a stretch
 INSET = 3.0  # of an area, so that areas that share an edge stay apart
 TEXT = 15.0  # height of a line of letters
 NARROW = 6.2  # the advance of small letters: names of stretches may reach to their ends
+BOLD = 1.15  # the advance of bold letters, relative to others
 
 
 class PlaneFrame(NamedTuple):
@@ -43,7 +46,7 @@ def draw_regions(chart: Regions) -> svg.Drawn:
     ends = [(min(s.low for s in spans), max(s.high for s in spans)) for spans in _both(chart)]
     frame = PlaneFrame(44 + STEP * (max(columns, default=0) + 1), *ends)
     parts = [*_axes(chart, frame)]
-    parts += [_area(area, frame) for area in chart.shown]
+    parts += _areas(chart.shown, frame)
     parts += _spots(chart.spots, frame)
     parts += _spans_up(chart, frame, columns)
     parts += _spans_across(chart, frame, rows)
@@ -110,8 +113,8 @@ def _spans_across(chart: Regions, frame: PlaneFrame, rows: list[int]) -> Iterato
         yield element("g", svg.tooltip(span.name), name)
 
 
-def _fitting(name: str, room: float) -> str:
-    return svg.shorten(name, max(int(room / NARROW), 3))
+def _fitting(name: str, room: float, bold: bool = False) -> str:
+    return svg.shorten(name, max(int(room / (NARROW * (BOLD if bold else 1))), 3))
 
 
 # ------------------------------------------------------------------------------ areas and spots
@@ -123,28 +126,49 @@ def _look(asked: bool) -> Look:
     return {"fill": svg.MUTED, "fill_opacity": 0.08, "stroke": svg.RULE, "stroke_width": 1}
 
 
-def _area(area: Area, frame: PlaneFrame) -> str:
-    left, right = (frame.x(value) for value in area.across)
-    bottom, top = (frame.y(value) for value in area.up)
-    size = {"width": max(right - left - 2 * INSET, 1), "height": max(bottom - top - 2 * INSET, 1)}
-    corner = {"x": left + INSET, "y": top + INSET}
-    box = shape("rect", **corner, **size, rx=5, **_look(area.asked))
-    name = _fitting(area.name, right - left - 4 * INSET)
-    look: Look = {"font_weight": "bold"} if area.asked else {"fill": svg.MUTED}
-    label = element("text", quote(name), x=left + 3 * INSET, y=top + 18, **svg.HALO, **look)
-    return element("g", svg.tooltip(area.name), box, label)
+def _areas(areas: Sequence[Area], frame: PlaneFrame) -> Iterator[str]:
+    """The areas with their names; those that share a corner have theirs below each other."""
+    lines = Counter[tuple[float, float]]()
+    for area in areas:
+        left, right = (frame.x(value) for value in area.across)
+        bottom, top = (frame.y(value) for value in area.up)
+        wide, high = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
+        corner = {"x": left + INSET, "y": top + INSET, "width": wide, "height": high}
+        look: Look = {"font_weight": "bold"} if area.asked else {"fill": svg.MUTED}
+        labels = []
+        for name in _lines(area, right - left - 4 * INSET):
+            y = top + 16 + TEXT * lines[left, top]
+            place: Look = {"x": left + 3 * INSET, "y": y, **svg.HALO, **look}
+            labels.append(element("text", quote(name), **place))
+            lines[left, top] += 1
+        box = shape("rect", **corner, rx=5, **_look(area.asked))
+        yield element("g", svg.tooltip(area.name), box, *labels)
+
+
+def _lines(area: Area, room: float) -> list[str]:
+    """The name of an area: in one line if it fits, else broken after its first part."""
+    whole = _fitting(area.name, room, area.asked)
+    first, comma, rest = area.name.partition(", ")
+    if whole == visible(area.name) or not comma:
+        return [whole]
+    return [_fitting(part, room, area.asked) for part in (f"{first},", rest)]
 
 
 def _spots(spots: Sequence[Spot], frame: PlaneFrame) -> Iterator[str]:
-    for spot in sorted(spots, key=lambda spot: spot.asked):
+    """The spots, what was asked for above others; names of one place are below each other."""
+    lines = Counter[tuple[float, float]]()
+    drawn = []
+    for spot in sorted(spots, key=lambda spot: not spot.asked):
         x, y = frame.x(spot.x), frame.y(spot.y)
         name = svg.shorten(spot.name, 40)
         right = x + 10 + svg.extent(name) < svg.RIGHT
-        at = {"x": x + 10 if right else x - 10, "y": y + 4}
+        at = {"x": x + 10 if right else x - 10, "y": y + 4 + TEXT * lines[x, y]}
+        lines[x, y] += 1
         weight: Look = {"font_weight": "bold"} if spot.asked else {}
         look: Look = {"text_anchor": "start" if right else "end", **svg.HALO, **weight}
         label = element("text", quote(name), **at, **look)
-        yield element("g", svg.tooltip(spot.name), _dot(spot.asked, x, y), label)
+        drawn.append(element("g", svg.tooltip(spot.name), _dot(spot.asked, x, y), label))
+    yield from reversed(drawn)
 
 
 def _dot(asked: bool, x: float = 0, y: float = 0) -> str:

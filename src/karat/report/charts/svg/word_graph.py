@@ -21,8 +21,20 @@ BOLDER = 1.1
 SHORTEST = 46.0
 ROW = 48.0
 MARGIN = 20.0
-LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85)
+LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85, 0.42, 0.58, 0.3, 0.7, 0.2, 0.8)
 """Places of a word along its arc; the first that is free is taken."""
+DENSE = 1.5
+"""Arcs for each state from which on a graph gets more room."""
+SPREAD = 70.0
+"""The length of an arc beside its word in a dense graph."""
+TALL = 64.0
+"""The height between the states of a dense graph."""
+DOT = 3.5
+"""The radius of a state."""
+APART = 4.0
+"""From the end of a word to the start of the next on the same height."""
+BELOW = 7.0
+"""From the middle of a word to the place on the arc that it stands above."""
 LINE = 11.0
 """The height that a word takes."""
 LONGEST = 24
@@ -60,7 +72,7 @@ def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
     places = _places(arcs, top, compact)
     inner = _inner(arcs) if compact else set()
     dots = [
-        shape("circle", cx=x, cy=y, r=1.5 if state in inner else 3.5, fill=svg.ACCENT)
+        shape("circle", cx=x, cy=y, r=1.5 if state in inner else DOT, fill=svg.ACCENT)
         for state, (x, y) in places.items()
     ]
     width = max(x for x, _ in places.values()) + MARGIN
@@ -110,15 +122,21 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
         first = -(len(ordered) - 1) / 2 if middle is None else -middle
         height.update({state: first + rank for rank, state in enumerate(ordered)})
     across = _followed(arcs, layer) if compact else _aligned(arcs, layer)
-    highest = min(height.values())
-    return {s: (across[s], top + 30 + (height[s] - highest) * ROW) for s in layer}
+    highest, row = min(height.values()), TALL if _dense(arcs, layer) else ROW
+    return {s: (across[s], top + 30 + (height[s] - highest) * row) for s in layer}
+
+
+def _dense(arcs: Arcs, layer: dict[int, int]) -> bool:
+    """Return whether so many arcs cross that words need more room."""
+    return len(arcs) >= DENSE * len(layer)
 
 
 def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
     """Return the place of each layer: far enough from earlier ones for the words of its arcs."""
+    gap = SPREAD if _dense(arcs, layer) else GAP
     found = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
-        step = max(svg.extent(_shown(arc)) + GAP, SHORTEST)
+        step = max(svg.extent(_shown(arc)) + gap, SHORTEST)
         end = layer[arc.end]
         found[end] = max(found[end], found[layer[arc.start]] + step)
     return {state: found[depth] for state, depth in layer.items()}
@@ -142,12 +160,17 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
     paths: list[str] = []
     words: list[str] = []
-    taken: list[tuple[Point, float]] = []
-    for arc in sorted(arcs, key=lambda arc: not arc.best):
+    taken = [((x, y + BELOW), 2 * DOT + 1) for x, y in places.values()]
+
+    def choice(arc: GraphArc) -> tuple[bool, float]:
+        """The best path first, then level arcs: a word on a steep one has more free places."""
+        return not arc.best, abs(places[arc.start][1] - places[arc.end][1])
+
+    for arc in sorted(arcs, key=choice):
         curve = _curve(places[arc.start], places[arc.end])
-        size = svg.extent(_shown(arc))
+        size = svg.extent(_shown(arc)) + APART
         spots = [_along(curve, t) for t in LETTERED]
-        spot = next((one for one in spots if _free(one, size, taken)), spots[0])
+        spot = min(spots, key=lambda spot: _met(spot, size, taken))
         taken.append((spot, size))
         start, middle, end = (f"{x:.1f} {y:.1f}" for x, y in curve)
         look: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if arc.best else {"stroke": svg.RULE}
@@ -172,10 +195,10 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
     return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
 
 
-def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> bool:
-    """Return whether a word fits there without touching another."""
-    return all(
-        abs(spot[0] - x) >= (size + other) / 2 or abs(spot[1] - y) >= LINE
+def _met(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> float:
+    """How much of other words and of states a word there would cover; 0 where it is free."""
+    return sum(
+        max((size + other) / 2 - abs(spot[0] - x), 0) * max(LINE - abs(spot[1] - y), 0)
         for (x, y), other in taken
     )
 
