@@ -156,7 +156,7 @@ def file_name(system: str) -> str:
 
 
 def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt",)) -> list[Path]:
-    """Return the `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
+    """Return the files with these endings of a folder, if there is one, `2.txt` before `10.txt`."""
     if not folder.exists():
         return []
     try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.meta.plane.cells import ALPHAS, ORDERS
+from karat.meta.plane.cells import ALPHAS, ORDERS, PlaneCell
 from karat.meta.plane.predictions import GUIDELINES, TASKS, Recommendation, Region
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Spot, Stretch
@@ -66,7 +66,7 @@ def study_document(study: PlaneStudy, command: str) -> Document:
     return _document(study, study.evalset.name, blocks, command, study.groups)
 
 
-def fit_document(fit: PlaneFit, command: str) -> Document:
+def plane_fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
     return _document(fit, fit.name, _plane_blocks(fit, None), command)
 
@@ -201,9 +201,6 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
 
 def regions_chart(found: Recommendation) -> Regions:
     """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
-    from karat.meta.plane.cells import ALPHAS, ORDERS, PlaneCell
-    from karat.meta.plane.predictions import GUIDELINES, TASKS
-
     areas, spots = [], []
     for one in found.placed:
         region = one.region

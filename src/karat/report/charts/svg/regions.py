@@ -20,7 +20,7 @@ NARROW = 6.2  # the advance of small letters: names of stretches may reach to th
 
 
 class PlaneFrame(NamedTuple):
-    """Where the plane lies in the drawing, and what of it is shown."""
+    """The place of the plane in the drawing, and the ranges that are shown."""
 
     left: float
     across: tuple[float, float]
@@ -152,7 +152,7 @@ def _dot(asked: bool, x: float = 0, y: float = 0) -> str:
 
 
 def _key(chart: Regions) -> list[Entry]:
-    """What areas and spots are."""
+    """The entries of the legend: areas and spots."""
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
     area, asked, spot = chart.keys
     entries = [Entry(shape("rect", **swatch, **_look(False)), area)]
