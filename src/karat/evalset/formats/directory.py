@@ -129,7 +129,10 @@ def _references(
             bare.append(text)
         texts.append(lines or [])
     if trees and bare:
-        reading.problem(bare[0], "has no trees, as others here have: expected all or none")
+        reading.problem(
+            bare[0],
+            "has no trees, but other references have: expected a .conllu file for all or none",
+        )
     return texts, trees
 
 
