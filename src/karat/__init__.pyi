@@ -97,9 +97,9 @@ from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
 from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
 from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
-from karat.paraphrase.pem.metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
 from karat.paraphrase.pem.pem_metric import PEMMetric as PEMMetric
+from karat.paraphrase.pem.pivot_metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot

@@ -16,7 +16,7 @@ DECLARED = {
     },
     "metrics": {
         "pem": "karat.paraphrase.pem.pem_metric:PEMMetric",
-        "pivot_f1": "karat.paraphrase.pem.metric:PivotF1",
+        "pivot_f1": "karat.paraphrase.pem.pivot_metric:PivotF1",
     },
     "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {

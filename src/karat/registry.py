@@ -187,6 +187,7 @@ KINDS = {
     "metrics": "karat.metrics.names:METRICS",
     "statistics": "karat.stats.correlation:STATISTICS",
     "levels": "karat.meta.views:LEVELS",
+    "groupings": "karat.meta.plane.groups:GROUPINGS",
     "formats": "karat.evalset.loading:FORMATS",
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "tokenizers": "karat.text.tokenizers:REGISTRY",

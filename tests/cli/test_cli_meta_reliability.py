@@ -68,10 +68,10 @@ def test_a_system_can_be_left_out(output: Output) -> None:
 
 BAD = [
     (("--lengths", "13"), "pseudo-documents of 13 segments: expected 1 to 12"),
-    (("--lengths", "0"), "expected numbers from 1 that rise"),
-    (("--lengths", "5-2"), "expected numbers from 1 that rise"),
-    (("--lengths", "1,two"), "'two' is none: expected numbers such as 1,2,5 or 1-25"),
-    (("--lengths", ""), "expected numbers such as 1,2,5"),
+    (("--lengths", "0"), "expected numbers from 1, a range in rising order"),
+    (("--lengths", "5-2"), "expected numbers from 1, a range in rising order"),
+    (("--lengths", "1,two"), "found 'two', expected whole numbers such as 1,2,5 or 1-25"),
+    (("--lengths", ""), "expected whole numbers such as 1,2,5"),
     (("--lengths", "1,1"), "lengths: 1 is named twice"),
     (("--references", "4"), "references 4: expected 1 to 3"),
     (("--documents", "glued"), "glued"),

@@ -96,7 +96,7 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
         (("meta", "set", "--option", "pair"), "--option pair: expected NAME=VALUE"),
         (
             ("score", "a.txt", "-r", "ref1.txt", *READ),
-            "--option says how a set is read: name it with --set",
+            "--option is for the reader of a set: name the set with --set",
         ),
         (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"), "name it with --set"),
     ],

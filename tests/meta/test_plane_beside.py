@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from subprocess import CompletedProcess
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from karat.errors import InputError
 from karat.meta.bootstrap import drawn_places
 from karat.meta.plane.cells import BLEU_CELL
 from karat.meta.plane.groups import GROUPINGS, Lengths, grouped, parse_grouping
+from karat.registry import declared
 
 Output = Callable[..., str]
 FEW = {"resamples": 12, "permutations": 9}
@@ -200,6 +203,24 @@ def test_lengths_are_cut_into_parts_of_the_same_size_and_ties_stay_together() ->
 def test_groupings_have_names_that_parse_back(name: str) -> None:
     assert str(parse_grouping(name)) == name
     assert set(GROUPINGS.known()) == {"groups", "lengths"}
+
+
+def test_a_program_adds_a_grouping_by_its_name() -> None:
+    @dataclass(frozen=True)
+    class Alternate(kt.Named):
+        """Every other segment."""
+
+        name: ClassVar[str] = "alternate"
+
+        def places(self, evalset: kt.EvalSet) -> dict[str, list[int]]:
+            every = range(len(evalset))
+            return {"odd": list(every[::2]), "even": list(every[1::2])}
+
+    try:
+        kt.register(Alternate, "groupings")
+        assert grouped(of_lengths(1, 1, 1), "alternate") == {"odd": [0, 2], "even": [1]}
+    finally:
+        declared("groupings").pop("alternate", None)
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ def texts(function: Callable[..., Any]) -> Callable[..., Any]:
         **more: Any,
     ) -> Any:
         if evalset is None and reader_options:
-            raise InputError("--option says how a set is read: name it with --set")
+            raise InputError("--option is for the reader of a set: name the set with --set")
         asked = None if evalset is None else GivenSet(evalset, read_as, reader_options)
         files_as = read_as if evalset is None else None
         given = Given(candidates, references, optional_references, as_text, asked, files_as)

@@ -61,12 +61,13 @@ class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in 
             low, dash, high = (text.strip() for text in part.partition("-"))
             ends = [low, high] if dash else [low]
             if not all(end.isdecimal() and end.isascii() and len(end) < 10 for end in ends):
-                self.fail(f"{part!r} is none: expected numbers such as 1,2,5 or 1-25", param, ctx)
+                self.fail(
+                    f"found {part!r}, expected whole numbers such as 1,2,5 or 1-25", param, ctx
+                )
             first, last = int(ends[0]), int(ends[-1])
-            if not 1 <= first <= last:
-                self.fail(f"{part!r}: expected numbers from 1 that rise, as in 1-25", param, ctx)
-            if last - first >= MOST_NUMBERS:
-                self.fail(f"{part!r}: expected at most {MOST_NUMBERS:,} numbers", param, ctx)
+            if not 1 <= first <= last < first + MOST_NUMBERS:
+                rising = f"numbers from 1, a range in rising order of at most {MOST_NUMBERS:,}"
+                self.fail(f"found {part!r}, expected {rising}", param, ctx)
             found += range(first, last + 1)
         return tuple(found)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
 from karat.registry import Registry
-
-GivenPath = str | os.PathLike[str]
 
 
 class AlignedTexts(NamedTuple):
@@ -37,6 +35,8 @@ def load_texts(
     """
     if not systems:
         raise InputError("no system was given: at least one is needed")
+    if not references:
+        raise InputError("no reference was given: at least one is needed")
     for path in (*systems.values(), *references):
         if str(path) == "-":
             raise InputError(f"standard input (-) is not read as {format}: name a file")

@@ -47,7 +47,9 @@ def convert_evalset(
     """
     check_free(Path(path))
     if tok is not None and parse is None:
-        raise InputError("tok says how references are cut to be parsed: name a pipeline, too")
+        raise InputError(
+            "tok has no effect without parse: name a spaCy pipeline, such as en_core_web_sm"
+        )
     evalset = load_evalset(given, read_as, progress=progress, **options)
     if parse is not None:
         evalset = parse_evalset(evalset, parse, tok, progress=progress)

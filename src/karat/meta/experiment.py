@@ -51,7 +51,7 @@ class Experiment:
     reader_options: tuple[str, ...] = ()
     """Options of the format's reader, as NAME=VALUE."""
     p_values: bool = False
-    """Whether each correlation has its p of no correlation."""
+    """True to give each correlation its two-sided p-value."""
 
     def __post_init__(self) -> None:
         for level in self.levels:
@@ -88,7 +88,7 @@ class Experiment:
         for field in fields(self):
             value = getattr(self, field.name)
             if value is False:
-                continue  # files of experiments that do not ask for it stay as they were
+                continue  # files state only what an experiment asks for
             items = ", ".join(map(_toml, value)) if isinstance(value, tuple) else ""
             yield f"{field.name} = {f'[{items}]' if isinstance(value, tuple) else _toml(value)}\n"
 

@@ -33,14 +33,14 @@ from karat.stats.regression import (
     unseen_error,
 )
 
-LEVELS = ("segment", "system")
+FITTED_LEVELS = ("segment", "system")
 """Points that are fitted: outputs, or systems by their corpus scores and mean human scores."""
 VALUE = "value"
 INTERCEPT = "intercept"
 
 
 class Term(NamedTuple):
-    """What a fit is made of: a metric's value, or another part of its score."""
+    """A term of a fit: a metric's value, or another part of its score."""
 
     metric: Metric
     part: str = VALUE
@@ -64,7 +64,7 @@ class FitRow(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How close a fit comes to its own points."""
+    """The quality of a fit on its own points."""
 
     dimension: str
     points: int
@@ -75,7 +75,7 @@ class Fit(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """How close fits come to what they have not seen, left out by `unit`.
+    """Errors of fits on points that they have not seen, left out by `unit`.
 
     `r2` is negative where the mean of the points that were not left out is the better guess.
     """
@@ -142,8 +142,8 @@ def fit_scores(
         normalise: `z` puts each judge's scores on a scale of their own first.
         exclude: systems that are left out.
     """
-    if level not in LEVELS:
-        raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
+    if level not in FITTED_LEVELS:
+        raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
     terms = _terms(metrics, level)
     found = as_evalset(evalset, progress)
     found = found.without(*exclude) if exclude else found

@@ -10,12 +10,7 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.sets import EvalSet
 from karat.meta.disagreements import Disagreement, disagreements
-from karat.meta.documents.reliability import (
-    ENOUGH_DOCUMENTS,
-    LENGTHS,
-    ReliabilityRow,
-    reliability,
-)
+from karat.meta.documents.reliability import ReliabilityRow, fitting_lengths, reliability
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane.fit import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
@@ -121,7 +116,7 @@ def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> I
 def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
     """Return the reliability in all dimensions by the first statistic of points, if segments do."""
     asked = result.experiment
-    lengths = [k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= len(result.evalset)]
+    lengths = fitting_lengths(len(result.evalset))
     by = next((s for s in asked.statistics if statistic(s).behind is None), "pearson")
     if len(lengths) < 2:
         return ()

@@ -42,7 +42,7 @@ CAPS = {
     "fraction": "min(|C|, mean |R|), of the last run a part, as GTM 1.4 does",
     "whole": "whole hits alone, as in the paper",
 }
-"""How many hits may count."""
+"""Limits on the hits that count."""
 
 BUDGET = 50_000_000
 """Steps of the exact search in one segment: about half a second."""
@@ -89,11 +89,11 @@ class GTM(Metric):
 
     @property
     def whole_cap(self) -> bool:
-        """Whether hits count whole or not at all."""
+        """True if hits count whole or not at all."""
         return self.cap == "whole"
 
     def full_name(self) -> str:
-        """Return the name with every setting but a cap that is the tool's, as it always was."""
+        """Return the name with every setting; the cap only if it is not GTM 1.4's."""
         return super().full_name().removesuffix(",cap=fraction")
 
     def columns(self) -> tuple[str, ...]:

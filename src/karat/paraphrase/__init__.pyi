@@ -24,9 +24,9 @@ from karat.paraphrase.pem.explanation import explain_pair as explain_pair
 from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.judged_pairs import add_controls as add_controls
 from karat.paraphrase.pem.judged_pairs import judged_rows as judged_rows
-from karat.paraphrase.pem.metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
 from karat.paraphrase.pem.pem_metric import PEMMetric as PEMMetric
+from karat.paraphrase.pem.pivot_metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.scoring import ParaphraseScores as ParaphraseScores
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.pem.training import Pivot as Pivot

@@ -12,7 +12,7 @@ from karat.evalset.loading import load_evalset
 from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
-from karat.paraphrase.pem.metric import opened
+from karat.paraphrase.pem.pivot_metric import opened
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, said

@@ -180,6 +180,15 @@ def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
         raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {LONGEST_ABOUT:,}")
 
 
+def file_stamp(path: str) -> tuple[int, int] | None:
+    """Return the time and the size of a file, by which a change is noticed; None without a file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 def stored_kind(path: str | os.PathLike[str]) -> str | None:
     """Return the kind of a file, such as a phrase table; None where it is nothing of Karat's."""
     try:

@@ -140,7 +140,8 @@ def refuse_sgml(data: Buffer, start: int, name: str) -> None:
     if lines and _OPENS.match(lines[0]) and any(_HAS_ID.search(line) for line in lines):
         raise InputError(
             f"{name} is SGML (<doc docid=…>, <seg id=…>): expected one segment a line; karat "
-            "score, compare and grid read it with --read-as gtm-sgml (in Python, kt.load_texts); "
+            "score, compare, grid and explain read it with --read-as gtm-sgml (in Python, "
+            "kt.load_texts); "
             "if the tags are the text, say so: --as text (in Python, kt.Lines(path, as_text=True))"
         )
 

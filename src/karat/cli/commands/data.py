@@ -81,12 +81,12 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
 )
 @option(
     "--parse",
-    "Give every reference a dependency tree by a spaCy pipeline, such as en_core_web_sm.",
+    "Parse every reference into a dependency tree with a spaCy pipeline, such as en_core_web_sm.",
     metavar="PIPELINE",
 )
 @option(
     "--tok",
-    "Cut references for --parse as metrics with this tok do (default: as spaCy does).",
+    "Tokeniser of references for --parse, as the tok of metrics (default: spaCy's own).",
     metavar="TOKENISER",
 )
 def convert(

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     choice("none", "holm", "bh"),
     "none",
 )
-@flag("--p-values", "Add the p of no correlation, two-sided, to every correlation.")
+@flag("--p-values", "Add a two-sided p-value to every correlation.")
 @options.seed
 @option("--experiment", "Run an experiment saved as TOML.", path)
 @option("--save", "Save the experiment as TOML, to be run again.", path)

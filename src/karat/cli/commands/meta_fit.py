@@ -18,15 +18,20 @@ from karat.cli.show import check_beside, check_output, show
 @options.reader
 @option(
     "-m --metric metrics",
-    "A term of the fit: a metric, or METRIC@PART for a number that its score is made of; repeat "
-    "for several.",
+    "A term of the fit: METRIC, or METRIC@PART for a part of its score, such as "
+    "wer@substitutions; repeat for several.",
     multiple=True,
     required=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
 )
 @options.dimensions
-@option("-l --level", "What a point is.", choice("segment", "system"), "segment")
+@option(
+    "-l --level",
+    "Fit the scores of outputs (segment) or of systems.",
+    choice("segment", "system"),
+    "segment",
+)
 @options.normalise
 @options.exclude
 @options.output
@@ -39,12 +44,12 @@ def command(
     output: str | None,
     **settings: Any,
 ) -> None:
-    """Fit human scores by metrics: ordinary least squares.
+    """Fit human scores by metrics, with ordinary least squares.
 
-    Each coefficient has its standard error, t and p; the fit has its R2, and its errors on outputs,
-    segments and systems that were left out. A page (-o fit.html) has predictions against human
-    scores. A fit by simple tree accuracy and its substitutions has the published coefficients for
-    understandability and quality beside its own.
+    Reports each coefficient with its standard error, t and p, the R2 of the fit, and its errors on
+    outputs, segments and systems that were left out. A page (-o fit.html) also draws predicted
+    against human scores. A fit by simple_tree_accuracy and simple_tree_accuracy@substitutions also
+    shows the published coefficients for understandability and quality.
 
     \b
     karat meta fit demo -m bleu -m ter -d fluency

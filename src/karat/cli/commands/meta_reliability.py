@@ -1,4 +1,4 @@
-"""`karat meta reliability`: how far metrics agree with humans on short and on long texts."""
+"""`karat meta reliability`: agreement of metrics with humans on short and long texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from karat.trials import MOST_TRIALS
 )
 @option(
     "--references",
-    "How many of the references are used, such as 1,2,3 (default: all together).",
+    "Numbers of references to use, such as 1,2,3 (default: all references).",
     WholeNumbers(),
     (),
     show_default=False,
@@ -39,14 +39,15 @@ from karat.trials import MOST_TRIALS
 )
 @option(
     "-s --statistic statistics",
-    "{names}, but none that compares systems; repeat for several. Default: pearson spearman.",
+    "{names}; repeat for several. Statistics that compare systems, such as spa, are refused. "
+    "Default: pearson spearman.",
     cls=Listing,
     registry="statistics",
     multiple=True,
 )
 @option(
     "--documents",
-    "How a document is scored: by the summed statistics of its segments, or as one joined text.",
+    "Score a document by the summed statistics of its segments, or as one joined text.",
     choice("summed", "joined"),
     "summed",
 )
@@ -54,7 +55,7 @@ from karat.trials import MOST_TRIALS
 @options.normalise
 @option("--repeats", "Shuffles of the segments.", whole(1, MOST_TRIALS), 100)
 @option(
-    "--combinations", "Most combinations of references that are tried.", whole(1, MOST_TRIALS), 20
+    "--combinations", "Maximum number of reference combinations to try.", whole(1, MOST_TRIALS), 20
 )
 @options.seed
 @options.charts
@@ -63,7 +64,7 @@ from karat.trials import MOST_TRIALS
 def command(
     name: str, charts: str | None, format: str, output: str | None, **settings: Any
 ) -> None:
-    """Show how far metrics agree with humans by the length of texts and the number of references.
+    """Show agreement with humans by the length of texts and the number of references.
 
     Segments are shuffled and cut into pseudo-documents of some length; metric and human scores of
     all documents are correlated (Figure 3 of Melamed, Green and Turian 2003).

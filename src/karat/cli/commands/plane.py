@@ -52,15 +52,16 @@ def command(context: click.Context) -> None:
 @option("--stop", "A stop list (alone: en).", is_flag=False, flag_value="en")
 @option(
     "--beside",
-    "Set the agreement of another metric beside the cells, such as bleu or rouge1; repeat for "
-    "several. With --reference it is shown with all references, too.",
+    "Also show the agreement of another metric, such as bleu or rouge1; repeat for several. With "
+    "--reference, also with all references.",
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
 )
 @option(
     "--by",
-    "Fit groups of segments, too: groups (those of the set) or lengths:parts=N (of references).",
+    "Also fit groups of segments: groups (those of the set), or lengths:parts=N (N groups by the "
+    "length of references).",
     metavar="GROUPING",
 )
 @options.exclude

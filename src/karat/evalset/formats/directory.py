@@ -129,7 +129,10 @@ def _references(
             bare.append(text)
         texts.append(lines or [])
     if trees and bare:
-        reading.problem(bare[0], "has no trees, as others here have: expected all or none")
+        reading.problem(
+            bare[0],
+            "has no trees, but other references have: expected a .conllu file for all or none",
+        )
     return texts, trees
 
 
@@ -156,7 +159,7 @@ def file_name(system: str) -> str:
 
 
 def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt",)) -> list[Path]:
-    """Return the `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
+    """Return the files with these endings of a folder, if there is one, `2.txt` before `10.txt`."""
     if not folder.exists():
         return []
     try:

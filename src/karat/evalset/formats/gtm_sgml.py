@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.aligned_texts import AlignedTexts, GivenPath
+from karat.evalset.aligned_texts import AlignedTexts
+from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import read_text
 
 
@@ -162,9 +163,9 @@ def _attributes(tag: _Tag) -> dict[str, str]:
     return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag[3])}
 
 
-def align(system: SgmlFile, references: Sequence[SgmlFile], fewest: int = 1) -> Aligned:
+def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
     """Return a system's segments beside those of every reference, by document and segment id."""
-    if len(references) < fewest:
+    if not references:
         raise InputError("no reference was given: at least one is needed")
     mine, *tables = (
         {(d.docid, s.id): s for d in file.documents for s in d.segments}
@@ -189,7 +190,7 @@ def read_gtm_texts(
     Segments are in the order of the first system.
     """
     first, *others = map(read_gtm_sgml, systems.values())
-    found = align(first, [*others, *map(read_gtm_sgml, references)], fewest=len(others) + 1)
+    found = align(first, [*others, *map(read_gtm_sgml, references)])
     if not found.candidates:
         raise InputError(f"{first.name}: no segment; expected <seg id=…> in its documents")
     columns = [found.candidates, *zip(*found.references, strict=True)]

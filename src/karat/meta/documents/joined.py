@@ -18,7 +18,7 @@ from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
 
 JOINT = " "
-"""What stands between two segments: no tokeniser takes it for a part of a word."""
+"""The text between two segments: no tokeniser takes it for a part of a word."""
 
 
 def score_joined(

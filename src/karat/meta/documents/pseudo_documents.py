@@ -19,11 +19,11 @@ from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.stats.correlation import Statistic, quotient
 
-DOCUMENTS = {
+DOCUMENT_KINDS = {
     "summed": "the statistics of the segments are added up: matches stay within segments",
     "joined": "the segments are one text, as in the paper of GTM: matches go across them",
 }
-"""How documents are made of segments."""
+"""Ways to score the segments of a document together."""
 
 
 class Cut(NamedTuple):
@@ -47,8 +47,8 @@ class Cut(NamedTuple):
         return kept.reshape(len(cells), self.documents, self.length, cells.shape[2])
 
 
-def cut(segments: int, length: int, repeats: int, seed: int) -> Cut:
-    """Shuffle segments, to be cut into documents; a length has its own draws."""
+def shuffled_cut(segments: int, length: int, repeats: int, seed: int) -> Cut:
+    """Return shuffles of segments, to be cut into documents; a length has its own draws."""
     rng = np.random.default_rng([seed, length])
     return Cut(length, [rng.permutation(segments) for _ in range(repeats)])
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations as every_combination
 from itertools import product
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
@@ -19,11 +19,11 @@ from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.documents.pseudo_documents import (
-    DOCUMENTS,
+    DOCUMENT_KINDS,
     DocumentScores,
-    cut,
     document_agreement,
     joined_scores,
+    shuffled_cut,
     summed_scores,
 )
 from karat.meta.scores import ScoredSet, outputs_present, references_of, score_evalset
@@ -84,7 +84,7 @@ class CurveTest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReliabilitySettings:
     """Every setting of a study of reliability, checked."""
 
     evalset: str
@@ -117,8 +117,8 @@ class Asked:
                 raise InputError(f"{name}={getattr(self, name)}: expected at least 1")
         if self.seed < 0:
             raise InputError(f"seed={self.seed}: expected 0 or more")
-        if self.documents not in DOCUMENTS:
-            known = ", ".join(DOCUMENTS)
+        if self.documents not in DOCUMENT_KINDS:
+            known = ", ".join(DOCUMENT_KINDS)
             raise InputError(f"documents {quoted(self.documents)}: expected one of {known}")
 
 
@@ -126,7 +126,7 @@ class Asked:
 class ReliabilityCurves(Result):
     """The agreement of metrics by the length of pseudo-documents, and tests between the curves."""
 
-    asked: Asked
+    asked: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
     values: tuple[Floats, ...]
     """The values of all shuffles and combinations, beside each row."""
@@ -190,11 +190,11 @@ def reliability(
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
     chosen = scored.metrics if scored else tuple(as_metrics(metrics))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
-    asked = Asked(
+    asked = ReliabilitySettings(
         evalset=evalset.name,
         metrics=tuple(map(str, chosen)),
         dimensions=evalset.chosen_dimensions(named),
-        lengths=tuple(lengths) or _fitting(len(evalset)),
+        lengths=tuple(lengths) or fitting_lengths(len(evalset)),
         references=tuple(references) or (references_of(evalset),),
         statistics=tuple(statistics),
         documents=documents,
@@ -222,12 +222,12 @@ def reliability(
 # ------------------------------------------------------------------------------ what is asked
 
 
-def _fitting(segments: int) -> tuple[int, ...]:
-    """The paper's lengths, as far as enough documents are left."""
+def fitting_lengths(segments: int) -> tuple[int, ...]:
+    """Return the paper's lengths, as far as each leaves enough documents; at least 1."""
     return tuple(k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= segments) or (1,)
 
 
-def _check_lengths(asked: Asked, most: int) -> None:
+def _check_lengths(asked: ReliabilitySettings, most: int) -> None:
     for length in asked.lengths:
         if not 1 <= length <= most:
             raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
@@ -237,7 +237,7 @@ _Places = tuple[int, ...] | None
 """Places of references, from 0; None for all that a set has."""
 
 
-def _taken(evalset: EvalSet, number: int | None, asked: Asked) -> list[_Places]:
+def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> list[_Places]:
     """Combinations of so many references: all, or a sample that is the same for a seed."""
     if number == references_of(evalset):
         return [None]
@@ -280,19 +280,16 @@ def _document_scores(
 # ------------------------------------------------------------------------------------- values
 
 
-class _Key(NamedTuple):
-    """What a row is of: its first fields."""
-
-    dimension: str
-    statistic: str
-    references: int | None
-    metric: str
-    length: int
-    documents: int
+_Key: TypeAlias = tuple[str, str, int | None, str, int, int]
+"""The first fields of a row: dimension, statistic, references, metric, length and documents."""
 
 
 def _values(
-    evalset: EvalSet, number: int | None, scores: DocumentScores, asked: Asked, meter: _Meter
+    evalset: EvalSet,
+    number: int | None,
+    scores: DocumentScores,
+    asked: ReliabilitySettings,
+    meter: _Meter,
 ) -> Iterator[tuple[_Key, Floats]]:
     """Yield the values of all shuffles, for one combination of references."""
     present = outputs_present(evalset)
@@ -301,18 +298,18 @@ def _values(
         for name in asked.dimensions
     }
     for length in asked.lengths:
-        one = cut(len(evalset), length, asked.repeats, asked.seed)
+        one = shuffled_cut(len(evalset), length, asked.repeats, asked.seed)
         for name, people in human.items():
             scored = scores(one, ~np.isnan(people))
             for by in asked.statistics:
                 agreement = document_agreement(one, people, scored, statistic(by))
                 for metric, values in agreement.items():
-                    yield _Key(name, by, number, str(metric), length, one.documents), values
+                    yield (name, by, number, str(metric), length, one.documents), values
         meter.part()
 
 
 def _pooled(
-    found: Mapping[_Key, list[Floats]], asked: Asked
+    found: Mapping[_Key, list[Floats]], asked: ReliabilitySettings
 ) -> tuple[tuple[ReliabilityRow, ...], tuple[Floats, ...]]:
     """Rows in order, curve by curve, with the values of all combinations of references."""
     by_place = {key[:5]: key for key in found}
@@ -384,7 +381,7 @@ def _signatures(metrics: Sequence[Metric], numbers: Sequence[int | None]) -> dic
     return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in named}
 
 
-def _made(asked: Asked, tests: int) -> Iterator[str]:
+def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
     scored = {
         "summed": "that of their statistics added up",
         "joined": "that of their texts joined into one",
@@ -432,10 +429,15 @@ def _undefined(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
             )
 
 
-def _about_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
+def single_segments_note(metrics: Sequence[Metric]) -> str:
+    """Return a sentence on metrics that have another form for single segments, if there are any."""
     others = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
-    if others:
-        yield f"A single segment, too, is scored by {' and '.join(others)}."
+    return f"A single segment, too, is scored by {' and '.join(others)}." if others else ""
+
+
+def _about_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
+    if single := single_segments_note(metrics):
+        yield single
     rates = [str(m) for m in metrics if m.sign < 0]
     if rates:
         yield f"Signs: {' and '.join(rates)} negated, so that more is better for every metric."

@@ -239,7 +239,7 @@ class PlaneFit(Result):
     @property
     def name(self) -> str:
         """The dimension and, if it is the plane of one, the group of segments."""
-        return f"{self.dimension}, {self.group}" if self.group else self.dimension
+        return plane_name(self.dimension, self.group)
 
     @property
     def r2(self) -> Floats:
@@ -338,6 +338,11 @@ class PlaneFit(Result):
         return of.reshape(len(ORDERS), len(ALPHAS))[::-1]
 
 
+def plane_name(dimension: str, group: str) -> str:
+    """Return the name of a plane: its dimension and, if it has one, its group of segments."""
+    return f"{dimension}, {group}" if group else dimension
+
+
 def fit_plane(
     given: EvalSet | GivenPath | PlaneData,
     dimension: str,
@@ -372,7 +377,7 @@ def fit_plane(
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
-    name = f"{dimension}, {given.group}" if given.group else dimension
+    name = plane_name(dimension, given.group)
     if known < FEWEST_SYSTEMS:
         raise InputError(
             f"{name}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
@@ -399,8 +404,8 @@ def beside_rows(
     rivals = data.rivals
     if not rivals:
         return ()
-    human, _ = data.whole()
     everything = np.ones((1, data.rows.shape[1]))
+    human = data.means(everything)[0]
     scores = np.stack([one.scores(everything) for one in rivals])
     r = correlations(human[None], scores, np.ones((1, len(human))))[:, 0]
     low, high = intervals(_beside_draws(data, resamples, over, seed) ** 2)

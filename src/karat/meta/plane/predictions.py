@@ -146,7 +146,7 @@ class PlacedTask(NamedTuple):
     tables: tuple[int, ...]
     """The numbers of the paper's tables for it."""
     asked: bool
-    """Whether the recommendation is for it."""
+    """True for the evaluation that the recommendation is for."""
 
 
 def _placed(task: str, guideline: str) -> PlacedTask:

@@ -1,4 +1,4 @@
-"""`karat nuggets agree`: judgements against judgements, and what they do to scores."""
+"""`karat nuggets agree`: agreement of two sets of judgements, and the change of scores."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def command(
     format: str,
     output: str | None,
 ) -> None:
-    """Set other judgements beside those of a set.
+    """Compare other judgements with those of a set.
 
     JUDGEMENTS are files in any format, of the same runs; those of SET (or of --judgements) are the
-    official ones. Precision, recall and F with intervals over questions, and what the other
-    judgements do to the scores of runs.
+    official ones. Reports precision, recall and F with intervals over questions, and how the
+    scores of runs change.
 
     \b
     karat nuggets agree demo-nuggets mine.jsonl

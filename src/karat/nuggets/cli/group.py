@@ -10,7 +10,7 @@ COMMANDS = {
     "judge": ("karat.nuggets.cli.judge", "Judge responses, the most useful pairs first."),
     "tune": ("karat.nuggets.cli.tune", "Cross-validate the settings of the classifier."),
     "evaluate": ("karat.nuggets.cli.evaluate", "Set classifiers and baselines beside assessors."),
-    "agree": ("karat.nuggets.cli.agree", "Set other judgements beside those of a set."),
+    "agree": ("karat.nuggets.cli.agree", "Compare other judgements with those of a set."),
     "describe": ("karat.nuggets.cli.describe", "Say what is in a set, and what is wrong."),
     "convert": ("karat.nuggets.cli.convert", "Write a set in another format."),
 }

@@ -36,7 +36,7 @@ class Swap(NamedTuple):
     worse: str
     official: float
     guessed: float
-    """The same difference of guessed scores: below 0."""
+    """Their difference in guessed scores: below 0."""
 
 
 class ScoreAgreement(NamedTuple):
@@ -44,7 +44,7 @@ class ScoreAgreement(NamedTuple):
 
     what: str
     average: str
-    """How official F is averaged over questions, `micro` or `macro`; so is what imitates it."""
+    """The average of F over questions: `micro` or `macro`."""
     threshold: float | None
     """The threshold that was chosen in hindsight."""
     tau_b: float

@@ -131,17 +131,17 @@ class JudgedSet:
 
     def decisions(self) -> Iterator[Decisions]:
         """Yield the decisions of classifiers, as they were cross-validated."""
-        plain, name = default_trial(self.tuned), "paper"
+        plain = default_trial(self.tuned)
         other = "descriptions" if plain.classifier.informativeness == INFORMED else INFORMED
         rule = replace(plain.classifier, informativeness=other)
         tried = trial(self.tuned.cells, rule, self.tuned.idf)
         yield Decisions("calibrated", self.calibrated.carried)
-        yield Decisions(f"{name}, best of 24", self.tuned.best.carried)
-        yield Decisions(f"{name}, default", plain.carried)
-        yield Decisions(f"{name}, default, informed by {other}", tried.carried)
+        yield Decisions("paper, best of 24", self.tuned.best.carried)
+        yield Decisions("paper, default", plain.carried)
+        yield Decisions(f"paper, default, informed by {other}", tried.carried)
         model, _, carried = likeliest(self.tuned)
         if carried is not None:
-            yield Decisions(f"{name}, best of 24, thresholds by {model.name}", carried)
+            yield Decisions(f"paper, best of 24, thresholds by {model.name}", carried)
 
 
 def default_trial(tuned: Tuning) -> Trial:

@@ -105,13 +105,6 @@ def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
 
 
 def _scatter(found: NuggetEvaluation) -> Scatter:
-    bars = ""
-    if found.outside is not None:
-        missed, known = found.outside
-        bars = (
-            " Bars: 95% intervals, from the errors on the other runs; the official score of "
-            f"{missed} of {known} runs lies outside."
-        )
     return Scatter(
         "Official and guessed scores",
         "official A",
@@ -119,28 +112,34 @@ def _scatter(found: NuggetEvaluation) -> Scatter:
         [Point(one.official, one.guessed, one.run, "", one.low, one.high) for one in found.runs],
         line=Line(1.0, 0.0),
         note=f"tau_b {found.rows[0].tau_b:.3f}",
-        caption="One point a run, guessed by the calibrated classifier; the line is where both are "
-        f"equal.{bars}",
+        caption=_caption(found.outside),
+    )
+
+
+def _caption(outside: tuple[int, int] | None) -> str:
+    """Return the caption of a scatter plot of runs, given how many scores lie outside the bars."""
+    points = (
+        "One point a run, guessed by the calibrated classifier; the line is where both are equal."
+    )
+    if outside is None:
+        return points
+    missed, known = outside
+    return (
+        f"{points} Bars: 95% intervals, from the errors on the other runs; the official score of "
+        f"{missed} of {known} runs lies outside."
     )
 
 
 def _f_scatter(found: NuggetEvaluation) -> Scatter:
     """The paper's Figure 5: micro F."""
     rows = [row for row in found.run_scores if row.average == "micro"]
-    barred = [row for row in rows if row.low is not None and row.high is not None]
-    missed = sum(not row.low <= row.official <= row.high for row in barred)  # type: ignore[operator]
-    bars = (
-        f" Bars: 95% intervals, from the errors on the other runs; the official score of {missed} "
-        f"of {len(barred)} runs lies outside."
-    )
     return Scatter(
         "Official and guessed F",
         "official F, micro",
         "guessed F, micro",
         [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in rows],
         line=Line(1.0, 0.0),
-        caption="One point a run, guessed by the calibrated classifier; the line is where both are "
-        f"equal.{bars * bool(barred)}",
+        caption=_caption(found.f_outside),
     )
 
 

@@ -182,10 +182,12 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def outside(self) -> tuple[int, int] | None:
         """Numbers of runs with official scores outside their intervals, and of runs with those."""
-        official = self.found.official
-        known = [(official[tag], ends) for tag, ends in self.found.intervals.items() if ends]
-        missed = sum(not ends.low <= score <= ends.high for score, ends in known)
-        return (missed, len(known)) if known else None
+        return _outside(self.runs)
+
+    @property
+    def f_outside(self) -> tuple[int, int] | None:
+        """The numbers of `outside` for official F, micro."""
+        return _outside([row for row in self.run_scores if row.average == "micro"])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -203,6 +205,15 @@ class NuggetEvaluation(_CrossValidated):
             *self._judgements,
             about_idf(found.idf),
         )
+
+
+def _outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
+    ends = [(row.low, row.official, row.high) for row in rows]
+    known = [
+        (low, score, high) for low, score, high in ends if low is not None and high is not None
+    ]
+    missed = sum(not low <= score <= high for low, score, high in known)
+    return (missed, len(known)) if known else None
 
 
 def winners(found: Evaluation) -> str:

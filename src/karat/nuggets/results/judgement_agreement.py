@@ -1,4 +1,4 @@
-"""`agree_nuggets`: judgements against judgements, and what they do to scores (section 4.7).
+"""`agree_nuggets`: agreement of two sets of judgements, and the change of scores (section 4.7).
 
 The paper's authors corrected guesses about one run themselves, and give precision, recall and F of
 their judgements against the official ones, and both scores of the run.
@@ -211,11 +211,11 @@ def agree_nuggets(
     strict: bool = False,
     progress: Progress = silent,
 ) -> NuggetAgreement:
-    """Set other judgements beside those of a set, which are the official ones.
+    """Compare other judgements with those of a set, which are the official ones.
 
     `other` may be a file of judgements beside the name of a set, and else is a whole set; labels of
     models are compared if no person's are in it. If `corrected`, judgements speak for identical
-    responses of all runs; if `strict`, partial support is none.
+    responses of all runs; if `strict`, partial support counts as no support.
     """
     Official(beta)
     if not isinstance(other, NuggetSet | Judgements):

@@ -34,14 +34,14 @@ from karat.paraphrase.cli import group
 )
 @option(
     "--rival rivals",
-    "Metric to compare with instead of the usual ones, such as ter; repeat for several.",
+    "Metric to compare with, such as ter, instead of the default ones; repeat for several.",
     multiple=True,
     metavar="METRIC",
 )
 @option(
     "--recognise",
-    "Human score, 1 to 5, from which a pair is a paraphrase: adds recognition by a threshold, "
-    "with its precision-recall curve.",
+    "Count pairs with at least this human score (1 to 5) as paraphrases, and report how well "
+    "thresholds recognise them, with precision-recall curves.",
     float,
     metavar="SCORE",
 )

@@ -38,7 +38,7 @@ model = option(
 )
 form = option(
     "--form",
-    "Form of the features: the paper's; of single words; or more of the same kind. Default: the "
-    "model's.",
+    "Features: the paper's three (paper), the same of single words (unigram), or more of them "
+    "(rich). Default: those of the model.",
     choice("paper", "unigram", "rich"),
 )

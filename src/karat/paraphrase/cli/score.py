@@ -21,7 +21,7 @@ from karat.paraphrase.cli import group
 @group.form
 @option(
     "--threshold",
-    "Recognise pairs as paraphrases whose pivot F1 is at least this, 0 to 1.",
+    "Mark pairs with at least this pivot F1 (0 to 1) as paraphrases.",
     click.FloatRange(0, 1),
 )
 @flag("--segments", "Also list every paraphrase.")

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 )
 @option(
     "--smoothing",
-    "Smoothing of the language model. Default: katz for the paper's form, as SRILM's; else "
+    "Smoothing of the language model. Default: katz with --form paper (SRILM's default), else "
     "kneser-ney.",
     choice("kneser-ney", "katz"),
 )
 @option(
     "--agreement",
-    "How much a link counts that both directions expect: the product, or its root. Default: "
-    "product for the paper's form, else root.",
+    "Weight of a link from the probabilities of both directions: their product, or its square "
+    "root. Default: product with --form paper, else root.",
     choice("root", "product"),
 )
 @option(

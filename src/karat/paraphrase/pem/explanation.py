@@ -11,8 +11,8 @@ from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.paraphrase.pem import bags
 from karat.paraphrase.pem.features import FORMS
-from karat.paraphrase.pem.metric import PivotF1
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
+from karat.paraphrase.pem.pivot_metric import PivotF1
 from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.results import Result

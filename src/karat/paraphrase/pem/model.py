@@ -197,7 +197,7 @@ class PEM:
 
     @property
     def bundled(self) -> bool:
-        """Whether this is a small model that comes with Karat."""
+        """True if this is a small model that comes with Karat."""
         return self.name in map(bundled_model, _BUNDLED)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ from karat.paraphrase.pem.features import FORMS, pair_features
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
 from karat.paraphrase.table.phrase_table import table_digest
 from karat.settings import setting
+from karat.storage.store import file_stamp
 from karat.text.recipe import Recipe
 
 _PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
@@ -31,15 +31,12 @@ def model_digest(name: str) -> str:
 def opened_model(name: str) -> PEM:
     """Return the model of a file, mapped once for as long as the file does not change."""
     place = model_place(name)
-    try:
-        found = os.stat(place)
-    except OSError:
-        return PEM.open(place)  # which says what is wrong
-    return _opened(place, found.st_mtime_ns, found.st_size)
+    stamp = file_stamp(place)
+    return _opened(place, stamp) if stamp else PEM.open(place)  # which says what is wrong
 
 
 @lru_cache(maxsize=4)
-def _opened(path: str, _time: int, _size: int) -> PEM:
+def _opened(path: str, _stamp: tuple[int, int]) -> PEM:
     model = PEM.open(path)
     if model.regression is None:
         raise MetricError(

@@ -1,4 +1,4 @@
-"""Who is trained on and who is tested: cross-validation by original, or the paper's fixed split."""
+"""Training and test parts: cross-validation by original, or the paper's fixed split."""
 
 from __future__ import annotations
 

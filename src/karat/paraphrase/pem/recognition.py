@@ -50,7 +50,7 @@ class RecognitionPoint(NamedTuple):
     recall: float
 
 
-class Curve(NamedTuple):
+class PrecisionRecall(NamedTuple):
     """Precision and recall at every threshold that tells pairs apart, from the highest down."""
 
     thresholds: Floats
@@ -73,14 +73,14 @@ class Curve(NamedTuple):
         return float((np.diff(self.recall, prepend=0.0) * self.precision).sum())
 
 
-def recognition_curve(scores: Floats, positive: Flags) -> Curve:
+def recognition_curve(scores: Floats, positive: Flags) -> PrecisionRecall:
     """Return precision and recall of `scores >= t`, for all t among the scores."""
     order = np.argsort(-scores, kind="stable")
     ranked, hits = scores[order], np.cumsum(positive[order])
     last = np.append(np.diff(ranked) != 0, True)  # pairs of equal scores are recognised together
     recognised = (np.flatnonzero(last) + 1).astype(np.float64)
     found = hits[last].astype(np.float64)
-    return Curve(ranked[last], found / recognised, found / positive.sum())
+    return PrecisionRecall(ranked[last], found / recognised, found / positive.sum())
 
 
 def recognition(
@@ -121,7 +121,7 @@ def _held_out(scores: Floats, positive: Flags, fold: Ints) -> float:
     return 2 * both / int(recognised.sum() + positive.sum())
 
 
-def _points(name: str, curve: Curve) -> Iterator[RecognitionPoint]:
+def _points(name: str, curve: PrecisionRecall) -> Iterator[RecognitionPoint]:
     """Yield the ends of the curve, the point of best F1, and some between them."""
     wanted = np.searchsorted(curve.recall, np.linspace(0, 1, MOST_POINTS - 2))
     last = len(curve.recall) - 1

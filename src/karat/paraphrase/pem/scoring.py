@@ -45,7 +45,7 @@ class ParaphraseRow(NamedTuple):
     fluency: float
     target_f1: float
     recognised: bool | None = None
-    """Whether pivot F1 reaches the threshold of recognition, if there is one."""
+    """True if pivot F1 reaches the threshold of recognition; None if there is none."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

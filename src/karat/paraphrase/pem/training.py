@@ -28,11 +28,11 @@ ORDER = 4
 
 
 class Trained(NamedTuple):
-    """How the language model and the links of a form are made."""
+    """Settings by which the language model and the links of a form are made."""
 
     smoothing: str = "kneser-ney"
     running: bool = False
-    """Whether the language model counts a line as often as it stands in a text."""
+    """True to count a line as often as it stands in a text, False to count it once."""
     agreement: str = "root"
 
 

@@ -35,7 +35,7 @@ BEND = 18.0
 HEADING = 26.0
 
 
-class Placed(NamedTuple):
+class PlacedPhrase(NamedTuple):
     """A phrase and where it stands: from `x` to `end` in its row."""
 
     phrase: Phrase
@@ -64,16 +64,16 @@ def _svg(title: str, one: PairExplanation) -> str:
     return svg.chart(title, "; ".join(told), y, parts, fluid=False, class_="grid")
 
 
-def _rows(phrases: Sequence[Phrase]) -> Iterator[list[Placed]]:
+def _rows(phrases: Sequence[Phrase]) -> Iterator[list[PlacedPhrase]]:
     """Yield the phrases row by row, as many in each as there is room for."""
-    row: list[Placed] = []
+    row: list[PlacedPhrase] = []
     x = MARGIN
     for phrase in phrases:
         width = _width(phrase)
         if row and x + width > svg.WIDTH - MARGIN:
             yield row
             row, x = [], MARGIN
-        row.append(Placed(phrase, x, x + width))
+        row.append(PlacedPhrase(phrase, x, x + width))
         x += width
     if row:
         yield row
@@ -96,7 +96,7 @@ def _labels(phrase: Phrase) -> list[str]:
     return [*labels, f"and {more} more"] if more else labels
 
 
-def _network(row: Sequence[Placed], top: float) -> tuple[list[str], float]:
+def _network(row: Sequence[PlacedPhrase], top: float) -> tuple[list[str], float]:
     """Return one row of boxes with the network below it, and its height."""
     most = max(len(_labels(one.phrase)) for one in row)
     middle = top + BOX + 14 + most * ROW / 2
@@ -106,14 +106,14 @@ def _network(row: Sequence[Placed], top: float) -> tuple[list[str], float]:
     return parts, BOX + 24 + most * ROW
 
 
-def _box(one: Placed, top: float) -> Iterator[str]:
+def _box(one: PlacedPhrase, top: float) -> Iterator[str]:
     look: Look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
     width = one.end - one.x - 6
     yield shape("rect", x=one.x + 3, y=top, width=width, height=BOX - 4, **look)
     yield svg.label((one.x + one.end) / 2, top + 14, _words(one.phrase), "middle")
 
 
-def _arcs(one: Placed, middle: float) -> Iterator[str]:
+def _arcs(one: PlacedPhrase, middle: float) -> Iterator[str]:
     """Yield the arcs of a phrase, in parallel around the middle, and their labels."""
     labels = _labels(one.phrase)
     dashes = None if one.phrase.seen else "4 3"

@@ -17,7 +17,7 @@ from karat.realize.cli import group
 @option("--tree", "Index of the tree to explain (from 1).", whole(min=1), 1)
 @group.inputs
 @group.n_best(default=5, help="Supertaggings, paths and orders to show.")
-@flag("--unpruned", "Also draw all orders that the supertags of a small tree allow, uncosted.")
+@flag("--unpruned", "Also draw the unpruned lattice of a small tree, without costs.")
 @options.output
 def command(
     model: str,

@@ -59,7 +59,7 @@ _POINTS = (
 )
 
 
-def fit_document(found: ScoreFit, command: str) -> Document:
+def score_fit_document(found: ScoreFit, command: str) -> Document:
     """Return the coefficients, how far the fits hold, and a figure for each dimension."""
     rows = [{**row._asdict(), "shown": _shown(row.term)} for row in found.rows]
     beside = _PUBLISHED if any(row.quality is not None for row in found.rows) else ()

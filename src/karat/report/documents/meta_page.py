@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from karat.meta.documents.reliability import single_segments_note
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Chart, Line, Point, Scatter
 from karat.report.documents.grids import grid_figures
@@ -66,9 +67,8 @@ def meta_charts(report: MetaReport) -> list[Chart]:
     """Return all charts of the report, for the page or for files."""
     planes = [plane_chart(fit, None) for fit in report.planes]
     metrics = report.evaluation.scored.metrics
-    others = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
-    alone = f" A single segment, too, is scored by {' and '.join(others)}." if others else ""
-    curves = reliability_charts(report.reliability, SHUFFLED + alone)
+    caption = f"{SHUFFLED} {single_segments_note(metrics)}".rstrip()
+    curves = reliability_charts(report.reliability, caption)
     return [*map(_scatter, report.scatters), *planes, *curves]
 
 

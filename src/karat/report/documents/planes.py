@@ -66,7 +66,7 @@ def study_document(study: PlaneStudy, command: str) -> Document:
     return _document(study, study.evalset.name, blocks, command, study.groups)
 
 
-def fit_document(fit: PlaneFit, command: str) -> Document:
+def plane_fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
     return _document(fit, fit.name, _plane_blocks(fit, None), command)
 

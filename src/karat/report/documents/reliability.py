@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from karat.meta.documents.reliability import references_in_words
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Curve, Curves, Knot
 from karat.report.model.cells import several
@@ -75,7 +76,7 @@ def _charts(
         return
     for number in numbers:
         own = [row for row in rows if row.references == number]
-        yield _chart(f"{title}, {_references(number)}", own, caption, named=False)
+        yield _chart(f"{title}, {references_in_words(number)}", own, caption, named=False)
 
 
 def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
@@ -90,7 +91,3 @@ def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool
     curves = [Curve(name, own) for name, own in knots.items()]
     across = "segments in a pseudo-document"
     return Curves(title, across, up, curves, caption=caption, whole_x=True)
-
-
-def _references(number: int | None) -> str:
-    return "all references" if number is None else several(number, "reference")

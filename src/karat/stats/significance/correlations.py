@@ -38,16 +38,9 @@ def p_of_tau(human: Floats, metric: Floats) -> float:
         return nan
     con, dis = _kernel.pair_counts(human[None], metric[None], 0.0)[0, :2].tolist()
     t, u = (np.unique(x, return_counts=True)[1].tolist() for x in (human, metric))
-    twos, threes = ([sum(k * (k - 1) * f(k) for k in x) for x in (t, u)] for f in (_one, _less))
+    twos = [sum(k * (k - 1) for k in sizes) for sizes in (t, u)]
+    threes = [sum(k * (k - 1) * (k - 2) for k in sizes) for sizes in (t, u)]
     spread = n * (n - 1) * (2 * n + 5) - sum(k * (k - 1) * (2 * k + 5) for k in (*t, *u))
     pairs, triples = 2 * n * (n - 1), 9 * n * (n - 1) * (n - 2)
     v = spread / 18 + twos[0] * twos[1] / pairs + threes[0] * threes[1] / triples
     return 2 * normal_tail(abs(con - dis) / sqrt(v)) if v > 0 else nan
-
-
-def _one(size: int) -> int:
-    return 1
-
-
-def _less(size: int) -> int:
-    return size - 2

@@ -172,7 +172,7 @@ class Paper(WithIdf):
         yield from ((k, scores) for k in kinds)
 
     def taught(self, labels: Floats) -> bool:
-        """Whether scores depend on what was judged."""
+        """Return True if scores depend on judgements."""
         return self.responses or bool(self.informativeness == INFORMED and (labels > 0).any())
 
     def _weigh(self, pool: Pool, source: IdfSource | None) -> Idf | None:

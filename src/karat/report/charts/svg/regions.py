@@ -23,7 +23,7 @@ BOLD = 1.15  # the advance of bold letters, relative to others
 
 
 class PlaneFrame(NamedTuple):
-    """Where the plane lies in the drawing, and what of it is shown."""
+    """The place of the plane in the drawing, and the ranges that are shown."""
 
     left: float
     across: tuple[float, float]
@@ -176,7 +176,7 @@ def _dot(asked: bool, x: float = 0, y: float = 0) -> str:
 
 
 def _key(chart: Regions) -> list[Entry]:
-    """What areas and spots are."""
+    """The entries of the legend: areas and spots."""
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
     area, asked, spot = chart.keys
     entries = [Entry(shape("rect", **swatch, **_look(False)), area)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.bags import MOST_ORDERS, PivotBags, PivotSettings, f1, share
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
-from karat.storage.store import stored_kind
+from karat.storage.store import file_stamp, stored_kind
 
 MODEL = "paraphrase model"
 """The kind of a stored `PEM`, which is loaded only where one is named."""
@@ -25,15 +24,12 @@ _PARTS = ("common", "candidate", "reference")
 
 def opened(path: str) -> PhraseTable:
     """Return the table of a file, mapped once for as long as the file does not change."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return PhraseTable.open(path)  # which says what is wrong
-    return _opened(path, found.st_mtime_ns, found.st_size)
+    stamp = file_stamp(path)
+    return _opened(path, stamp) if stamp else PhraseTable.open(path)  # which says what is wrong
 
 
 @lru_cache(maxsize=16)
-def _opened(path: str, _time: int, _size: int) -> PhraseTable:
+def _opened(path: str, _stamp: tuple[int, int]) -> PhraseTable:
     if stored_kind(path) != MODEL:
         return PhraseTable.open(path)
     from karat.paraphrase.pem.model import PEM
