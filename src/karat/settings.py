@@ -104,7 +104,7 @@ def parse_settings(
     `fixed` are settings that the name itself stands for; `hint` is said of an item that is none.
     """
     head, colon, rest = (part.strip() for part in text.partition(":"))
-    preset: dict[str, Any] = {}
+    preset: Mapping[str, Any] = {}
     given: dict[str, Any] = {}
     for item in rest.split(",") if colon else []:
         key, equals, value = (part.strip() for part in item.partition("="))
@@ -115,7 +115,9 @@ def parse_settings(
             if value not in cls.presets:
                 known = ", ".join(cls.presets)
                 raise MetricError(f"{head}: no preset {quoted(value)}; there is {known}")
-            preset |= cls.presets[value]
+            if preset:
+                raise MetricError(f"{text}: preset is given twice")
+            preset = cls.presets[value]
             continue
         setting = cls.aliases.get(key, key)
         if setting in given:
@@ -123,7 +125,7 @@ def parse_settings(
         given[setting] = _value(cls, head, setting, value)
         if setting in fixed and given[setting] != fixed[setting]:
             raise MetricError(f"{text}: {head} already says {setting}={to_text(fixed[setting])}")
-    return cls(**(preset | dict(fixed) | given))
+    return cls(**{**preset, **fixed, **given})
 
 
 def _value(cls: type[Named], head: str, key: str, text: str) -> Any:

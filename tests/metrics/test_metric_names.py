@@ -278,3 +278,8 @@ def test_every_class_says_what_it_is(name: str) -> None:
     assert cls.__doc__
     assert all(f.metadata["help"] for f in fields(cls))
     assert all(alias not in {f.name for f in fields(cls)} for alias in cls.aliases)
+
+
+def test_two_presets_are_refused() -> None:
+    with pytest.raises(MetricError, match="preset is given twice"):
+        karat.metric("gtm:preset=paper,preset=gtm-1.4")
