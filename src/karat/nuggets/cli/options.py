@@ -194,14 +194,15 @@ class WithClassifiers(click.Command):
         for name, one in classifiers.usable(broken):
             if option.default == ("paper",) and name != "paper":
                 continue
-            told = []
+            told, varied = [], _VARIED if option.default == ("paper",) else ()
             for f in one.settings() if name != "auto" else []:
                 choices = f.metadata["choices"]
                 among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
-                if option.default != ("paper",) or f.name not in _VARIED:
+                if f.name not in varied:
                     told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
             for preset, means in one.presets.items() if name != "auto" else []:
-                same = ", ".join(f"{key}={to_text(value)}" for key, value in means.items())
+                kept = {key: value for key, value in means.items() if key not in varied}
+                same = ", ".join(f"{key}={to_text(value)}" for key, value in kept.items())
                 told.append((f"preset={preset}", same))
             with formatter.section(f"Settings of --classifier {name}"):
                 formatter.write_dl(told or [("", "those of paper" if name == "auto" else "none")])
