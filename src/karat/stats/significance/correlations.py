@@ -19,7 +19,7 @@ FEWEST = 3
 
 
 def p_of_r(r: float, n: int) -> float:
-    """p of Pearson's r of n points, or of Spearman's rho; NaN where there is none."""
+    """p of Pearson's r of n points, or of the rho of many; NaN where there is none."""
     if n < FEWEST or isnan(r):
         return nan
     left = 1 - r * r
