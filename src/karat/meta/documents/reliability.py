@@ -175,8 +175,7 @@ def reliability(
     """Return how far metrics agree with humans over pseudo-documents of some lengths.
 
     Args:
-        given: an evaluation set, its name or place; or one that was scored, whose metrics are
-            then taken.
+        given: an evaluation set, its name or place; or one that was scored, with its metrics.
         dimensions: those to look at; all if none is named.
         metrics: by name, for a set that is to be scored.
         lengths: segments in a document; by default 1 to 25, as far as 4 documents are left.
@@ -215,8 +214,8 @@ def reliability(
     rows, pooled = _pooled(found, asked)
     signed = _signatures(chosen, asked.references)
     about = (*_about_references(evalset, taken), *_about_metrics(chosen), *_undefined(rows))
-    remarks = (*about, *evalset.remarks)
-    return ReliabilityCurves(asked, rows, pooled, tuple(_tests(rows)), signed, remarks)
+    notes = (*about, *evalset.remarks)
+    return ReliabilityCurves(asked, rows, pooled, tuple(_tests(rows)), signed, notes)
 
 
 # ------------------------------------------------------------------------------ what is asked
