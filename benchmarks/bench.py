@@ -17,10 +17,13 @@ import comparing
 import corpus
 import edits
 import files
+import gates
 import gtm
 import large
+import large_parallel
 import lists
 import lm
+import lm_memory
 import machine
 import meta
 import nuggets
@@ -28,6 +31,7 @@ import pivot
 import plane
 import realize
 import startup
+import tables
 import trees
 from plan import FULL, QUICK, Plan
 from table import Row, markdown, text
@@ -40,7 +44,9 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "five": lists.five,
     "compare": comparing.in_process,
     "compare-command": comparing.whole_command,
+    "gate": gates.measure,
     "large": large.measure,
+    "tables": tables.measure,
     "startup": startup.measure,
     "memory": lists.memory,
     "more": lists.more,
@@ -48,6 +54,8 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "gtm": gtm.measure,
     "plane": plane.measure,
     "perm": meta.perm,
+    "perm-tau": meta.perm_tau,
+    "ted": meta.ted,
     "kendall": meta.kendall,
     "ter": edits.ter,
     "edits": edits.scripts,
@@ -56,15 +64,22 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "nuggets": nuggets.measure,
     "align": align.measure,
     "pivot": pivot.measure,
+    "phrases-memory": large_parallel.measure,
     "lm": lm.measure,
+    "lm-memory": lm_memory.measure,
     "realize": realize.measure,
 }
+BY_NAME: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
+    "phrases-million": large_parallel.million,
+}
+"""Those that take long and much room on disk: measured only where `--only` names them."""
 
 
 def arguments() -> argparse.Namespace:
     """What was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, metavar="NAME", default=[])
+    names = [*BENCHMARKS, *BY_NAME]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=[])
     parser.add_argument("--quick", action="store_true", help="less text and fewer rounds")
     parser.add_argument("--json", type=Path, help="write rows and machine here")
     parser.add_argument("--markdown", type=Path, help="write a table for the docs here")
@@ -82,7 +97,7 @@ def main() -> None:
     rows: list[Row] = []
     for name in asked.only or BENCHMARKS:
         print(f"… {name}", file=sys.stderr, flush=True)
-        rows += BENCHMARKS[name](made, plan)
+        rows += (BENCHMARKS | BY_NAME)[name](made, plan)
     print("\n" + text(rows))
     if asked.json:
         found = {"machine": dict(facts), "rows": [row.record() for row in rows]}

@@ -31,6 +31,7 @@ class Run(NamedTuple):
     cpu: float  # seconds of all processors together, which other jobs disturb less
     anonymous_mb: float  # the most memory of its own: anonymous and shared pages
     file_mb: float  # the most pages of mapped files
+    peak_mb: float  # the most of both together
 
 
 def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
@@ -74,7 +75,7 @@ def _run(corpus: Corpus, folder: Path, lines: int) -> Run:
         files.append(folder / f"{path.stem}-{lines}.txt")
         _write(files[-1], read(path), lines)
     argv = [script("karat"), "score", str(files[0]), "-r", str(files[1]), "-m", "bleu"]
-    return _watch([*argv, "--format", "json"])
+    return watch([*argv, "--format", "json"])
 
 
 def _write(path: Path, base: list[str], lines: int) -> None:
@@ -94,19 +95,21 @@ def _turned(base: list[str]) -> Iterator[str]:
             yield turned if number % 4 else f"{turned} n{number:x}"
 
 
-def _watch(argv: list[str]) -> Run:
+def watch(argv: list[str]) -> Run:
+    """Run a command and look at its memory all the while."""
     start, used = time.perf_counter(), _children()
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-    own, files = 0, 0
+    own, files, both = 0, 0, 0
     while process.poll() is None:
         memory = _memory(process.pid)
         own = max(own, memory.get("RssAnon", 0) + memory.get("RssShmem", 0))
         files = max(files, memory.get("RssFile", 0))
+        both = max(both, sum(memory.values()))
         time.sleep(_PAUSE)
     took = time.perf_counter() - start
     if process.returncode:
         raise RuntimeError(f"{argv} ended with {process.returncode}")
-    return Run(took, _children() - used, own / 1024, files / 1024)
+    return Run(took, _children() - used, own / 1024, files / 1024, both / 1024)
 
 
 def _children() -> float:

@@ -1,7 +1,8 @@
-"""What `karat --version` takes beyond an empty Python."""
+"""What `karat --version` takes beyond an empty Python, and imports beside those of the peers."""
 
 from __future__ import annotations
 
+import resource
 import sys
 from collections.abc import Iterator
 
@@ -28,3 +29,24 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         " ms",
         at_most=120,
     )
+    yield from imports(plan)
+
+
+def imports(plan: Plan) -> Iterator[Row]:
+    """The processor time of whole processes that import a module and nothing else."""
+    modules = ("karat.compat.sacrebleu", "sacrebleu", "karat.compat.rouge_scorer", "rouge_score")
+    programs = {name: command([sys.executable, "-c", f"import {name}"]) for name in modules}
+    programs["rouge_score"] = command(
+        [sys.executable, "-c", "from rouge_score import rouge_scorer"]
+    )
+    best = take_turns(programs, plan.start_rounds, processor_time_of_children)
+    for ours, theirs in zip(modules[::2], modules[1::2], strict=True):
+        took, other = best[ours], best[theirs]
+        told = f"{theirs} {duration(other)}"
+        yield Row(f"import {ours}", duration(took), told, took / other, "x its time", at_most=0.5)
+
+
+def processor_time_of_children() -> float:
+    """The processor time of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

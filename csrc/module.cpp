@@ -7,10 +7,15 @@ namespace karat {
 
 void bind_core(nb::module_& m);
 void bind_text(nb::module_& m);
+namespace arrow {
+void bind_arrow(nb::module_& m);
+}
 void bind_metrics(nb::module_& m);
 void bind_gtm(nb::module_& m);
 void bind_stats(nb::module_& m);
+void bind_stat_groups(nb::module_& m);
 void bind_lm(nb::module_& m);
+void bind_lm_training(nb::module_& m);
 void bind_nuggets(nb::module_& m);
 namespace paraphrase {
 void bind_align(nb::module_& m);
@@ -31,10 +36,13 @@ NB_MODULE(_kernel, m) {
     m.doc() = "Karat's compiled hot paths. Private: use the packages above it.";
     karat::bind_core(m);
     karat::bind_text(m);
+    karat::arrow::bind_arrow(m);
     karat::bind_metrics(m);
     karat::bind_gtm(m);
     karat::bind_stats(m);
+    karat::bind_stat_groups(m);
     karat::bind_lm(m);
+    karat::bind_lm_training(m);
     karat::bind_nuggets(m);
     karat::paraphrase::bind_align(m);
     karat::paraphrase::bind_table(m);

@@ -31,9 +31,11 @@ from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.recognition import recognition
 from karat.paraphrase.pem.rivals import rival_features, rival_scores
 from karat.paraphrase.pem.svr import cross_predict
-from karat.paraphrase.pem.training import Pivot, train_language, train_pem
+from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot
+from karat.paraphrase.train.language import train_language
+from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
 from karat.text.recipe import Recipe
 

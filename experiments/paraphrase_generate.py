@@ -23,7 +23,8 @@ import karat as kt
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import add_controls, control_sentences, judged_rows
 from karat.paraphrase.pem.model import PEM, PEMScores
-from karat.paraphrase.pem.training import Pivot, train_pem
+from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.train.staged import Pivot
 from karat.stats.resampling import bootstrap_sums
 from karat.text.segments import Lines
 

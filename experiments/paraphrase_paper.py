@@ -39,7 +39,8 @@ from karat.paraphrase.pem.bags import pooled_f1, target_statistics
 from karat.paraphrase.pem.evaluation import Correlation, ParaphraseEvaluation
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.rivals import RIVALS
-from karat.paraphrase.pem.training import Pivot, train_pem
+from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.train.staged import Pivot
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 ORIGINALS, TRAINED = 300, 200

@@ -29,7 +29,8 @@ from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.rivals import rival_features
 from karat.paraphrase.pem.svr import cross_predict, fit_svr, search
-from karat.paraphrase.pem.training import Pivot, train_pem
+from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+pytest.register_assert_rewrite("scale.cluster_checks")
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore looks for new ones.
 _CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -1,6 +1,10 @@
 // The Python face of arithmetic that is the same on every processor (karat/arithmetic.py), and of
 // mapped files that are watched while they are read (karat/storage/mapping.py).
 #include "core/bind.hpp"
+
+#include <cerrno>
+#include <system_error>
+
 #include "core/elementary_functions.hpp"
 #include "core/exact_sums.hpp"
 #include "core/fixed_order.hpp"
@@ -60,6 +64,13 @@ void check_range(double x) {
     if (!can_be_exact(x)) throw nb::value_error("out of range");
 }
 
+void check_groups(const Ids& groups, size_t rows, size_t count) {
+    if (groups.shape(0) != rows) throw nb::value_error("expected a group for each row");
+    for (size_t i = 0; i < rows; ++i)
+        if (groups(i) < 0 || static_cast<size_t>(groups(i)) >= count)
+            throw nb::index_error("no such group");
+}
+
 // 3 x columns: sums of whole, middle and low limbs, carried.
 Array<int64_t> limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> rows) {
     const size_t n = rows.shape(0), columns = rows.shape(1);
@@ -103,9 +114,27 @@ Array<double> from_limbs(Whole whole, Whole middle, Whole low) {
     if (middle.shape(0) != n || low.shape(0) != n)
         throw nb::value_error("expected as many limbs of each kind");
     std::vector<double> found(n);
-    for (size_t i = 0; i < n; ++i)
-        found[i] = ExactSum{whole.data()[i], middle.data()[i], low.data()[i]}.value();
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < n; ++i)
+            found[i] = ExactSum{whole.data()[i], middle.data()[i], low.data()[i]}.value();
+    }
     return give(std::move(found), {n});
+}
+
+// Draws x columns: counts (draws x rows, whole numbers) times rows, each sum rounded once.
+Array<double> exact_product(Table counts, Table rows) {
+    const size_t draws = counts.shape(0), n = rows.shape(0), columns = rows.shape(1);
+    if (counts.shape(1) != n) throw nb::value_error("counts and rows differ in number");
+    for (size_t i = 0; i < rows.size(); ++i) check_range(rows.data()[i]);
+    std::vector<double> found(draws * columns);
+    {
+        nb::gil_scoped_release release;
+        ExactProduct product(rows.data(), n, columns);
+        for (size_t d = 0; d < draws; ++d)
+            product.sums(counts.data() + d * n, found.data() + d * columns);
+    }
+    return give(std::move(found), {draws, columns});
 }
 
 Strided matrix(const Stack& stack, size_t at) {
@@ -164,6 +193,48 @@ Array<int64_t> sum_rows(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu>
     return give(std::move(sums), {columns});
 }
 
+// The same for each group of rows: groups x columns of whole numbers.
+Array<int64_t> grouped_sums(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu> rows,
+                            Ids groups, size_t count) {
+    const size_t n = rows.shape(0), columns = rows.shape(1);
+    check_groups(groups, n, count);
+    std::vector<int64_t> sums(count * columns, 0);
+    for (size_t i = 0; i < n; ++i) {
+        const int64_t* row = rows.data() + static_cast<int64_t>(i) * rows.stride(0);
+        int64_t* const sum = &sums[static_cast<size_t>(groups(i)) * columns];
+        for (size_t j = 0; j < columns; ++j)
+            sum[j] += row[static_cast<int64_t>(j) * rows.stride(1)];
+    }
+    return give(std::move(sums), {count, columns});
+}
+
+// Groups x 3 x columns: sums of limbs, carried. A group has fewer than 2^30 rows.
+Array<int64_t> grouped_limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> rows,
+                                 Ids groups, size_t count) {
+    const size_t n = rows.shape(0), columns = rows.shape(1);
+    check_groups(groups, n, count);
+    std::vector<ExactSum> sums(count * columns);
+    for (size_t i = 0; i < n; ++i) {
+        const double* row = rows.data() + static_cast<int64_t>(i) * rows.stride(0);
+        for (size_t j = 0; j < columns; ++j) {
+            const double x = row[static_cast<int64_t>(j) * rows.stride(1)];
+            check_range(x);
+            sums[static_cast<size_t>(groups(i)) * columns + j].add(x);
+        }
+    }
+    std::vector<int64_t> found(3 * count * columns);
+    for (size_t g = 0; g < count; ++g)
+        for (size_t j = 0; j < columns; ++j) {
+            ExactSum& sum = sums[g * columns + j];
+            sum.carry();
+            int64_t* const place = &found[3 * g * columns + j];
+            place[0] = sum.whole;
+            place[columns] = sum.middle;
+            place[2 * columns] = sum.low;
+        }
+    return give(std::move(found), {count, 3, columns});
+}
+
 // A registered mapping, for as long as Python keeps it.
 class Watched {
   public:
@@ -183,6 +254,14 @@ class Watched {
 }  // namespace
 
 void bind_core(nb::module_& m) {
+    nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
+        try {
+            std::rethrow_exception(raised);
+        } catch (const std::system_error& error) {  // files that cannot be read or written
+            errno = error.code().value();
+            PyErr_SetFromErrno(PyExc_OSError);
+        }
+    });
     bind_function<exp_of>(m, "exp");
     m.def("quick_exp", &quick_exp_of, "x"_a);
     m.def("quick_exp", &quick_exps, "x"_a);
@@ -198,10 +277,13 @@ void bind_core(nb::module_& m) {
     m.def("power", &powers, "x"_a, "y"_a);
     m.def("limb_sums", &limb_sums, "rows"_a);
     m.def("limbs", &limbs, "rows"_a);
+    m.def("exact_product", &exact_product, "counts"_a, "rows"_a);
     m.def("from_limbs", &from_limbs, "whole"_a, "middle"_a, "low"_a);
     m.def("products", &products, "a"_a, "b"_a);
     m.def("symmetric_solutions", &symmetric_solutions, "a"_a, "b"_a);
     m.def("sum_rows", &sum_rows, "rows"_a.noconvert());
+    m.def("grouped_sums", &grouped_sums, "rows"_a, "groups"_a, "count"_a);
+    m.def("grouped_limb_sums", &grouped_limb_sums, "rows"_a, "groups"_a, "count"_a);
     nb::class_<Watched>(m, "Watched")
         .def("__init__", [](Watched* self, nb::object mapped, const std::string& name) {
             new (self) Watched(mapped, name);

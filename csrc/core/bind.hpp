@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,22 @@ Array<T> give(std::vector<T>&& data) {
     const size_t n = data.size();
     return give(std::move(data), {n});
 }
+
+// Numbers that are all written before they are read: clearing them first would take time.
+template <class T>
+class Unset {
+  public:
+    explicit Unset(size_t size) : data_(new T[size]) {}
+    T* data() { return data_.get(); }
+    Array<T> give(std::initializer_list<size_t> shape) {
+        T* const data = data_.release();
+        nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return Array<T>(data, shape, owner);
+    }
+
+  private:
+    std::unique_ptr<T[]> data_;
+};
 
 inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
     const size_t n = offsets.shape(0);

@@ -15,4 +15,15 @@ inline int lowest(uint64_t set) {
 #endif
 }
 
+// The zeros above the largest number in a set that is not empty.
+inline int zeros_above(uint64_t set) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_clzll(set);
+#else
+    int zeros = 0;
+    for (; !(set >> 63); set <<= 1) ++zeros;
+    return zeros;
+#endif
+}
+
 }  // namespace karat

@@ -5,8 +5,14 @@
 // numbers, so they do not depend on threads, partitions or the processor; only the result is
 // rounded, to the nearest double.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/bits.hpp"
 
 namespace karat {
 
@@ -56,16 +62,82 @@ struct ExactSum {
     }
 
   private:
+    // 2^exponent, for exponents that doubles have.
+    static double power_of_two(int exponent) {
+        const uint64_t bits = static_cast<uint64_t>(1023 + exponent) << 52;
+        double power;
+        std::memcpy(&power, &bits, sizeof power);
+        return power;
+    }
+
     // high + below 2^-64: the top 64 bits with a sticky bit for the rest, rounded once.
     static double rounded(uint64_t high, uint64_t below) {
         if (!high && !below) return 0;
         int shift = 0;
-        for (; !(high >> 63); ++shift) high = high << 1 | below >> 63, below <<= 1;
+        if (!high) high = below, below = 0, shift = 64;
+        if (const int zeros = zeros_above(high)) {
+            high = high << zeros | below >> (64 - zeros);
+            below <<= zeros;
+            shift += zeros;
+        }
         // 53 bits stay; the double nearest to high | sticky is nearest to the whole number, too.
         const uint64_t kept = high >> 11, cut = high & 0x7ff;
         const bool up = cut > 0x400 || (cut == 0x400 && (below || kept & 1));
-        return std::ldexp(static_cast<double>(kept + up), 11 - shift);
+        return static_cast<double>(kept + up) * power_of_two(11 - shift);
     }
+};
+
+// counts x rows of limbs, each sum rounded once. Counts are whole numbers that add up to at most
+// 2^21 in a draw, so that sums of products with limbs are whole numbers that a double holds.
+class ExactProduct {
+  public:
+    // `rows` are those for which can_be_exact holds.
+    ExactProduct(const double* rows, size_t n, size_t columns) : n_(n), columns_(columns) {
+        for (auto& limb : limbs_) limb.resize(n * columns);
+        for (size_t i = 0; i < n * columns; ++i) {
+            const Limbs cut = limbs_of(rows[i]);
+            limbs_[0][i] = cut.whole, limbs_[1][i] = cut.middle, limbs_[2][i] = cut.low;
+            used_[1] |= cut.middle != 0, used_[2] |= cut.low != 0;
+        }
+    }
+
+    // The sums of one draw. Columns are taken some at a time, so that their sums stay in registers.
+    void sums(const double* counts, double* found) {
+        drawn_.clear();
+        for (size_t i = 0; i < n_; ++i)
+            if (counts[i] != 0) drawn_.push_back(i);
+        for (size_t c = 0; c < columns_; c += kSome) {
+            const size_t some = std::min(kSome, columns_ - c);
+            double parts[3][kSome] = {};
+            for (size_t part = 0; part < 3; ++part)
+                if (used_[part]) add(counts, part, c, some, parts[part]);
+            for (size_t k = 0; k < some; ++k)
+                found[c + k] = ExactSum{static_cast<int64_t>(parts[0][k]),
+                                        static_cast<int64_t>(parts[1][k]),
+                                        static_cast<int64_t>(parts[2][k])}
+                                   .value();
+        }
+    }
+
+  private:
+    static constexpr size_t kSome = 16;
+
+    void add(const double* counts, size_t part, size_t column, size_t some, double* sums) const {
+        double own[kSome] = {};
+        for (const size_t i : drawn_) {
+            const double* const row = &limbs_[part][i * columns_ + column];
+            if (some == kSome)
+                for (size_t k = 0; k < kSome; ++k) own[k] += counts[i] * row[k];
+            else
+                for (size_t k = 0; k < some; ++k) own[k] += counts[i] * row[k];
+        }
+        std::copy_n(own, kSome, sums);
+    }
+
+    size_t n_, columns_;
+    std::vector<double> limbs_[3];
+    bool used_[3] = {true, false, false};  // whole numbers have one limb
+    std::vector<size_t> drawn_;
 };
 
 }  // namespace karat

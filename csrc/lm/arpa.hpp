@@ -107,6 +107,7 @@ class ArpaReader {
         if (n != declared_.size() + 1) return fail("the lengths of n-grams are not in order");
         if (n > MAX_ORDER)
             return fail("n-grams of more than " + std::to_string(MAX_ORDER) + " words");
+        if (count > MOST_NGRAMS) return fail(TOO_MANY_NGRAMS);
         declared_.push_back(count);
     }
 

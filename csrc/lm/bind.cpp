@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "core/watch.hpp"
+#include "core/sorter.hpp"
 #include "lm/arpa.hpp"
-#include "lm/ngram_counter.hpp"
+#include "lm/places.hpp"
 #include "text/bind.hpp"
 
 namespace karat {
@@ -83,18 +83,26 @@ nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floa
     const size_t n = suffixes.shape(0);
     if (hashes.shape(0) != n || firsts.shape(0) != n || p.shape(0) != n || backoff.shape(0) != n)
         throw nb::value_error("the columns of a table differ in length");
-    const size_t slots = n + n / 2 + 1;
-    std::vector<uint64_t> cells(2 * slots, lm::EMPTY), found(n);
+    std::vector<uint64_t> cells(2 * lm::table_slots(n), lm::EMPTY), found(n);
     std::vector<uint32_t> places(n);
+    Poll poll{nb::none()};
     {
         nb::gil_scoped_release release;
+        Watch watch(std::ref(poll));
+        Records<lm::Hashed> ngrams;
+        ngrams.resize(n);
         for (size_t i = 0; i < n; ++i) {
-            const lm::Cell cell{lm::cell_key(suffixes(i), firsts(i)), p(i), backoff(i)};
             found[i] = lm::cell_hash(hashes(i), firsts(i));
-            size_t at = lm::cell_place(found[i], slots);
-            while (cells[2 * at] != lm::EMPTY) at = at + 1 == slots ? 0 : at + 1;
+            const uint64_t key = lm::cell_key(suffixes(i), firsts(i));
+            ngrams[i] = {found[i], key, p(i), backoff(i), static_cast<uint32_t>(i)};
+        }
+        sort_records(ngrams.data(), n, watch);
+        lm::Places table(n);
+        for (size_t i = 0; i < n; ++i) {
+            const size_t at = table.take(ngrams[i].hash);
+            const lm::Cell cell{ngrams[i].cell, ngrams[i].log, ngrams[i].backoff};
             std::memcpy(&cells[2 * at], &cell, sizeof cell);
-            places[i] = static_cast<uint32_t>(at);
+            places[ngrams[i].number] = static_cast<uint32_t>(at);
         }
     }
     return nb::make_tuple(give(std::move(cells)), give(std::move(places)), give(std::move(found)));
@@ -104,17 +112,6 @@ Array<uint64_t> word_hashes(int32_t words) {
     std::vector<uint64_t> found;
     for (int32_t word = 0; word < words; ++word) found.push_back(lm::cell_hash(0, word));
     return give(std::move(found));
-}
-
-void count(lm::Counter& self, Ids ids, Offsets offsets, nb::object check) {
-    ragged_in_order(ids, offsets);
-    for (size_t i = 0; i < ids.shape(0); ++i)
-        if (ids(i) < 0) throw nb::value_error("a word has no number");
-    Poll poll{std::move(check)};
-    nb::gil_scoped_release release;
-    Watch watch(std::ref(poll));
-    for (size_t s = 0; s + 1 < offsets.shape(0); ++s)
-        self.add(ids.data() + offsets(s), offsets(s + 1) - offsets(s), watch);
 }
 
 nb::tuple level_arrays(const lm::Level& level) {
@@ -127,16 +124,6 @@ nb::tuple level_arrays(const lm::Level& level) {
     std::vector<uint32_t> contexts = level.contexts();
     return nb::make_tuple(give(std::move(suffixes)), give(std::move(firsts)),
                           give(std::move(contexts)));
-}
-
-nb::tuple counted(const lm::Counter& self, int n) {
-    if (n < 2 || n > self.order()) throw nb::index_error("no n-grams of such a length");
-    return level_arrays(self.level(n));
-}
-
-Array<int64_t> counts(const lm::Counter& self, int n) {
-    if (n < 1 || n > self.order()) throw nb::index_error("no n-grams of such a length");
-    return give(std::vector<int64_t>(self.counts(n)));
 }
 
 int64_t feed_arpa(lm::ArpaReader& self, nb::object file, int64_t begin, int64_t enough) {
@@ -191,19 +178,8 @@ void bind_lm(nb::module_& m) {
         .def("score", &score, "ids"_a, "offsets"_a)
         .def("words", &score_words, "ids"_a, "offsets"_a);
     m.def("lm_word_hashes", &word_hashes, "words"_a);
+    m.def("lm_table_slots", &lm::table_slots, "ngrams"_a);
     m.def("lm_table", &lm_table, "suffixes"_a, "hashes"_a, "firsts"_a, "p"_a, "backoff"_a);
-    nb::class_<lm::Counter>(m, "NgramCounter")
-        .def(
-            "__init__",
-            [](lm::Counter* self, int order) {
-                if (order < 1 || order > lm::MAX_ORDER) throw nb::value_error("no such order");
-                new (self) lm::Counter(order);
-            },
-            "order"_a)
-        .def("add", &count, "ids"_a, "offsets"_a, "check"_a.none() = nb::none())
-        .def("bytes", &lm::Counter::bytes)
-        .def("ngrams", &counted, "n"_a)
-        .def("counts", &counts, "n"_a);
     nb::class_<lm::ArpaReader>(m, "ArpaReader")
         .def(nb::init<Vocab&>(), "vocab"_a, nb::keep_alive<1, 2>())
         .def("feed", &feed_arpa, "buffer"_a, "begin"_a, "enough"_a)

@@ -19,6 +19,8 @@ namespace karat::lm {
 constexpr int MAX_ORDER = 8;
 constexpr int32_t UNK = 0, BOS = 1, EOS = 2;  // the first words of every model
 constexpr uint64_t EMPTY = ~0ull;
+constexpr uint64_t MOST_NGRAMS = 2'863'311'529;  // of a length: places of a table have 32 bits
+constexpr const char* TOO_MANY_NGRAMS = "more than 2,863,311,529 n-grams of a length";
 constexpr uint32_t NO_CONTEXT = 0x80000000u;  // -0.0: a back-off that no longer n-gram ever needs
 
 struct State {

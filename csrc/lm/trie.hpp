@@ -1,4 +1,4 @@
-// A trie of n-grams that grows: what is counted in a text, or read from a file, is numbered here.
+// A trie of n-grams that grows: what is read from a file is numbered here.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -19,10 +19,6 @@ class Level {
     int32_t first(size_t i) const { return static_cast<int32_t>(keys_[i] & UINT32_MAX); }
     const std::vector<uint32_t>& contexts() const { return contexts_; }
 
-    size_t bytes() const {
-        return keys_.capacity() * 8 + contexts_.capacity() * 4 + slots_.capacity() * 4;
-    }
-
     uint32_t find(uint32_t suffix, int32_t first) const {
         return slots_.empty() ? NONE : slots_[place(cell_key(suffix, first))];
     }
@@ -33,7 +29,7 @@ class Level {
         const uint64_t key = cell_key(suffix, first);
         uint32_t& slot = slots_[place(key)];
         if (slot != NONE) return slot;
-        if (keys_.size() >= NONE - 1) throw std::length_error("more than 2^32 n-grams of a length");
+        if (keys_.size() >= MOST_NGRAMS) throw std::length_error(TOO_MANY_NGRAMS);
         slot = static_cast<uint32_t>(keys_.size());
         keys_.push_back(key);
         contexts_.push_back(context);

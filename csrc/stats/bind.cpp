@@ -5,13 +5,18 @@
 
 #include "core/bind.hpp"
 #include "stats/exchange.hpp"
+#include "stats/pair_lanes.hpp"
+#include "stats/pairwise_sums.hpp"
 #include "stats/pearson.hpp"
 #include "stats/ranks.hpp"
+#include "stats/right_pairs.hpp"
 #include "stats/tally.hpp"
 #include "stats/tie_calibration.hpp"
 
 namespace karat {
 namespace {
+
+constexpr int64_t kPairsBetweenPolls = 1 << 24;
 
 Array<double> py_tally(Draws draws, size_t items) {
     const size_t rows = draws.shape(0), n = draws.shape(1);
@@ -102,9 +107,22 @@ Array<int64_t> drawn_pair_counts(Numbers human, Numbers metric, Times times) {
     std::vector<int64_t> counts;
     {
         nb::gil_scoped_release release;
-        counts.reserve(count * 7);
-        DrawnPairCounter counter(human.data(), metric.data(), static_cast<int64_t>(n));
-        for (size_t i = 0; i < count; ++i) append(counter.count(times.data() + i * n), counts);
+        counts.resize(count * 7);
+        const SortedPoints points(human.data(), metric.data(), static_cast<int64_t>(n));
+        const ItemTimes<uint32_t> often(times.data(), count, n);
+        PairLanes<uint32_t, uint64_t> pairs;
+        for (size_t first = 0; first < count; first += kLanes) {
+            size_t column = 0;
+            pairs
+                .draw(points, [&](int64_t at, Lanes<uint32_t>& lanes) {
+                    lanes = often.of(first / kLanes, at);
+                })
+                .columns([&](const auto* own) {
+                    for (size_t i = first; column < 7 && i < std::min(count, first + kLanes); ++i)
+                        counts[i * 7 + column] = static_cast<int64_t>(own[i - first]);
+                    ++column;
+                });
+        }
     }
     return give(std::move(counts), {count, 7});
 }
@@ -148,6 +166,52 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, int64_t
     return nb::make_tuple(found.epsilon, found.accuracy, found.groups, found.pairs);
 }
 
+// Groups x 2: pairs that only the first metric gets right, and only the second.
+Array<int64_t> right_pairs(Numbers human, Numbers first, Numbers second, Offsets offsets,
+                           double first_epsilon, double second_epsilon, nb::object check) {
+    const size_t groups = offsets.shape(0) ? offsets.shape(0) - 1 : 0;
+    if (first.shape(0) != human.shape(0) || second.shape(0) != human.shape(0))
+        throw nb::value_error("scores differ in number");
+    for (size_t g = 0; g < groups; ++g)
+        if (offsets(g) < 0 || offsets(g) > offsets(g + 1) ||
+            offsets(g + 1) > static_cast<int64_t>(human.shape(0)))
+            throw nb::value_error("the groups are not in order");
+    std::vector<int64_t> found;
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        int64_t pairs = 0;
+        for (size_t g = 0; g < groups; ++g) {
+            RightPairs right;
+            const int64_t begin = offsets(g), n = offsets(g + 1) - begin;
+            for (int64_t i = 0; i < n; ++i) {
+                add_right_pairs(human.data() + begin, first.data() + begin, second.data() + begin,
+                                i, first_epsilon, second_epsilon, right);
+                if ((pairs += i) < kPairsBetweenPolls) continue;
+                poll();
+                pairs = 0;
+            }
+            found.push_back(right.first_only);
+            found.push_back(right.second_only);
+        }
+    }
+    return give(std::move(found), {groups, 2});
+}
+
+// Systems x systems: the trials in which one system is ahead of another by at least the real
+// difference. Sums are systems x trials.
+Array<int64_t> reached(Table sums, Table real) {
+    const size_t systems = sums.shape(0);
+    if (real.shape(0) != systems || real.shape(1) != systems)
+        throw nb::value_error("sums and real differences differ in number");
+    std::vector<int64_t> found(systems * systems);
+    {
+        nb::gil_scoped_release release;
+        count_reached(sums.data(), systems, sums.shape(1), real.data(), found.data());
+    }
+    return give(std::move(found), {systems, systems});
+}
+
 }  // namespace
 
 void bind_stats(nb::module_& m) {
@@ -159,6 +223,9 @@ void bind_stats(nb::module_& m) {
     m.def("drawn_pearson", &py_drawn_pearson, "human"_a, "metric"_a, "times"_a);
     m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
           "check"_a.none());
+    m.def("right_pairs", &right_pairs, "human"_a, "first"_a, "second"_a, "offsets"_a,
+          "first_epsilon"_a, "second_epsilon"_a, "check"_a.none());
+    m.def("reached", &reached, "sums"_a, "real"_a);
 }
 
 }  // namespace karat

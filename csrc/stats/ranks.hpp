@@ -56,9 +56,8 @@ struct PairCounts {
 class RankCounter {
   public:
     void reset(int64_t ranks) { counts_.assign(ranks + 1, 0); }
-    void add(int64_t rank, int64_t number = 1) {
-        for (; rank < static_cast<int64_t>(counts_.size()); rank += rank & -rank)
-            counts_[rank] += number;
+    void add(int64_t rank) {
+        for (; rank < static_cast<int64_t>(counts_.size()); rank += rank & -rank) ++counts_[rank];
     }
     int64_t up_to(int64_t rank) const {
         int64_t sum = 0;
@@ -68,29 +67,6 @@ class RankCounter {
 
   private:
     std::vector<int64_t> counts_;
-};
-
-// The same where there are few ranks: the counts up to each are at hand, and adding a point adds to
-// all of them, which a processor does in a few steps without having to guess how many.
-class FewRankCounter {
-  public:
-    static constexpr int64_t most = 63;
-    FewRankCounter() { std::fill(ramp_ + most + 1, ramp_ + 2 * (most + 1), -1); }
-    void reset(int64_t ranks) {
-        width_ = (ranks + 16) / 16 * 16;
-        std::fill(counts_, counts_ + width_, 0);
-    }
-    void add(int64_t rank, int64_t number) {
-        const int32_t* const step = ramp_ + most + 1 - rank;  // 0 before the rank, all ones from it
-        for (int64_t k = 0; k < width_; k += 16)
-            for (int64_t j = k; j < k + 16; ++j)
-                counts_[j] += step[j] & static_cast<int32_t>(number);
-    }
-    int64_t up_to(int64_t rank) const { return counts_[rank]; }
-
-  private:
-    int64_t width_ = 0;
-    int32_t counts_[most + 1] = {}, ramp_[2 * (most + 1)] = {};
 };
 
 class PairCounter {
@@ -132,87 +108,6 @@ class PairCounter {
     Order order_;
     std::vector<int64_t> ranks_, sizes_;
     RankCounter below_;
-};
-
-// The same for many draws of one set of points, each a vector of how often every point is there:
-// points are sorted once, and a draw is one walk over them.
-class DrawnPairCounter {
-  public:
-    DrawnPairCounter(const double* human, const double* metric, int64_t n) {
-        Order order;
-        std::vector<int64_t> ranks, scores;
-        values_ = dense_ranks(human, n, order, ranks);
-        dense_ranks(metric, n, order, scores);
-        for (const Place& place : order)
-            points_.push_back({place.at, static_cast<int32_t>(ranks[place.at]),
-                               static_cast<int32_t>(scores[place.at])});
-        there_.resize(n + 1);
-    }
-
-    PairCounts count(const int32_t* times) {
-        return values_ <= FewRankCounter::most ? walk(times, few_) : walk(times, many_);
-    }
-
-  private:
-    struct Point {
-        int64_t at;
-        int32_t human, metric;  // ranks
-    };
-    struct Drawn {
-        int32_t human, metric;
-        int64_t times;
-    };
-
-    // Which points are there is chance: so they are put together first, without a branch.
-    size_t gather(const int32_t* times) {
-        size_t count = 0;
-        for (const Point& point : points_) {
-            there_[count] = {point.human, point.metric, times[point.at]};
-            count += times[point.at] > 0;
-        }
-        return count;
-    }
-
-    template <class Counter>
-    PairCounts walk(const int32_t* times, Counter& below) {
-        PairCounts found;
-        below.reset(values_);
-        sizes_.assign(values_ + 1, 0);  // of what is in `below`, by rank
-        const size_t count = gather(times);
-        int64_t seen = 0, tied = 0;
-        for (size_t i = 0, j; i < count; i = j) {
-            int64_t equal = 0;  // points with this metric score
-            for (j = i; j < count && there_[j].metric == there_[i].metric; ++j) {
-                const Drawn& one = there_[j];
-                const int64_t less = below.up_to(one.human - 1), same = sizes_[one.human];
-                found.concordant += one.times * less;
-                found.human_ties += one.times * same;
-                found.discordant += one.times * (seen - less - same);
-                equal += one.times;
-            }
-            for (size_t k = i; k < j; ++k) {
-                below.add(there_[k].human, there_[k].times);
-                sizes_[there_[k].human] += there_[k].times;
-            }
-            ++found.metric_values;
-            tied += equal * (equal - 1) / 2;
-            seen += equal;
-        }
-        for (const int64_t size : sizes_) {
-            found.human_values += size > 0;
-            found.both_ties += size * (size - 1) / 2;  // in human scores, as yet
-        }
-        found.both_ties -= found.human_ties;
-        found.metric_ties = tied - found.both_ties;
-        return found;
-    }
-
-    int64_t values_;
-    std::vector<Point> points_;  // by rising metric score
-    std::vector<Drawn> there_;
-    std::vector<int64_t> sizes_;
-    FewRankCounter few_;
-    RankCounter many_;
 };
 
 }  // namespace karat

@@ -210,6 +210,17 @@ Array<int32_t> merge(Vocab& vocab, const Vocab& other) {
     return give(vocab.merge(other));
 }
 
+// A vocabulary of the words with these ids, in their order.
+Vocab chosen(const Vocab& vocab, Ids ids) {
+    Vocab found;
+    for (size_t i = 0; i < ids.shape(0); ++i) {
+        if (ids(i) < 0 || ids(i) >= vocab.size()) throw nb::index_error("no such word");
+        const std::string_view word = vocab.word(ids(i));
+        found.intern(word.data(), word.size());
+    }
+    return found;
+}
+
 nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
     if (start < 0 || stop < start || stop > vocab.size())
         throw nb::index_error("no such words in the vocabulary");
@@ -403,6 +414,8 @@ void bind_text(nb::module_& m) {
     nb::class_<Vocab>(m, "Vocab", "Words to ids in order of first sight, and back.")
         .def(nb::init<>())
         .def("__len__", &Vocab::size)
+        .def("bytes", &Vocab::bytes)
+        .def("chosen", &chosen, "ids"_a)
         .def("add", &add_words, "words"_a)
         .def("find", &find_words, "words"_a)
         .def("intern", &intern, "views"_a)

@@ -15,6 +15,12 @@ class Vocab {
 
     int32_t size() const { return static_cast<int32_t>(offsets_.size() - 1); }
 
+    // What it takes in memory.
+    size_t bytes() const {
+        return slots_.capacity() * sizeof(Slot) + bytes_.capacity() +
+               offsets_.capacity() * sizeof(size_t);
+    }
+
     std::string_view word(int32_t id) const {
         return {bytes_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
     }

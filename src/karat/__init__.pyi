@@ -1,7 +1,13 @@
 """The public names of Karat, one line each; see `karat.exports`."""
 
+from karat import arrow as arrow
+from karat.arrow.shard_runs import WrittenShards as WrittenShards
+from karat.arrow.shard_runs import write_shards as write_shards
+from karat.arrow.shards import merge_shards as merge_shards
+from karat.arrow.table_scores import compare_table as compare_table
+from karat.arrow.table_scores import measure_table as measure_table
+from karat.arrow.table_scores import score_table as score_table
 from karat.comparison import Comparison as Comparison
-from karat.comparison import compare as compare
 from karat.errors import InputError as InputError
 from karat.errors import Interrupted as Interrupted
 from karat.errors import KaratError as KaratError
@@ -27,15 +33,30 @@ from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet
 from karat.explanation import SegmentExplanations as SegmentExplanations
 from karat.explanation import explain_segments as explain_segments
+from karat.front.scores import compare as compare
+from karat.front.scores import score as score
+from karat.gating.gates import GateResult as GateResult
+from karat.gating.gates import gate as gate
+from karat.gating.gates import write_baseline as write_baseline
+from karat.gating.items import ItemScores as ItemScores
+from karat.gating.items import ItemText as ItemText
+from karat.gating.items import Measured as Measured
+from karat.gating.sources import Source as Source
+from karat.gating.sources import item_scores as item_scores
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.lm.scoring import score_texts as score_texts
+from karat.meta.averages import RankAverage as RankAverage
+from karat.meta.averages import average_rankings as average_rankings
+from karat.meta.averages import meta_average as meta_average
 from karat.meta.documents.reliability import ReliabilityCurves as ReliabilityCurves
 from karat.meta.documents.reliability import reliability as reliability
 from karat.meta.evaluation import MetaEvaluation as MetaEvaluation
 from karat.meta.evaluation import meta_evaluate as meta_evaluate
 from karat.meta.evaluation import rank_metrics as rank_metrics
 from karat.meta.experiment import Experiment as Experiment
+from karat.meta.experiment import MetaStudy as MetaStudy
 from karat.meta.experiment import read_experiment as read_experiment
+from karat.meta.experiment import read_study as read_study
 from karat.meta.fit import ScoreFit as ScoreFit
 from karat.meta.fit import fit_scores as fit_scores
 from karat.meta.full_report import MetaReport as MetaReport
@@ -61,6 +82,8 @@ from karat.metrics.explain.edits import alignments as alignments
 from karat.metrics.explain.shifts import ShiftedAlignment as ShiftedAlignment
 from karat.metrics.explain.treelets import TreeExplanation as TreeExplanation
 from karat.metrics.explain.treelets import Treelet as Treelet
+from karat.metrics.given import Given as Given
+from karat.metrics.given import given as given
 from karat.metrics.matching import GTM as GTM
 from karat.metrics.names import metric as metric
 from karat.metrics.ngram import BLEU as BLEU
@@ -103,6 +126,7 @@ from karat.paraphrase.pem.pivot_metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
+from karat.ranked_segments import RankedSegments as RankedSegments
 from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer
 from karat.realize.explanation import RealizedTree as RealizedTree
@@ -120,7 +144,7 @@ from karat.realize.model import train_realizer as train_realizer
 from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
 from karat.scoring import Scoring as Scoring
-from karat.scoring import score as score
+from karat.scoring import WideScores as WideScores
 from karat.settings import Named as Named
 from karat.settings import setting as setting
 from karat.stats.correlation import Statistic as Statistic

@@ -14,10 +14,16 @@ DECLARED = {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",
         "nugget_formats": "karat.nuggets.formats.loading:FORMATS",
     },
+    "engines": {
+        "dask": "karat.scale.dask_engine:Dask",
+        "spark": "karat.scale.spark_engine:Spark",
+        "ray": "karat.scale.ray_engine:Ray",
+    },
     "metrics": {
         "pem": "karat.paraphrase.pem.pem_metric:PEMMetric",
         "pivot_f1": "karat.paraphrase.pem.pivot_metric:PivotF1",
     },
+    "sources": {"nuggets": "karat.nuggets.source:NUGGETS"},
     "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {
         "NuggetScoring": "karat.nuggets.report.scores:score_document",

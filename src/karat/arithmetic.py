@@ -74,6 +74,7 @@ _OUT_OF_RANGE = (
 )
 _MOST_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
 _KEPT_CELLS = 1 << 22  # of rows whose limbs are kept
+_LIMB = (1 << 32) - 1
 _SMALL = 1 / 2048  # doubles below have bits beyond 2^-64
 
 
@@ -93,6 +94,27 @@ def joined_sums(parts: Sequence[Ints]) -> NDArray[Any]:
     """Return the sum of all rows from partial sums of them, rounded once."""
     total: Ints = np.sum(parts, axis=0)
     return total if total.ndim == 1 else rounded(total)
+
+
+def grouped_sums(rows: NDArray[Any], groups: NDArray[np.int32], count: int) -> Ints:
+    """Return the sums of the rows of each group in a form that adds up without rounding.
+
+    That of whole numbers is groups x columns, that of others groups x 3 x columns: sums of limbs.
+    """
+    if rows.dtype.kind in "iub":
+        return _kernel.grouped_sums(np.asarray(rows, dtype=np.int64), groups, count)
+
+    def summed(values: Floats) -> Ints:
+        return _kernel.grouped_limb_sums(values, groups, count)
+
+    return _refusing(summed, np.asarray(rows, dtype=np.float64))
+
+
+def carried(limbs: Ints) -> Ints:
+    """Return sums of limbs, groups x 3 x columns, in their one form: the lower two in 32 bits."""
+    whole, middle, low = limbs[:, 0], limbs[:, 1], limbs[:, 2]
+    middle = middle + (low >> 32)
+    return np.stack([whole + (middle >> 32), middle & _LIMB, low & _LIMB], axis=1)
 
 
 def exact_sums(rows: NDArray[Any]) -> NDArray[Any]:
@@ -118,15 +140,16 @@ class ExactRows:
 
     Each number is cut into limbs, whole numbers of at most 32 bits. Products of limbs and counts,
     and their sums, are whole numbers that a double holds, so that a product of matrices is exact
-    whatever order BLAS adds in. Rows come in blocks of any type. Those of a few million cells are
-    cut up once; larger ones when they are used, so that many small whole numbers stay small.
+    whatever order BLAS adds in. Rows come in blocks of any type, or as limbs, rows x 3 x columns.
+    Those of a few million cells are cut up once; larger ones when they are used, so that many small
+    whole numbers stay small.
     """
 
     def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
         cells = sum(block.size for block in blocks)
         together = len(blocks) > 1 and cells <= _KEPT_CELLS
         self.blocks = [np.concatenate(blocks)] if together else list(blocks)
-        self.columns = self.blocks[0].shape[1]
+        self.columns = self.blocks[0].shape[-1]
         self._kept = [_limbs(block) for block in self.blocks] if cells <= _KEPT_CELLS else None
 
     def __len__(self) -> int:
@@ -151,7 +174,10 @@ class ExactRows:
 def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
     """Return counts @ rows for counts that are whole numbers and not negative."""
     enlarged, scale = _enlarged(rows)
-    return ExactRows([enlarged]).sums(counts) / scale
+    if float(counts.sum(axis=1).max(initial=0)) > _MOST_COUNTED:
+        return ExactRows([enlarged]).sums(counts) / scale
+    drawn, floats = (np.ascontiguousarray(x, dtype=np.float64) for x in (counts, enlarged))
+    return _refusing(lambda own: _kernel.exact_product(drawn, own), floats) / scale
 
 
 def _enlarged(values: NDArray[Any]) -> tuple[NDArray[Any], float]:
@@ -169,7 +195,12 @@ def _enlarged(values: NDArray[Any]) -> tuple[NDArray[Any], float]:
 def _limbs(block: NDArray[Any]) -> list[tuple[int, Floats]]:
     """The limbs that are not all 0, by their place; whole numbers have one."""
     if block.dtype.kind in "iub":
-        return [(0, block.astype(np.float64))]
+        if block.dtype.itemsize == 8 and np.abs(block).max(initial=0) > _LIMB:
+            raise InputError(_OUT_OF_RANGE)
+        parts = [block] if block.ndim == 2 else [block[:, at] for at in range(3)]
+        return [
+            (at, part.astype(np.float64)) for at, part in enumerate(parts) if at == 0 or part.any()
+        ]
     found = _refusing(_kernel.limbs, np.ascontiguousarray(block, dtype=np.float64))
     return [(at, limb) for at, limb in enumerate(found) if limb.any()]
 

@@ -9,21 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from karat.arithmetic import ExactRows, rounded
-from karat.arrays import Floats, np
+from karat.arithmetic import ExactRows, exact_sums, rounded
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.progress import Progress, silent
 from karat.scoring import (
     Collected,
+    Drawn,
     Results,
     Wanted,
-    as_metrics,
-    as_systems,
-    as_texts,
+    as_inputs,
     collect,
-    interval_fields,
     resample,
     segment_values,
     totals,
@@ -31,7 +29,7 @@ from karat.scoring import (
 from karat.settings import nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
-from karat.text.references import GivenReferences, References, as_references
+from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 from karat.trials import check_trials
 
@@ -82,6 +80,7 @@ class Example(NamedTuple):
     baseline_text: str
     system_text: str
     which: str = "reference"  # of several, the one that is shown
+    id: str | None = None  # of the segment, where it has one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,18 +105,22 @@ class Comparison(Results[CompareRow]):
         metrics = dict.fromkeys(row.metric for row in self.rows)
         others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         where = f", where {' and '.join(others)}" if others else ""
+        of = f" of {self.buckets:,} buckets of segments" if self.buckets else ""
         made = (
-            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples. p: {TESTS[self.test]} "
-            f"against {self.baseline}, {self.trials:,} trials, all metrics and systems on the same "
-            f"draws. Wins, losses and ties count segments{where}."
+            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of}. p: "
+            f"{TESTS[self.test]} against {self.baseline}, {self.trials:,} trials, all metrics and "
+            f"systems on the same draws."
         )
+        if self.values:
+            made += f" Wins, losses and ties count segments{where}."
         return (made, *super().notes)
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
         """The segments on which two systems differ most, the largest difference first."""
         a, b = self.segment_scores(first, by), self.segment_scores(second, by)
-        order = np.argsort(-np.abs(b - a), kind="stable")[:top]
-        return [Difference(int(i), float(a[i]), float(b[i])) for i in order if a[i] != b[i]]
+        gaps = np.nan_to_num(np.abs(b - a))  # a segment that one has no score for is no difference
+        order = np.argsort(-gaps, kind="stable")[:top]
+        return [Difference(int(i), float(a[i]), float(b[i])) for i in order if gaps[i]]
 
 
 def compare(
@@ -130,6 +133,7 @@ def compare(
     trials: int | None = None,
     resamples: int | None = None,
     seed: int = SEED,
+    buckets: int | None = None,
     threads: int | None = None,
     progress: Progress = silent,
     signature: str = "karat",
@@ -139,42 +143,106 @@ def compare(
 
     `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
     `resamples` (default 1000) are for the intervals of `test="randomization"`: the bootstrap test's
-    own trials serve for its intervals. An evaluation set brings its own references.
+    own trials serve for its intervals. `buckets` groups segments for resampling (default: 4,096
+    above two million segments of all systems, else none). An evaluation set brings its own
+    references.
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the number
     of segments to keep on which each system differs most from the baseline.
     """
-    given, references = as_texts(systems, references)
-    named = as_systems(given)
-    base = _baseline(baseline, list(named))
-    if test not in TESTS:
-        raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
-    trials = DEFAULT_TRIALS[test] if trials is None else trials
-    resamples = _resamples(test, trials, resamples)
+    given = as_inputs(systems, references, metrics)
+    named, refs = given.systems, given.references
+    planned = BaselineTest.of(baseline, list(named), test, trials, resamples)
     check_form(signature)
-    check_trials("trials", trials, 1)
-    check_trials("resamples", resamples, 1)
-    chosen = as_metrics(metrics)
-    first = next(iter(named.values()))
-    refs = as_references(references, len(first), first.name)
-    how = {"test": test, "trials": trials, **interval_fields(resamples, seed)}
-    found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress, how)
-    draws = resample(found, resamples, seed, progress)
-    if test == "bootstrap":
+    drawn = Drawn.of(planned.resamples, seed, given.outputs, buckets)
+    want = Wanted(rows=True, values=True, buckets=drawn.buckets)
+    how = planned.fields | drawn.fields
+    found = collect(given, want, threads, progress, how)
+    comparison = compared(found, refs.number, planned, drawn, signature, progress)
+    return replace(comparison, examples=_examples(comparison, named, refs, examples))
+
+
+def _paired(found: Mapping[_Key, Collected]) -> dict[_Key, Collected]:
+    """Return the statistics of the segments that every system has a score of, metric by metric."""
+    made = dict(found)
+    for m in dict.fromkeys(m for _, m in found):
+        keys = [key for key in found if key[1] == m]
+        if m.reads_texts or not all(found[key].rows for key in keys):
+            continue
+        tables = shared_rows(m, [np.concatenate(found[key].rows) for key in keys])
+        for key, rows in zip(keys, tables, strict=True):
+            values = m.of_segments().measure(rows)["value"]
+            made[key] = Collected(exact_sums(rows), (rows,), values)
+    return made
+
+
+def shared_rows(m: Metric, tables: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return rows of the same segments, without what one of them has no score of."""
+    known = np.logical_and.reduce([m.has_score(rows) for rows in tables])
+    return [m.without_scores(rows, ~known) for rows in tables]
+
+
+class BaselineTest(NamedTuple):
+    """A paired test against a baseline: its name, its trials and the resamples of intervals."""
+
+    baseline: str
+    name: str
+    trials: int
+    resamples: int
+
+    @classmethod
+    def of(
+        cls,
+        baseline: str | None,
+        systems: Sequence[str],
+        test: str,
+        trials: int | None,
+        resamples: int | None,
+    ) -> BaselineTest:
+        """Return the test that is asked for, checked."""
+        base = _baseline(baseline, systems)
+        if test not in TESTS:
+            raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
+        trials = DEFAULT_TRIALS[test] if trials is None else trials
+        resamples = _resamples(test, trials, resamples)
+        check_trials("trials", trials, 1)
+        check_trials("resamples", resamples, 1)
+        return cls(base, test, trials, resamples)
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The settings of the test, for signatures."""
+        return {"test": self.name, "trials": self.trials}
+
+
+def compared(
+    found: Mapping[_Key, Collected],
+    references: int | None,
+    test: BaselineTest,
+    drawn: Drawn,
+    form: str = "karat",
+    progress: Progress = silent,
+) -> Comparison:
+    """Return the comparison of all systems with the baseline, from collected statistics."""
+    base = test.baseline
+    found = found if drawn.buckets else _paired(found)
+    draws = resample(found, drawn, progress)
+    if test.name == "bootstrap":
         p_values = {
             key: paired_bootstrap(draws[key], draws[base, key[1]], _difference(found, key, base))
             for key in found
             if key[0] != base
         }
     else:
-        p_values = _randomization_tests(found, base, trials, seed, progress)
-    scores = totals(found, refs.number, how, signature)
+        p_values = _randomization_tests(found, base, test.trials, drawn.seed, progress)
+    scores = totals(found, references, test.fields | drawn.fields, form)
+    metrics = list(dict.fromkeys(m for _, m in found))
     best_first = sorted(
-        found, key=lambda k: (chosen.index(k[1]), -k[1].sign * k[1].score(found[k].total).value)
+        found, key=lambda k: (metrics.index(k[1]), -k[1].sign * k[1].score(found[k].total).value)
     )
     rows = [_row(key, scores[key], found, draws, p_values, base) for key in best_first]
-    kept = tuple(rows), refs.number, resamples, seed, segment_values(found), base, test, trials
-    comparison = Comparison(*kept, form=signature)
-    return replace(comparison, examples=_examples(comparison, named, refs, examples))
+    kept = tuple(rows), references, drawn.resamples, drawn.seed, segment_values(found)
+    how = base, test.name, test.trials
+    return Comparison(*kept, *how, form=form, buckets=drawn.buckets)
 
 
 def _examples(
@@ -186,11 +254,23 @@ def _examples(
         gaps = comparison.differences(base, system, first, top)
         places = [gap.segment for gap in gaps]
         shown: list[Any] = [references, systems[base], systems[system]]
-        texts = zip(*(source.strings(places) for source in shown), strict=True)
-        for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
-            which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
-            found.append(Example(system, *gap, refs[0], theirs, mine, which))
+        found += make_examples(system, gaps, *(source.strings(places) for source in shown))
     return tuple(found)
+
+
+def make_examples(
+    system: str,
+    gaps: Sequence[Difference],
+    references: Sequence[Sequence[str]],
+    baseline: Sequence[str],
+    texts: Sequence[str],
+) -> list[Example]:
+    """Return segments with their texts: references, the baseline's and the system's."""
+    found = []
+    for gap, refs, theirs, mine in zip(gaps, references, baseline, texts, strict=True):
+        which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
+        found.append(Example(system, *gap, refs[0] if refs else "", theirs, mine, which))
+    return found
 
 
 def _resamples(test: str, trials: int, resamples: int | None) -> int:
@@ -210,6 +290,8 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
         raise InputError("one system was given: a comparison needs at least two")
     if name is None:
         return names[0]
+    if not isinstance(name, str):
+        raise InputError(f"baseline {name!r}: expected the name of a system, as text")
     if name not in names:
         known = f"{short(', '.join(names))}{nearest(name, names)}"
         raise InputError(f"baseline {quoted(name)} is none of the systems: {known}")
@@ -254,9 +336,19 @@ def _row(
     low, high = interval(draws[key])
     if system == base:
         return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)
-    mine, theirs = (m.sign * np.asarray(found[of].values) for of in (key, (base, m)))
-    wins, losses = int(ahead(mine, theirs).sum()), int(ahead(theirs, mine).sum())
     better = float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean())
     delta = _difference(found, key, base)
-    ties = len(mine) - wins - losses
-    return CompareRow(system, m, shown, low, high, delta, p_values[key], better, wins, losses, ties)
+    counts = _win_counts(m, found[key].values, found[base, m].values)
+    return CompareRow(system, m, shown, low, high, delta, p_values[key], better, *counts)
+
+
+def _win_counts(
+    m: Metric, values: Floats | None, others: Floats | None
+) -> tuple[int, int, int] | tuple[None, None, None]:
+    """Return wins, losses and ties of segments, if their scores were kept."""
+    if values is None or others is None:
+        return None, None, None
+    mine, theirs = m.sign * values, m.sign * others
+    wins, losses = int(ahead(mine, theirs).sum()), int(ahead(theirs, mine).sum())
+    known = int((~np.isnan(mine - theirs)).sum())
+    return wins, losses, known - wins - losses

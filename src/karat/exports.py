@@ -22,7 +22,9 @@ def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
     def get(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(places[name]), name)
+        inner = places[name] == package  # from karat import arrow: a package within it
+        place = f"{package}.{name}" if inner else places[name]
+        found = import_module(place) if inner else getattr(import_module(place), name)
         setattr(module, name, found)
         return found
 

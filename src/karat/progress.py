@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from karat.errors import InputError, Interrupted
@@ -18,7 +18,9 @@ Job = TypeVar("Job")
 Done = TypeVar("Done")
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""`progress(done, total, what)`: called from the thread that started the work, now and then."""
+"""`progress(done, total, what)`: called from the thread that started the work, now and then.
+
+A total of 0 is one that nobody knows."""
 
 
 def silent(done: int, total: int, what: str) -> None:
@@ -39,6 +41,15 @@ class Stop:
         """Raise `Interrupted` if a stop was requested."""
         if self._event.is_set():
             raise Interrupted("interrupted: the work was stopped on request")
+
+
+_working = threading.local()
+
+
+def own_stop() -> Stop:
+    """The request to stop that this thread's work must heed; elsewhere one that nobody makes."""
+    found: Stop | None = getattr(_working, "stop", None)
+    return found or Stop()
 
 
 def as_threads(threads: int | None) -> int:
@@ -65,6 +76,7 @@ def in_order(
 
     def checked(job: Job) -> Done:
         stopped.check()
+        _working.stop = stopped
         return work(job)
 
     with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
@@ -80,6 +92,39 @@ def in_order(
             stopped.request()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def side_by_side(
+    work: Callable[[Job, Progress], Done],
+    jobs: Sequence[Job],
+    threads: int,
+    progress: Progress,
+    what: str,
+) -> list[Done]:
+    """`work` of every job, on threads if there are several; a job reports how far it has come.
+
+    On one thread every report counts. On several, jobs are counted once they are done, and a report
+    only looks whether to stop.
+    """
+    found: list[Done] = []
+    size = 1
+
+    def within(done: int, total: int, _: str) -> None:
+        progress(len(found) * total + done, len(jobs) * total, what)
+
+    def only_stop(done: int, total: int, _: str) -> None:
+        nonlocal size
+        size = total
+        own_stop().check()
+
+    if threads == 1 or len(jobs) < 2:
+        for job in jobs:
+            found.append(work(job, within))
+        return found
+    for done in in_order(lambda job: work(job, only_stop), jobs, threads):
+        found.append(done)
+        progress(len(found) * size, len(jobs) * size, what)
+    return found
 
 
 def _checked(future: Future[Done]) -> Done:

@@ -6,21 +6,40 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from karat.arithmetic import ExactRows, joined_sums, partial_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
+from karat.evalset.given_scores import Offered
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.loop import run_batches
 from karat.metrics.names import metric
+from karat.metrics.outputs import SegmentNames
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.stats.buckets import (
+    CellSums,
+    as_buckets,
+    bucket_of_rows,
+    check_filled,
+    joined_cells,
+    sum_cells,
+)
 from karat.stats.resampling import SEED, bootstrap_tables, interval
-from karat.text.references import GivenReferences, References, as_references, check_aligned
-from karat.text.segments import Segments, Texts, as_segments
+from karat.text.references import (
+    GivenReferences,
+    NoReferences,
+    References,
+    as_references,
+    check_aligned,
+)
+from karat.text.segments import Segments, Strings, Texts, as_segments
 from karat.trials import check_trials
+
+if TYPE_CHECKING:
+    from karat.ranked_segments import RankedSegments, TextLookup
 
 Systems: TypeAlias = "Mapping[str, Texts] | Texts"
 """Systems by name; or the candidates of one, which is then called `candidate`."""
@@ -52,19 +71,24 @@ class Results(Result, Generic[RowT]):
     """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
     form: str = field(default="karat", kw_only=True)
     """The form of signatures."""
+    buckets: int | None = field(default=None, kw_only=True)
+    """Number of buckets that were resampled; None: segments were."""
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
+    """Notes on how the scores were made."""
 
     @property
     def settings(self) -> dict[str, object]:
         """Metrics, references and how intervals were made."""
         metrics = dict.fromkeys(str(row.metric) for row in self.rows)
-        how = interval_fields(self.resamples, self.seed)
+        how = interval_fields(self.resamples, self.seed, self.buckets)
         return {"metrics": tuple(metrics), "references": self.references, **how}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on single scores, each once."""
+        """Notes on how scores were made, and on single ones, each once."""
+        of_metrics = (note for row in self.rows for note in row.metric.remarks())
         noted = (f"{r.system}, {r.metric}: {note}" for r in self.rows for note in r.score.notes)
-        return tuple(dict.fromkeys(noted))
+        return tuple(dict.fromkeys([*self.remarks, *of_metrics, *noted]))
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -83,6 +107,10 @@ class Results(Result, Generic[RowT]):
                 return row
         raise KeyError(f"no row for system {quoted(wanted[0])} and metric {wanted[1]}")
 
+    def wide(self) -> WideScores:
+        """Return the same as a table with a row for each system and a column for each metric."""
+        return WideScores(self)
+
     def segment_scores(self, system: str, by: str | Metric) -> Floats:
         """The score of every segment of a system."""
         if not self.values:
@@ -90,14 +118,89 @@ class Results(Result, Generic[RowT]):
         return self.values[system, metric(by).of_segments()]
 
 
+class ScoredTable(Protocol):
+    """A table whose rows were scored."""
+
+    def join(self, values: Mapping[tuple[str, Metric], Floats]) -> Any:
+        """Return the table with a column for the scores of each metric."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WideScores(Result):
+    """Scores as papers show them: `wide().render("latex")`, `wide().to_pandas()`."""
+
+    results: Results[Any]
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """The rows of the scores, one for each system and metric."""
+        return self.results.rows
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The settings of the scores."""
+        return self.results.settings
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of the scores."""
+        return self.results.notes
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return self.results.signature
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring(Results[ScoreRow]):
     """The scores of all systems by all metrics; with segment scores, these are the table."""
+
+    texts: TextLookup | None = field(default=None, kw_only=True)
+    """Finds the texts of segments, if segment scores were asked for."""
+    table: ScoredTable | None = field(default=None, kw_only=True)
+    """The table that the segments are rows of, if they are and their scores were kept."""
+
+    def join(self) -> Any:
+        """Return the table that was scored with a column of scores for each metric.
+
+        It is of the kind that was given, with the same rows in the same order, as they were then.
+        """
+        if self.table is None:
+            told = "no table to join the scores to: score a table in memory with segments=True"
+            raise InputError(told)
+        return self.table.join(self.values)
 
     @property
     def settings(self) -> dict[str, object]:
         """Metrics, references, how intervals were made, and whether segments were kept."""
         return {**super().settings, "segments": bool(self.values)}
+
+    def worst(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
+        """Return the segments of each system with the worst scores by a metric, with their texts.
+
+        The metric is the first by default. Where less is better, the worst have the highest scores.
+        """
+        return self.ranked(worst=count, by=by)
+
+    def best(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
+        """Return the segments of each system with the best scores by a metric, with their texts."""
+        return self.ranked(best=count, by=by)
+
+    def ranked(
+        self, *, worst: int = 0, best: int = 0, by: str | Metric | None = None
+    ) -> RankedSegments:
+        """Return the worst and the best segments of each system, so many of each."""
+        from karat.ranked_segments import rank_segments
+
+        if not self.values or self.texts is None:
+            raise InputError("no segment scores were kept: call score with segments=True")
+        chosen = self.rows[0].metric if by is None else metric(by)
+        known = dict.fromkeys(m for _, m in self.values)
+        if chosen.of_segments() not in known:
+            scores = ", ".join(map(str, known))
+            raise InputError(f"no scores by {chosen}: the segments were scored by {scores}")
+        return rank_segments(self.values, self.texts, chosen, worst, best, self.references)
 
     def __repr__(self) -> str:
         kept = sum(map(len, self.values.values()))
@@ -111,6 +214,7 @@ def score(
     *,
     bootstrap: int = 0,
     seed: int = SEED,
+    buckets: int | None = None,
     segments: bool = False,
     threads: int | None = None,
     progress: Progress = silent,
@@ -119,25 +223,58 @@ def score(
     """Score systems; with `bootstrap` resamples also a 95% interval for each score.
 
     An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
-    `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
+    `buckets` groups segments for resampling (default: 4,096 above two million segments of all
+    systems, else none). `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
-    systems, references = as_texts(systems, references)
-    named = as_systems(systems)
-    chosen = as_metrics(metrics)
-    first = next(iter(named.values()))
-    refs = as_references(references, len(first), first.name)
+    given = as_inputs(systems, references, metrics)
     check_trials("bootstrap", bootstrap, 0)
     check_form(signature)
-    how = interval_fields(bootstrap, seed)
-    want = Wanted(rows=bootstrap > 0, values=segments)
-    found = collect(chosen, named, refs, want, threads, progress, how)
-    draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
+    drawn = Drawn.of(bootstrap, seed, given.outputs, buckets)
+    want = Wanted(rows=bootstrap > 0, values=segments, buckets=drawn.buckets)
+    found = collect(given, want, threads, progress, drawn.fields)
+    made = scored(found, given.references.number, drawn, signature, progress)
+    return replace(made, texts=_texts(given.systems, given.references)) if segments else made
+
+
+def _texts(systems: Mapping[str, Segments], references: References) -> TextLookup:
+    from karat.ranked_segments import texts_of
+
+    return texts_of(systems, references)
+
+
+class Drawn(NamedTuple):
+    """Resamples of intervals: how many, from which seed, of segments or of how many buckets."""
+
+    resamples: int
+    seed: int
+    buckets: int | None = None
+
+    @classmethod
+    def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Drawn:
+        """Return what is drawn from so many rows; nothing is where no resamples are wanted."""
+        return cls(resamples, seed, as_buckets(rows, buckets) if resamples else None)
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The settings of intervals, for signatures."""
+        return interval_fields(*self)
+
+
+def scored(
+    found: Mapping[_Key, Collected],
+    references: int | None,
+    drawn: Drawn,
+    form: str = "karat",
+    progress: Progress = silent,
+) -> Scoring:
+    """Return the scores, and intervals if they are wanted, from collected statistics."""
+    draws = resample(found, drawn, progress) if drawn.resamples else {}
     rows = []
-    for (system, m), total in totals(found, refs.number, how, signature).items():
-        low, high = interval(draws[system, m]) if bootstrap else (None, None)
+    for (system, m), total in totals(found, references, drawn.fields, form).items():
+        low, high = interval(draws[system, m]) if drawn.resamples else (None, None)
         rows.append(ScoreRow(system, m, total, low, high))
-    values = segment_values(found)
-    return Scoring(tuple(rows), refs.number, bootstrap, seed, values, form=signature)
+    kept = tuple(rows), references, drawn.resamples, drawn.seed, segment_values(found)
+    return Scoring(*kept, form=form, buckets=drawn.buckets)
 
 
 def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
@@ -149,9 +286,11 @@ def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
     }
 
 
-def interval_fields(resamples: int, seed: int) -> dict[str, object]:
+def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> dict[str, object]:
     """Return the settings of intervals, for signatures."""
-    return {"bootstrap": resamples, "seed": seed} if resamples else {}
+    if not resamples:
+        return {}
+    return {"bootstrap": resamples, "seed": seed, **({"buckets": buckets} if buckets else {})}
 
 
 _Key = tuple[str, Metric]
@@ -174,12 +313,26 @@ def totals(
 
 
 def resample(
-    found: Mapping[_Key, Collected], resamples: int, seed: int, progress: Progress
+    found: Mapping[_Key, Collected], drawn: Drawn, progress: Progress
 ) -> dict[_Key, Floats]:
-    """The score of every system and metric on every resample, all from one set of draws."""
-    tables = [ExactRows(part.rows) for part in found.values()]
-    sums = bootstrap_tables(tables, resamples, seed, progress)
-    return {key: key[1].measure(own)["value"] for key, own in zip(found, sums, strict=True)}
+    """The score of every system and metric on every resample, from one set of draws.
+
+    Systems that differ in their number of segments have draws of their own, from the same seed.
+    """
+    for (system, m), part in found.items():
+        m.check_resampled(system, part.total)
+    tables = {key: ExactRows(part.rows) for key, part in found.items()}
+    draws: dict[_Key, Floats] = {}
+    for size in dict.fromkeys(map(len, tables.values())):
+        same = {key: table for key, table in tables.items() if len(table) == size}
+        sums = bootstrap_tables([*same.values()], drawn.resamples, drawn.seed, progress)
+        values = (key[1].measure(own)["value"] for key, own in zip(same, sums, strict=True))
+        draws |= zip(same, values, strict=True)
+    for (system, m), own in draws.items():
+        if np.isnan(own).any():
+            none = "in some resamples no segment has a score: intervals need more scores"
+            raise InputError(f"{m}, system {quoted(system)}: {none}")
+    return draws
 
 
 # ----------------------------------------------------------------------- one pass over the text
@@ -190,6 +343,8 @@ class Wanted(NamedTuple):
 
     rows: bool = False
     values: bool = False
+    buckets: int | None = None
+    """Sums of so many buckets in place of rows; the id of a segment is its number, from 0."""
 
 
 class Collected(NamedTuple):
@@ -198,6 +353,7 @@ class Collected(NamedTuple):
     total: NDArray[Any]
     rows: tuple[NDArray[Any], ...]  # in runs, whole numbers as small as they can be; () if not kept
     values: Floats | None
+    cells: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
 
     @property
     def stats(self) -> Floats:
@@ -206,9 +362,7 @@ class Collected(NamedTuple):
 
 
 def collect(
-    metrics: Sequence[Metric],
-    systems: Mapping[str, Segments],
-    references: References,
+    given: Inputs,
     want: Wanted,
     threads: int | None,
     progress: Progress,
@@ -218,24 +372,32 @@ def collect(
 
     `how` says which intervals and tests will be made: signatures must not say anything else.
     """
+    systems, references, metrics, segments = given
     for m in metrics:
         m.check_claims(references.number, how)
+        m.check_outputs([*systems], segments)
+    if want.buckets:
+        check_filled(len(references), want.buckets, next(iter(systems)))
 
-    def reduce(m: Metric, rows: NDArray[Any]) -> Collected:
+    def reduce(m: Metric, rows: NDArray[Any], first: int) -> Collected:
         values = m.of_segments().measure(rows)["value"] if want.values else None
-        return Collected(partial_sums(rows), (_compact(rows),) if want.rows else (), values)
+        if want.buckets:
+            cells = sum_cells(rows, bucket_of_rows(first, len(rows), want.buckets))
+            return Collected(partial_sums(rows), (), values, (cells,))
+        return Collected(partial_sums(rows), (compact(rows),) if want.rows else (), values)
 
+    ids = None if segments.ids is None else segments.listed
     parts = run_batches(
-        metrics, list(systems.values()), references, reduce, threads=threads, progress=progress
+        metrics, systems, references, reduce, ids=ids, threads=threads, progress=progress
     )
     return {
-        (name, m): _join([part[i][j] for part in parts])
+        (name, m): _join([part[i][j] for part in parts], want.buckets)
         for i, name in enumerate(systems)
         for j, m in enumerate(metrics)
     }
 
 
-def _compact(rows: NDArray[Any]) -> NDArray[Any]:
+def compact(rows: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in the smallest type that holds them all; others as they are."""
     if rows.dtype.kind not in "iu":
         return rows
@@ -243,11 +405,13 @@ def _compact(rows: NDArray[Any]) -> NDArray[Any]:
     return rows.astype(ends)
 
 
-def _join(parts: Sequence[Collected]) -> Collected:
+def _join(parts: Sequence[Collected], buckets: int | None) -> Collected:
     values = [part.values for part in parts if part.values is not None]
+    cells = [cell for part in parts for cell in part.cells]
+    rows = tuple(block for part in parts for block in part.rows)
     return Collected(
         joined_sums([part.total for part in parts]),
-        tuple(block for part in parts for block in part.rows),
+        (joined_cells(cells, buckets),) if buckets and cells else rows,
         np.concatenate(values) if values else None,
     )
 
@@ -255,10 +419,29 @@ def _join(parts: Sequence[Collected]) -> Collected:
 # ------------------------------------------------------------------------------ what was given
 
 
-def as_texts(
-    systems: Systems | EvalSet | str, references: GivenReferences | None
-) -> tuple[Systems, GivenReferences]:
-    """Systems and references, from an evaluation set if one was given, itself or by its name."""
+class Inputs(NamedTuple):
+    """Everything that is scored: systems, references, metrics and the ids of segments."""
+
+    systems: Mapping[str, Segments]
+    references: References
+    metrics: Sequence[Metric]
+    segments: SegmentNames
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs of all systems."""
+        return len(self.systems) * self.segments.count
+
+
+def as_inputs(
+    systems: Systems | EvalSet | str,
+    references: GivenReferences | None,
+    metrics: Sequence[str | Metric] | str | Metric,
+) -> Inputs:
+    """What is scored, from an evaluation set if one was given, itself or by its name.
+
+    References may be missing where no metric reads them.
+    """
     if references is None and isinstance(systems, str | os.PathLike):
         from karat.evalset.loading import load_evalset
 
@@ -266,10 +449,35 @@ def as_texts(
     if isinstance(systems, EvalSet):
         if references is not None:
             raise InputError("an evaluation set brings its own references: leave references out")
-        return systems.texts()
-    if references is None:
+        given = inputs_of_set(systems, {}, metrics)
+        ids = systems.given_ids()
+        texts = systems.outputs().items()
+        own = {name: Strings(outputs, f"system {name}", ids) for name, outputs in texts}
+        return given._replace(systems=as_systems(own))
+    chosen, named = as_metrics(metrics, {}), as_systems(systems)
+    first = next(iter(named.values()))
+    if references is not None:
+        refs = as_references(references, len(first), first.name)
+    elif any(m.reads_texts for m in chosen):
         raise InputError("no references were given: they are needed unless systems is an EvalSet")
-    return systems, references
+    else:
+        refs = NoReferences(len(first))
+    return Inputs(named, refs, chosen, SegmentNames(len(first)))
+
+
+def inputs_of_set(
+    evalset: EvalSet,
+    systems: Mapping[str, Segments],
+    metrics: Sequence[str | Metric] | str | Metric,
+) -> Inputs:
+    """What is scored of an evaluation set: these outputs of its systems."""
+    chosen = as_metrics(metrics, evalset.offered)
+    if any(m.reads_texts for m in chosen) or all(evalset.references):
+        refs = as_references(evalset.given_references(), len(evalset))
+    else:
+        refs = NoReferences(len(evalset))
+    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out)
+    return Inputs(systems, refs, chosen, names)
 
 
 def as_systems(systems: Systems) -> dict[str, Segments]:
@@ -282,12 +490,20 @@ def as_systems(systems: Systems) -> dict[str, Segments]:
     return named
 
 
-def as_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
-    """Metrics by name, each once."""
+def as_metrics(
+    metrics: Sequence[str | Metric] | str | Metric, offered: Offered | None = None
+) -> list[Metric]:
+    """Metrics by name, each once; with `offered`, scores that come with a set are found there."""
     given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not given:
         raise InputError("no metric was given: at least one is needed")
+    named = list(map(metric, given))
+    if offered is not None:
+        named = [found for m in named for found in m.offered_by(offered)]
     chosen: dict[Metric, Metric] = {}
-    for m in map(metric, given):
-        chosen[m] = chosen.get(m, m).claiming(m.claims)
+    for m in named:
+        before = chosen.get(m, m)
+        if before.full_name() != m.full_name():
+            raise InputError(f"{m} is given twice, with other scores: use another name for one")
+        chosen[m] = before.claiming(m.claims)
     return list(chosen.values())

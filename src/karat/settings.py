@@ -30,15 +30,17 @@ def setting(
     above: float = -math.inf,
     unset: str = "none",
     place: bool = False,
+    compare: bool = True,
 ) -> Any:
     """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
 
     `unset` is the text of None, where that is the default. The path of a file (`place`) may be any
-    text; one with a comma has no string form that parses back.
+    text; one with a comma has no string form that parses back. With `compare=False`, values that
+    differ in it alone are equal.
     """
     what = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
     limits = {"choices": choices, "low": low, "high": high, "above": above}
-    return field(default=default, metadata={**what, **limits})
+    return field(default=default, compare=compare, metadata={**what, **limits})
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,16 @@ class Named:
                 raise MetricError(f"{self._head()}: {f.name}={to_text(value)} {problem}")
 
     def __str__(self) -> str:
-        given = [
-            f"{f.name}={to_text(getattr(self, f.name))}"
-            for f in self.settings()
-            if getattr(self, f.name) != f.default
-        ]
-        return ":".join([self._head(), ",".join(given)]) if given else self._head()
+        return self._written(lambda name: to_text(getattr(self, name)))
+
+    def digested(self) -> str:
+        """Return the name as `str` does, but files and lists with a digest of their content."""
+        return self._written(self._full)
+
+    def _written(self, value: Callable[[str], str]) -> str:
+        changed = [f.name for f in self.settings() if getattr(self, f.name) != f.default]
+        given = ",".join(f"{name}={value(name)}" for name in changed)
+        return f"{self._head()}:{given}" if given else self._head()
 
     def _head(self) -> str:
         return self.name
@@ -122,13 +128,14 @@ def parse_settings(
         setting = cls.aliases.get(key, key)
         if setting in given:
             raise MetricError(f"{text}: {key} is given twice")
-        given[setting] = _value(cls, head, setting, value)
+        given[setting] = parse_setting(cls, head, setting, value)
         if setting in fixed and given[setting] != fixed[setting]:
             raise MetricError(f"{text}: {head} already says {setting}={to_text(fixed[setting])}")
     return cls(**{**preset, **fixed, **given})
 
 
-def _value(cls: type[Named], head: str, key: str, text: str) -> Any:
+def parse_setting(cls: type[Named], head: str, key: str, text: str) -> Any:
+    """Return the value of one setting of a class from its text; `head` is the name in messages."""
     by_name = {f.name: f for f in cls.settings()}
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]

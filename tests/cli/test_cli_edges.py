@@ -125,7 +125,7 @@ def test_help_and_completion_list_what_is_registered(
     assert main(["meta", "--help"]) == 0
     shown = "".join(capsys.readouterr().out.split())
     assert "by-system,document,document-joinedormine_levels;repeatforseveral." in shown
-    assert "acc-eq,spaormine_statistics;repeatforseveral." in shown
+    assert "darr,pdpormine_statistics;repeatforseveral." in shown
     assert "latex|html|svg|mine_renderers]" in shown
     typed = {"levels": "--level", "statistics": "-s", "formats": "--read-as", "renderers": "-f"}
     for kind, option in typed.items():

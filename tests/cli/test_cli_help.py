@@ -71,7 +71,10 @@ def test_second_words_of_commands_are_completed(karat: Karat) -> None:
 
 def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
-        f"plain,--{name}" for name in ("set", "segments", "seed", "signature", "signature-only")
+        f"plain,--{name}"
+        for name in (
+            *("set", "segments", "sort", "seed", "shards", "shard", "signature", "signature-only"),
+        )
     ]
 
 

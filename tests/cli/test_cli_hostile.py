@@ -21,8 +21,14 @@ JUDGE = ("nuggets", "judge", "heron", "--key", "demo-nuggets", "--log", "log.jso
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("lm", "train", "text.txt", "-o", "m.lm", "--memory", "nan"), "--memory nan"),
-        (("lm", "train", "text.txt", "-o", "m.lm", "--memory", "inf"), "--memory inf"),
+        (
+            ("lm", "train", "text.txt", "-o", "m.lm", "--memory", "nan"),
+            "nan is not a number of gigabytes",
+        ),
+        (
+            ("lm", "train", "text.txt", "-o", "m.lm", "--memory", "inf"),
+            "inf is not a number of gigabytes",
+        ),
         ((*SCORE, "--beta", "1e300"), "beta=1e+300"),
         ((*SCORE, "--report", "x.html", "-o", "./x.html"), "name two files"),
         ((*JUDGE, "--likely", "nan"), "--likely nan"),

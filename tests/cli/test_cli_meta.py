@@ -74,7 +74,7 @@ def test_a_recommended_metric_can_be_used(output: Output) -> None:
 def test_the_command_s_defaults_are_those_of_an_experiment() -> None:
     shown = {p.name: p.default for p in command.params}
     own = {f.name: f.default for f in fields(Experiment)}
-    for name in ("normalise", "over", "resamples", "trials", "correction", "seed"):
+    for name in ("normalise", "over", "resamples", "trials", "correction", "seed", "system_scores"):
         assert shown[name] == own[name]
 
 
@@ -120,6 +120,25 @@ def test_experiments_that_cannot_be_run(
     assert sorted(os.listdir(folder)) == before
 
 
+def test_several_sets_are_averaged_and_their_study_runs_again(output: Output, folder: Path) -> None:
+    output("data", "convert", "demo", "copy")
+    few = ("-m", "bleu", "-m", "ter", "-d", "fluency", "--trials", "20", *FEW)
+    first = output(
+        "meta", "demo", "copy", *few, "--weights", "1,3", "--save", "s.toml", "-f", "tsv"
+    )
+    again = json.loads(output("meta", "--experiment", "s.toml", "-f", "json"))
+    assert output("meta", "--experiment", "s.toml", "-f", "tsv") == first
+    one = json.loads(output("meta", "demo", *few, "-f", "json"))
+    assert {task["weight"] for task in again["tasks"]} == {0.25 / 6, 0.75 / 6}
+    values = [task["value"] for task in again["tasks"][:12]]
+    assert sorted(values) == sorted(row["value"] for row in one["rows"])
+    assert [row["metric"] for row in again["rows"]] == ["bleu", "ter"]
+    output("meta", "demo", "copy", *few, "-o", "page.html")
+    page = (folder / "page.html").read_text("utf-8")
+    assert "Averages over all tasks" in page
+    assert "<svg" in page
+
+
 # ---------------------------------------------------------------------------- what is refused
 
 HOSTILE = [
@@ -132,6 +151,14 @@ HOSTILE = [
     (("meta", "demo", "--reference", "9"), "segment 1 has none of the references that were chosen"),
     (("meta", "demo", "-m", "blue"), "unknown metric 'blue'; did you mean bleu?"),
     (("meta", "nowhere"), "nowhere"),
+    (("meta", "demo", "nowhere"), "nowhere"),
+    (("meta", "demo", "demo"), "the set demo is named twice"),
+    (("meta", "demo", "e2e", "--weights", "1"), "found 1 weights, expected one for each of 2 sets"),
+    (("meta", "demo", "e2e", "--weights", "1,x"), "found '1,x', expected numbers such as 2,1,0.5"),
+    (("meta", "demo", "e2e", "--weights", "0,0"), "weights: expected numbers that are not negat"),
+    (("meta", "demo", "e2e", "--report", "x.html"), "--report and --charts are of one set"),
+    (("meta", "demo", "e2e", "--p-values"), "p_values: averages over several sets have none"),
+    (("meta", "demo", "--system-scores", "some"), "some"),
     (("meta", "demo", "--resamples", "-1"), "-1"),
     (("meta", "demo", "--seed", "x"), "x"),
     (("plane", "fit", "demo", "-d", "taste"), "demo has no dimension 'taste' (it has adequacy, f"),

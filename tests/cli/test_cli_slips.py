@@ -163,8 +163,8 @@ SLIPS = {
     "metric is another option: -m chrf)",
     (*FILES, "--segments", "5"): "--segments takes no number: leave 5 out; karat grid has "
     "--segment N for one",
-    (*FILES, "-b"): "No such option '-b'. Did you mean --bootstrap? sacreBLEU's -b, the score "
-    "alone, is --format tsv or --format json here.",
+    (*FILES, "-b"): "No such option '-b'. Did you mean --best or --bootstrap or --buckets or --by? "
+    "sacreBLEU's -b, the score alone, is --format tsv or --format json here.",
     (*FILES, "-t", "wmt17"): "No such option '-t'. Did you mean --threads? sacreBLEU's -t, a test "
     "set, is not here: give its references as files, with -r.",
     (*FILES, "-l", "en-de"): "No such option '-l'. sacreBLEU's -l, the language pair, is not "
@@ -172,14 +172,15 @@ SLIPS = {
     (*FILES, "-tok", "zh"): "No such option '-tok'. sacreBLEU's -tok, the "
     "tokeniser, is a setting of the metric, as in -m bleu:tok=zh.",
     ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-b", "a"): "No such option '-b'. Did you "
-    "mean --baseline? sacreBLEU's -b, the score alone, is --format tsv or --format json here.",
+    "mean --baseline or --buckets or --by? sacreBLEU's -b, the score alone, is --format tsv or "
+    "--format json here.",
     ("lm", "score", "a.txt", "-t", "2"): "No such option '-t'. Did you mean --threads or --tok?",
     ("nuggets", "score", "my.run"): "Missing option '-k' / '--key'. For example: karat nuggets "
     "score my.run --key key.txt --judgements judged.txt",
     ("lm", "score", "a.txt"): "Missing option '--model'. For example: karat lm score text.txt "
     "--model model.lm",
     ("score", "-r", "ref1.txt"): "Missing argument 'CANDIDATE...'. For example: karat score "
-    "out.txt -r ref.txt",
+    "out.txt -r ref.txt; for standard input, write -",
     ("score", "a.txt", "-r"): "Option '-r' requires an argument. For example: karat score out.txt "
     "-r ref.txt",
 }

@@ -226,7 +226,9 @@ def test_score_and_compare_read_a_set() -> None:
 
 def test_scoring_needs_references_and_every_output() -> None:
     found = make()
-    with pytest.raises(kt.InputError, match="tiny: segment 3 has no reference"):
+    with pytest.raises(
+        kt.InputError, match="tiny: 1 of 3 segments have no reference, the first is '3'"
+    ):
         kt.score(found)
     some = found.select(segments=["1", "2"])
     with pytest.raises(kt.InputError, match=r"system B has no output for 1 of 2 .* first is 2\)"):

@@ -20,16 +20,22 @@ class Reader(NamedTuple):
     read: Read
 
 
-def evalset(name: str = "", format: str | None = None) -> Read:
+def evalset(name: str = "", format: str | None = None, **options: str) -> Read:
     """Load an evaluation set and go through all of it."""
 
     def read(folder: Path) -> object:
         import karat as kt
 
-        found = kt.load_evalset(folder / name if name else folder, format)
+        found = kt.load_evalset(folder / name if name else folder, format, **options)
         return len(list(found.judgements)), found.systems, found.references, found.trees
 
     return read
+
+
+def inspect_logs(folder: Path) -> object:
+    """Load a log of inspect_ai, in whichever form it is."""
+    names = [name for name in ("l.eval", "l.json") if (folder / name).exists()]
+    return evalset(names[0] if names else "", "inspect", judgements="f")(folder)
 
 
 def nuggets(name: str = "", **parts: str) -> Read:
@@ -43,6 +49,16 @@ def nuggets(name: str = "", **parts: str) -> Read:
         return len(found.judgements.rows), found.runs
 
     return read
+
+
+def score_files(folder: Path) -> object:
+    """Read all files of scores; the first that is wrong is refused."""
+    from karat.evalset.formats.score_files import read_scores
+
+    files = ("s.tsv", "bare.tsv", "s.jsonl", "s.seg.score", "s.sys.score")
+    found = [read_scores(str(folder / name)) for name in files]
+    found.append(read_scores(str(folder / "s.csv"), "score"))
+    return [one.digest for one in found]
 
 
 def log(folder: Path) -> None:
@@ -81,6 +97,14 @@ def trees(folder: Path) -> object:
     from karat.realize.input_trees import read_trees
 
     return read_trees(folder / "t.conllu", "all")
+
+
+def gate_baseline(folder: Path) -> object:
+    """Gate a run against a baseline."""
+    import karat as kt
+
+    texts = ["the cat sat", "on the mat", "of the house"]
+    return kt.gate(texts, texts, baseline=folder / "gate.tsv", resamples=100).rows
 
 
 def language_model(name: str) -> Read:
@@ -170,7 +194,28 @@ def stop_list(folder: Path) -> object:
     return stop_words(str(folder / "stop.txt"))
 
 
+def table(name: str) -> Read:
+    """Score the rows of a table, and read all of its columns."""
+
+    def read(folder: Path) -> object:
+        from karat.arrow.columns import Columns
+        from karat.arrow.jobs import Job, measure_piece
+        from karat.arrow.pieces import plan_pieces, table_format
+        from karat.arrow.tables import signed
+        from karat.metrics.names import metric
+
+        path = str(folder / name)
+        job = Job(Columns(), (signed(metric("bleu")),))
+        pieces = plan_pieces([path])
+        every = [len(batch) for piece in pieces for batch in table_format(path).read(piece, None)]
+        return every, [measure_piece(job, piece).rows for piece in pieces]
+
+    return read
+
+
 READERS = {
+    "scores": Reader(samples.given_scores, score_files),
+    "gate baseline": Reader(samples.gate_baseline, gate_baseline),
     "evalset dir": Reader(samples.directory, evalset(format="dir")),
     "evalset jsonl": Reader(samples.evalset_jsonl, evalset("set.jsonl", "jsonl")),
     "evalset dir, trees": Reader(samples.parsed_directory, evalset(format="dir")),
@@ -180,6 +225,12 @@ READERS = {
     "evalset e2e": Reader(samples.e2e, evalset(format="e2e")),
     "evalset realsumm": Reader(samples.units, evalset(format="realsumm")),
     "evalset summeval": Reader(samples.summeval, evalset("s.jsonl", "summeval")),
+    "evalset summeval annotations": Reader(
+        samples.summeval_annotations, evalset("s.jsonl", "summeval-annotations", judges="all")
+    ),
+    "evalset lm-eval": Reader(samples.lm_eval, evalset(format="lm-eval", judgements="exact_match")),
+    "evalset inspect": Reader(samples.inspect_log, inspect_logs),
+    "evalset appraise": Reader(samples.appraise, evalset("c.csv", "appraise", texts="demo")),
     "evalset rag24": Reader(samples.rag, evalset("n.jl", "rag24")),
     "evalset mt-metrics-eval": Reader(samples.mt_metrics_eval, evalset(format="mt-metrics-eval")),
     "evalset paraphrases": Reader(samples.paraphrases, evalset("p.tsv", "paraphrases")),
@@ -208,4 +259,7 @@ READERS = {
     "experiment": Reader(samples.experiment, experiment),
     "metric string": Reader(samples.metric_string, metric_string),
     "stop list": Reader(samples.stop_list, stop_list),
+    "table csv": Reader(samples.csv_table, table("t.csv")),
+    "table tsv": Reader(samples.tsv_table, table("t.tsv.gz")),
+    "table jsonl": Reader(samples.jsonl_table, table("t.jsonl")),
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 import tempfile
+import zipfile
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -128,6 +130,21 @@ def believability(dice: random.Random) -> Files:
     return files | {f"text/{n}": text(dice, 2) for n in (*texts, "test/ted_test1_en-xx.raw.xx")}
 
 
+def given_scores(dice: random.Random) -> Files:
+    """Scores of another program in every format of text."""
+    scored = [(s, i, dice.choice(["", round(dice.random(), 2)])) for s in "AB" for i in (1, 2)]
+    items = [*scored, ("A", "-", 0.5), ("B", 3, 1)]
+    header = ("system", "segment", "score")
+    return {
+        "s.tsv": rows(header, *items),
+        "bare.tsv": rows(*items),
+        "s.csv": rows((*header, "other"), *((*item, "x") for item in items), by=","),
+        "s.jsonl": objects(*(dict(zip(header, item, strict=True)) for item in items)),
+        "s.seg.score": rows(*((s, x or "None") for s, _, x in scored)),
+        "s.sys.score": rows(("A", 0.5), ("B", dice.random())),
+    }
+
+
 def e2e(dice: random.Random) -> Files:
     """The E2E challenge."""
     head = "_worker_id,mr_id,sys1,sys2,sys3,sys4,sys5,{0}1,{0}2,{0}3,{0}4,{0}5\nw1,1,A,B,C,D,E,"
@@ -158,6 +175,54 @@ def summeval(dice: random.Random) -> Files:
     one = {"id": "d1", "source": sentence(dice), "references": ["r1", sentence(dice)]}
     systems = {name: {"summary": sentence(dice), "scores": scores} for name in ("M1", "M2")}
     return {"s.jsonl": objects(one | {"systems": systems}, one | {"id": "d2", "systems": systems})}
+
+
+def summeval_annotations(dice: random.Random) -> Files:
+    """SummEval with the ratings of each annotator."""
+    ratings = [dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 3)]
+    both = {f"{kind}_annotations": ratings * dice.randint(1, 3) for kind in ("expert", "turker")}
+    one = {"id": "d1", "decoded": sentence(dice), "references": ["r1", "r2"], **both}
+    return {"s.jsonl": objects(one | {"model_id": "M1"}, one | {"model_id": "M2"})}
+
+
+def lm_eval(dice: random.Random) -> Files:
+    """Samples of lm-evaluation-harness, of two models."""
+
+    def sample(number: int) -> dict[str, Any]:
+        text = sentence(dice)
+        score = {"filter": "none", "metrics": ["exact_match"], "exact_match": dice.random()}
+        asked = {"arguments": {"gen_args_0": {"arg_0": "Q: a", "arg_1": {}}}}
+        target = {"doc_id": number, "target": "['a', 'b']"}
+        return {**target, **asked, **score, "resps": [[text]], "filtered_resps": [text]}
+
+    name = "samples_t_2026-01-02T10-00-00.jsonl"
+    return {f"{model}/{name}": objects(sample(0), sample(1)) for model in ("m", "n")}
+
+
+def inspect_log(dice: random.Random) -> Files:
+    """A log of inspect_ai, zipped and as JSON."""
+    header = {"version": 2, "eval": {"model": "m", "task": "t"}}
+    message = {"message": {"role": "assistant", "content": sentence(dice)}}
+    one = {"id": "a", "input": "q", "target": ["x", "y"], "output": {"choices": [message]}}
+    samples = [one | {"epoch": n, "scores": {"f": {"value": "C"}}} for n in (1, 2)]
+    place = io.BytesIO()
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", json.dumps(header))
+        for sample in samples:
+            file.writestr(f"samples/a_epoch_{sample['epoch']}.json", json.dumps(sample))
+    whole = json.dumps(header | {"samples": samples})
+    return {"l.eval": place.getvalue()} if dice.random() < 0.5 else {"l.json": whole.encode()}
+
+
+def appraise(dice: random.Random) -> Files:
+    """A campaign of Appraise, whose texts are the bundled ones."""
+    spans = '"[{""severity"":""major"",""error_type"":[""Style""]}]"'
+    given = [
+        ("ann", f"x.{system}", item, "TGT", "en", "de", dice.randint(0, 100), f"{group}#{system}",
+         "False", spans, "1.5", "2.5")
+        for system in ("atlas", "beacon") for group in ("page-1", "page-2") for item in range(4)
+    ]  # fmt: skip
+    return {"c.csv": rows(*given, by=",")}
 
 
 def rag(dice: random.Random) -> Files:
@@ -371,6 +436,30 @@ def _realizer() -> bytes:
         return path.read_bytes()
 
 
+# ------------------------------------------------------------------------------------------ tables
+
+
+def csv_table(dice: random.Random) -> Files:
+    """Candidates and references, with a quoted field."""
+    found = [(sentence(dice).replace(",", ";"), f'"{sentence(dice)}, ""x""\n"') for _ in range(3)]
+    return {"t.csv": rows(("candidate", "reference"), *found, by=",")}
+
+
+def tsv_table(dice: random.Random) -> Files:
+    """The same with tabs, packed."""
+    found = [(sentence(dice), sentence(dice)) for _ in range(3)]
+    return {"t.tsv.gz": gzip.compress(rows(("candidate", "reference"), *found))}
+
+
+def jsonl_table(dice: random.Random) -> Files:
+    """The same as objects, with several references."""
+    found = [
+        {"candidate": sentence(dice), "reference": [sentence(dice), "é"], "more": {"n": k}}
+        for k in range(3)
+    ]
+    return {"t.jsonl": objects(*found)}
+
+
 # ---------------------------------------------------------------------------------------- settings
 
 
@@ -380,6 +469,18 @@ def experiment(dice: random.Random) -> Files:
              'levels = ["system", "item"]', 'statistics = ["pearson"]', "resamples = 10",
              "trials = 10", "seed = 7")  # fmt: skip
     return {"e.toml": ("\n".join(lines) + "\n").encode()}
+
+
+def gate_baseline(dice: random.Random) -> Files:
+    """The baseline of a gate."""
+    import karat as kt
+
+    texts = ["the cat sat", "on the mat", "of the house"]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "gate.tsv"
+        metrics = dice.choice((["chrf"], ["bleu", "rougeL"], ["ter", "gtm:e=1.5"]))
+        kt.write_baseline(texts, texts, metrics, baseline=place, texts=dice.random() < 0.5)
+        return {"gate.tsv": place.read_bytes()}
 
 
 METRICS = ("bleu:n=4,smooth=exp,tok=13a", "gtm:e=2,search=exact", "ter:norm=yes", "aev:n=2",

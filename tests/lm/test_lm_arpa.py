@@ -135,6 +135,7 @@ def test_a_compressed_file(tmp_path: Path) -> None:
         ("ngram 2=3", "ngram 3=3", 3, "not in order"),
         ("ngram 2=3", "ngram 2=4", 18, "has 3 2-grams and says that there are 4"),
         ("ngram 2=3", "ngram 2=3 4", 3, "ngram LENGTH=COUNT"),
+        ("ngram 2=3", "ngram 2=2863311530", 3, "more than 2,863,311,529 n-grams of a length"),
         ("\\2-grams:", "\\3-grams:", 13, "expected .2-grams:, found .3-grams:"),
         ("\\2-grams:\n", "", 13, "expected log10 p, 1 words"),
         ("\\end\\", "", 21, "the end of the file"),

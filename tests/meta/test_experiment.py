@@ -111,8 +111,10 @@ def test_values_are_those_of_the_level(level: str) -> None:
     metric = kt.metric("bleu")
     human, scores = evalset.human("quality"), found.scored.segments(metric)
     for row in found.rows:
-        made = row.value, row.points, row.groups, row.left_out
-        assert made == agreement(human, scores, row.statistic, level)[:4]
+        value, *counts = agreement(human, scores, row.statistic, level)[:4]
+        assert row.value == value or np.isnan([row.value, value]).all()
+        assert [row.points, row.groups, row.left_out] == counts
+        assert np.isnan(value) == (row.statistic == "darr")  # scores up to 7 are not 25 apart
 
 
 def test_human_scores_are_normalised_by_judge() -> None:
@@ -198,7 +200,7 @@ def test_four_systems_have_an_exact_p_that_no_seed_changes() -> None:
         run(evalset, levels=("system",), seed=seed, trials=trials).tests
         for seed, trials in ((1, 5), (2, 900))
     ]
-    assert found[0] == found[1]
+    assert [test[:7] for test in found[0]] == [test[:7] for test in found[1]]
     assert all(16 * test.p == round(16 * test.p) for test in found[0])
 
 

@@ -14,7 +14,7 @@ from karat.meta import levels
 from karat.stats.correlation import STATISTICS
 from karat.stats.ties import calibrate
 
-BY = sorted(set(STATISTICS) - {"acc-eq", "spa"})
+BY = sorted(name for name in set(STATISTICS) - {"acc-eq", "spa"} if not STATISTICS[name].pooled)
 
 
 def matrices(seed: int, missing: float = 0.2) -> tuple[np.ndarray, np.ndarray]:

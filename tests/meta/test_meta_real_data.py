@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sacrebleu
 import Stemmer
+from oracles import pair_loops
 from oracles.definers import words
 from oracles.family import Family
 from scipy import stats as scipy_stats
@@ -138,3 +140,79 @@ def test_longer_documents_are_more_reliable(load: Load) -> None:
     scored = score_evalset(load("ted-zhen"), "rouge1")
     found = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
     assert found.rows[0].value < found.rows[1].value
+
+
+# ------------------------------------------------------------------- WMT's statistics, averages
+
+
+def rows_of(matrix: np.ndarray, metric: np.ndarray) -> list[tuple[list[float], list[float]]]:
+    """Segments as groups: the scores of the systems that have both."""
+    both = ~(np.isnan(matrix) | np.isnan(metric))
+    return [
+        (h[k].tolist(), m[k].tolist()) for h, m, k in zip(matrix.T, metric.T, both.T, strict=True)
+    ]
+
+
+def test_statistics_of_pairs_on_wmt23_are_those_of_plain_loops(karat_data: Path) -> None:
+    place = karat_data / "mt-wmt23-ende"
+    if not place.exists():
+        pytest.skip("mt-wmt23-ende is not in KARAT_DATA")
+    evalset = kt.load_evalset(place)
+    by = ("kendall-like", "darr", "tau-23", "pdp")
+    asked = Experiment(
+        *(str(place), ("chrf", "bleu"), ("da-sqm",), ("item",), by), resamples=0, trials=0
+    )
+    result = meta_evaluate(asked, evalset)
+    found = {(row.statistic, row.metric): row.value for row in result.rows}
+    human = evalset.human("da-sqm")
+    for metric in result.scored.metrics:
+        groups = rows_of(human, result.scored.segments(metric))
+        taus = [pair_loops.tau_23(*group) for group in groups if len(group[0]) > 1]
+        differences = [
+            [np.subtract.outer(np.array(x), np.array(x)).ravel() for x in group] for group in groups
+        ]
+        pooled = [np.concatenate([pair[side] for pair in differences]) for side in (0, 1)]
+        wanted = {
+            "kendall-like": pair_loops.kendall_like(groups),
+            "darr": pair_loops.kendall_like(groups, 25),
+            "tau-23": sum(taus) / len(taus),
+            "pdp": scipy_stats.pearsonr(*pooled).statistic,
+        }
+        for name, value in wanted.items():
+            assert found[name, str(metric.of_segments())] == pytest.approx(value, abs=1e-9)
+
+
+def test_system_scores_and_averages_of_two_sets_are_those_of_plain_means(
+    load: Load, karat_data: Path
+) -> None:
+    """chrF of all and of judged outputs as texts of their own, r by scipy, the mean of two sets."""
+    if not (karat_data / "mt-wmt23-ende").exists():
+        pytest.skip("mt-wmt23-ende is not in KARAT_DATA")
+    wmt, ted = kt.load_evalset(karat_data / "mt-wmt23-ende"), load("ted-zhen")
+    results, wanted = {}, {}
+    for which in ("judged", "all"):
+        asked = Experiment(
+            *("wmt", ("chrf", "bleu"), ("mqm",), ("system",), ("pearson",)),
+            resamples=5,
+            trials=5,
+            system_scores=which,
+        )
+        for name, evalset in (("wmt", wmt), ("ted", ted)):
+            result = meta_evaluate(replace(asked, evalset=name), evalset)
+            results[which, name] = result
+            human = evalset.human("mqm")
+            scores = []
+            for texts, own in zip(evalset.systems.values(), human, strict=True):
+                kept = [j for j in range(len(own)) if which == "all" or not np.isnan(own[j])]
+                outputs = [str(texts[j]) for j in kept]
+                references = [list(evalset.references[j]) for j in kept]
+                scores.append(kt.metric("chrf").corpus(outputs, references).value)
+            r = scipy_stats.pearsonr(np.nanmean(human, axis=1), scores).statistic
+            wanted[which, name] = r
+            row = next(row for row in result.rows if row.metric == "chrf")
+            assert row.value == pytest.approx(r, abs=1e-9)
+    assert wanted["all", "wmt"] != pytest.approx(wanted["judged", "wmt"], abs=1e-3)
+    both = kt.average_rankings([results["all", "wmt"], results["all", "ted"]], [3, 1])
+    chrf = next(row for row in both.rows if row.metric == "chrf")
+    mean = (3 * wanted["all", "wmt"] + wanted["all", "ted"]) / 4
+    assert chrf.value == pytest.approx(mean, abs=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
+from karat.meta.bootstrap import bootstrap
 from karat.meta.evaluation import rank_metrics
 from karat.meta.levels import agreement
 from karat.meta.perm_both import perm_both
@@ -72,6 +73,136 @@ def test_progress_counts_pairs() -> None:
     rank_metrics(human, made, trials=10, resamples=0, progress=lambda *report: seen.append(report))
     assert seen[0] == (10, 60, "comparing metrics")
     assert seen[-1] == (60, 60, "comparing metrics")
+
+
+@pytest.mark.parametrize("level", ["system", "item"])
+def test_differences_have_intervals_from_the_same_draws(level: str) -> None:
+    human, made = metrics(6)
+    made["other bad"] *= -1
+    found = rank_metrics(human, made, "pearson", level, trials=20, resamples=40)
+    names = [name for name in made if name != "flat"]
+    drawn = bootstrap(human, [made[name] for name in names], "pearson", level, "both", 40)
+    draws = dict(zip(names, drawn, strict=True))
+    best = found.rows[0]
+    assert (best.delta, best.delta_low, best.delta_high) == (None, None, None)
+    for row in found.rows[1:-1]:
+        assert row.delta == row.value - best.value
+        ends = np.sort(draws[row.metric] - draws[best.metric])[[1, 38]].tolist()
+        assert [row.delta_low, row.delta_high] == ends
+    assert found.rows[-1].delta is None  # flat
+    for test in found.tests:
+        ends = np.sort(draws[test.better] - draws[test.worse])[[1, 38]].tolist()
+        assert [test.low, test.high] == ends
+    texts = [row["delta"] for row in found.records()]
+    assert texts == [row.delta for row in found.rows]
+    assert f"{found.rows[1].delta:+.3f} [" in found.render("text")
+
+
+def test_without_resamples_differences_have_no_interval() -> None:
+    human, made = metrics(6)
+    found = rank_metrics(human, made, trials=5, resamples=0)
+    assert found.rows[1].delta == found.rows[1].value - found.rows[0].value
+    ends = [found.rows[1].delta_low, found.tests[0].low, found.tests[0].high]
+    assert np.isnan(ends).all()
+
+
+def test_system_scores_of_all_cells_are_those_of_matrices_with_all_human_scores_known() -> None:
+    """Metric means of all cells against human means of judged ones."""
+    human, made = metrics(7)
+    made.pop("flat")
+    judged = human.copy()
+    judged[:, 90:] = np.nan
+    judged[2, :30] = np.nan
+    how = {"trials": 30, "resamples": 10}
+    rows = {
+        name: {r.metric: r for r in rank_metrics(judged, made, "pearson", "system", **more).rows}
+        for name, more in (("judged", how), ("all", {**how, "system_scores": "all"}))
+    }
+    for name, scores in made.items():
+        means = np.nanmean(judged, axis=1)
+        seen = np.where(np.isnan(judged), np.nan, scores)
+        wanted = {"judged": np.nanmean(seen, axis=1), "all": scores.mean(axis=1)}
+        for which, own in wanted.items():
+            assert rows[which][name].value == pytest.approx(np.corrcoef(means, own)[0, 1])
+    with pytest.raises(InputError, match="system_scores 'some': expected one of judged, all"):
+        rank_metrics(judged, made, system_scores="some")
+    short = {"a": human[:, :5]}
+    with pytest.raises(InputError, match="expected the same, systems x segments"):
+        rank_metrics(human, short, "pearson", "system", system_scores="all")
+
+
+@pytest.mark.parametrize(
+    ("by", "level"),
+    [
+        *(("pearson", at) for at in ("system", "segment", "item", "by-system")),
+        *(("tau-b", at) for at in ("system", "segment", "item", "by-system")),
+        ("spearman", "item"),
+        ("acc-eq", "item"),
+        ("spa", "system"),
+        *((by, "item") for by in ("tau-23", "kendall-like", "darr", "pdp")),
+    ],
+)
+def test_threads_do_not_change_a_ranking(by: str, level: str) -> None:
+    human, made = metrics(6)
+    human[0, :4] = np.nan
+    found = [
+        rank_metrics(human, made, by, level, resamples=20, trials=20, threads=n) for n in (1, 2, 3)
+    ]
+    assert repr(found[0].rows) == repr(found[1].rows) == repr(found[2].rows)
+    assert found[0].tests == found[1].tests == found[2].tests
+    one, *others = (next(iter(ranking.resampled.values())) for ranking in found)
+    assert [*one.exchanges] == [(test.better, test.worse) for test in found[0].tests]
+    for other in others:
+        np.testing.assert_equal(other.draws, one.draws)
+        np.testing.assert_equal(other.exchanges, one.exchanges)
+
+
+@pytest.mark.parametrize(
+    ("by", "level"), [("pearson", "item"), ("acc-eq", "item"), ("spa", "system")]
+)
+def test_kept_differences_are_those_that_were_counted(by: str, level: str) -> None:
+    human, made = metrics(6)
+    found = rank_metrics(human, made, by, level, resamples=0, trials=30, threads=2)
+    (resampled,) = found.resampled.values()
+    assert len(found.tests) >= 3
+    for test in found.tests:
+        delta, differences = resampled.exchanges[test.better, test.worse]
+        assert (delta, len(differences)) == (test.delta, 30)
+        assert test.p == (1 + np.count_nonzero(differences >= delta - 1e-12)) / 31
+
+
+@pytest.mark.parametrize(("by", "level"), [("acc-eq", "item"), ("spa", "system")])
+def test_metrics_without_common_pairs_have_undefined_differences(by: str, level: str) -> None:
+    """Each has its own segments: alone they have values, together they have no cell."""
+    human = np.random.default_rng(3).normal(size=(5, 40))
+    left, right = human.copy(), human.copy()
+    left[:, 20:] = right[:, :20] = np.nan
+    found = rank_metrics(human, {"a": left, "b": right}, by, level, resamples=0, trials=10)
+    assert np.isnan(found.tests[0].p)
+    (resampled,) = found.resampled.values()
+    assert np.isnan(resampled.exchanges["a", "b"].differences).tolist() == [True] * 10
+
+
+def test_soft_pairwise_accuracy_keeps_to_judged_segments() -> None:
+    human, made = metrics(7)
+    human[:, 90:] = np.nan
+    how = {"resamples": 3, "trials": 20}
+    judged, every = (
+        rank_metrics(human, made, "spa", "system", system_scores=which, **how)
+        for which in ("judged", "all")
+    )
+    assert repr(judged.rows) == repr(every.rows)
+    assert judged.tests == every.tests
+    assert len(judged.tests) >= 3
+
+
+def test_ranks_by_soft_pairwise_accuracy() -> None:
+    human, made = metrics(7)
+    how = {"resamples": 0, "trials": 50}
+    found = [rank_metrics(human, made, "spa", "system", threads=n, **how) for n in (1, 2)]
+    assert found[0].tests == found[1].tests
+    assert found[0].rows[0].rank == 1
+    assert not any("No ranks" in note for note in found[0].notes)
 
 
 def test_the_ranking_of_matrices_has_a_document() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -140,3 +141,59 @@ def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
         assert ((drawn > 0) & (drawn <= 1)).all()
     with pytest.raises(kt.InputError, match="choose the level system"):
         view("segment", scored, human).agreement(scored.metrics[0], statistic("spa"))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_systems_can_be_scored_on_all_outputs(name: str) -> None:
+    evalset = small_set(5, unjudged=0.6)
+    human = evalset.human("quality")
+    scored = replace(score_evalset(evalset, name), system_scores="all")
+    assert (scored.present & np.isnan(human)).any(axis=1).sum() == 4  # have outputs nobody judged
+    metric = kt.metric(name)
+    corpus, means = (view(level, scored, human) for level in ("system", "system-mean"))
+    for k, texts in enumerate(evalset.systems.values()):
+        there = [j for j, text in enumerate(texts) if text is not None]
+        references = [list(evalset.references[j]) for j in there]
+        outputs = [texts[j] or "" for j in there]
+        wanted = metric.corpus(outputs, references).value
+        assert corpus.metrics[metric][k, 0] == pytest.approx(metric.sign * wanted)
+        own = metric.of_segments()
+        each = [own.corpus([o], [r]).value for o, r in zip(outputs, references, strict=True)]
+        assert means.metrics[own][k, 0] == pytest.approx(own.sign * float(np.mean(each)))
+        for seen in (corpus, means):
+            assert seen.human[k, 0] == pytest.approx(np.nanmean(human[k]))
+
+
+@pytest.mark.parametrize("over", ["both", "segments", "systems"])
+def test_resampled_systems_keep_the_outputs_that_nobody_judged(over: str) -> None:
+    evalset = small_set(6)
+    human, metric = evalset.human("quality"), kt.metric("bleu").of_segments()
+    scored = replace(score_evalset(evalset, "bleu"), system_scores="all")
+    seen = view("system-mean", scored, human)
+    found = seen.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
+    scores = scored.segments(kt.metric("bleu"))
+    assert list(seen.metrics) == [metric]
+    ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
+    for value, s, t in zip(found, systems, segments, strict=True):
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            points = [np.nanmean(x[s][:, t], axis=1) for x in (human, scores)]
+        both = ~np.isnan(points).any(axis=0)
+        wanted = pearson(*(p[both].tolist() for p in points))
+        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+def test_where_everything_is_judged_all_outputs_are_the_judged_ones() -> None:
+    evalset = small_set(7, missing=0.0, unjudged=0.0)
+    human = evalset.human("quality")
+    judged = score_evalset(evalset, ("bleu", "chrf"))
+    for level in ("system", "system-mean"):
+        one, other = (
+            view(level, replace(judged, system_scores=which), human) for which in ("judged", "all")
+        )
+        for metric in one.metrics:
+            by = STATISTICS["pearson"]
+            found = other.agreement(metric, by).value
+            assert found == pytest.approx(one.agreement(metric, by).value)
+        draws = (seen.draws(STATISTICS["tau-b"], "both", 20, 1, silent) for seen in (one, other))
+        np.testing.assert_allclose(*draws)

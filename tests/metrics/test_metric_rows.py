@@ -78,7 +78,7 @@ def test_metrics_scored_together_are_those_scored_alone(corpus: Corpus) -> None:
     metrics = [parse(name) for name in NAMES]
     texts = Strings(corpus.candidates)
     refs = as_references(corpus.references, len(texts))
-    (found,) = run_batches(metrics, [texts, texts], refs, lambda m, rows: rows)
+    (found,) = run_batches(metrics, {"A": texts, "B": texts}, refs, lambda m, rows, first: rows)
     for metric, first, second in zip(metrics, *found, strict=True):
         alone = metric.stats(*corpus)
         assert np.array_equal(first, alone), metric

@@ -12,9 +12,9 @@ import karat.metrics.loop as run_module
 from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
 from karat.progress import silent
-from karat.scoring import Wanted, as_systems, collect
+from karat.scoring import Wanted, as_inputs, collect
 from karat.text.recipe import Lexicon
-from karat.text.references import References, as_references
+from karat.text.references import References
 from karat.text.segments import Lines
 
 NAMES = [
@@ -185,8 +185,7 @@ def test_no_sum_depends_on_runs_or_their_order(
 
 
 def test_rows_to_be_resampled_are_kept_small(corpus: tuple[list[str], list[list[str]]]) -> None:
-    systems = as_systems({"A": corpus[0]})
-    given = as_references(corpus[1], SEGMENTS)
-    (kept,) = collect([parse("bleu")], systems, given, Wanted(rows=True), 1, silent).values()
+    given = as_inputs({"A": corpus[0]}, corpus[1], "bleu")
+    (kept,) = collect(given, Wanted(rows=True), 1, silent).values()
     assert {block.dtype for block in kept.rows} == {np.dtype(np.uint8)}
     assert kept.stats.tolist() == parse("bleu").stats(*corpus).tolist()

@@ -15,8 +15,8 @@ from karat.nuggets.intervals.intervals import (
     Errors,
     score_errors,
     score_interval,
-    student_quantile,
 )
+from karat.stats.distributions import student_quantile
 
 
 @given(st.floats(0.001, 0.4), st.floats(1, 300))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from math import sqrt
 
 Vector = Sequence[float]
@@ -36,6 +36,48 @@ def tau_c(human: Vector, metric: Vector) -> float:
     con, dis, _, _, _, h_values, m_values = pair_counts(human, metric)
     k = min(h_values, m_values)
     return 2 * k * (con - dis) / (len(human) ** 2 * (k - 1)) if k > 1 else float("nan")
+
+
+def tau_23(human: Vector, metric: Vector) -> float:
+    """Pairs that are right minus pairs that are wrong, by all pairs; a tie is right if both tie."""
+    signs = [
+        (_sign(h1 - h2), _sign(m1 - m2))
+        for (h1, m1), (h2, m2) in combinations(zip(human, metric, strict=True), 2)
+    ]
+    right = sum(1 if h == m else -1 for h, m in signs)
+    return right / len(signs) if signs else float("nan")
+
+
+def _sign(x: float) -> int:
+    return (x > 0) - (x < 0)
+
+
+Groups = Iterable[tuple[Vector, Vector]]
+
+
+def kendall_like(groups: Groups, gap: float = 0.0) -> float:
+    """WMT's: of the pairs of all groups that humans tell apart, right minus wrong by all."""
+    right = wrong = 0
+    for human, metric in groups:
+        for (h1, m1), (h2, m2) in combinations(zip(human, metric, strict=True), 2):
+            if h1 == h2 or abs(h1 - h2) < gap:
+                continue
+            if (h1 > h2 and m1 > m2) or (h1 < h2 and m1 < m2):
+                right += 1
+            else:
+                wrong += 1
+    return (right - wrong) / (right + wrong) if right + wrong else float("nan")
+
+
+def pairwise_difference_pearson(groups: Groups) -> float:
+    """Pearson's r of h[i] - h[j] and m[i] - m[j] over all ordered pairs of all groups."""
+    human: list[float] = []
+    metric: list[float] = []
+    for h, m in groups:
+        for i, j in permutations(range(len(h)), 2):
+            human.append(h[i] - h[j])
+            metric.append(m[i] - m[j])
+    return pearson(human, metric)
 
 
 def average_ranks(x: Vector) -> list[float]:

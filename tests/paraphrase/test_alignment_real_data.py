@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from karat.paraphrase.align.hmm import Aligner, align_words
+from karat.paraphrase.align.aligner import Aligner
+from karat.paraphrase.align.hmm import align_words
 from karat.text.tokens import tokenize
 
 

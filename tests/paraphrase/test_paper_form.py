@@ -16,7 +16,8 @@ from karat.errors import InputError
 from karat.paraphrase import Pivot, judged_rows, read_parallel
 from karat.paraphrase.pem.model import PEM, bundled_model
 from karat.paraphrase.pem.svr import GRID, fit_svr, search
-from karat.paraphrase.pem.training import train_language, train_pem
+from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.train.language import train_language
 from karat.storage.store import read_store
 from karat.text.segments import Strings
 

@@ -222,7 +222,8 @@ def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.align.parallel_text import read_parallel
     from karat.paraphrase.pem.judged_pairs import add_controls, judged_rows
-    from karat.paraphrase.pem.training import Pivot, train_pem
+    from karat.paraphrase.pem.training import train_pem
+    from karat.paraphrase.train.staged import Pivot
 
     text = resources.files("karat") / "data" / "paraphrase" / "en-fr.tsv"
     judged = judged_rows(add_controls(load_evalset("demo-paraphrases"), "overall"), "overall")

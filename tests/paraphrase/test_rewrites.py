@@ -6,15 +6,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.small_tables import Counts, phrase_counts
 
 from karat.errors import InputError
-from karat.paraphrase.generate import rewrites
-from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
-from karat.text.recipe import Recipe
+from karat.paraphrase.generate import paths, rewrites_by_parts
+from karat.paraphrase.generate.paths import PivotPhrases, RewriteLimits
+from karat.paraphrase.generate.rewrites import rewrite_table
+from karat.paraphrase.table import table_files
+from karat.paraphrase.table.phrase_pairs import PhraseCounts
+from karat.paraphrase.table.phrase_table import padded, starts
+from karat.storage import memory
+from karat.text.recipe import Ragged, Recipe
+from karat.text.tokens import Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000)
 Found = Mapping[str, Mapping[str, float]]
@@ -66,7 +73,7 @@ tables = st.dictionaries(phrases, rows, min_size=1, max_size=7)
 @given(languages=st.lists(tables, min_size=1, max_size=3), run=st.sampled_from([1, 7, 1 << 22]))
 def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rewrites, "_ROWS", run)
+        patch.setattr(paths, "_ROWS", run)
         wanted = {e: row for e, row in expected(languages).items() if row}
         if not wanted:
             with pytest.raises(InputError, match="translated alike"):
@@ -76,6 +83,47 @@ def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
     assert got.keys() == wanted.keys()
     for e, row in wanted.items():
         assert got[e] == pytest.approx(row)
+
+
+def in_order(counts: PhraseCounts, vocab: Vocab) -> PivotPhrases:
+    """Sort pairs as extraction does."""
+    sides = [(counts.source_ids, counts.source_offsets), (counts.pivot_ids, counts.pivot_offsets)]
+    tables = [padded(Ragged(*side), 3) for side in sides]
+    order = np.lexsort(np.concatenate(tables, axis=1).T[::-1])
+    columns = []
+    for table in tables:
+        columns += [table[order][table[order] >= 0], starts((table[order] >= 0).sum(axis=1))]
+    return PivotPhrases(PhraseCounts(*columns, counts.counts[order]), vocab)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    languages=st.lists(tables, min_size=1, max_size=3),
+    limits=st.sampled_from([ALL, RewriteLimits(), RewriteLimits(0.2, 0.2, 0.1, 2)]),
+    run=st.sampled_from([1, 3, 1 << 20]),
+    limit=st.integers(1, 3000),
+)
+def test_rewrites_do_not_depend_on_memory(
+    languages: list[Counts], limits: RewriteLimits, run: int, limit: int
+) -> None:
+    counted = [in_order(*phrase_counts(counts)[:2]) for counts in languages]
+    try:
+        wanted = rewrite_table(counted, Recipe("none"), limits)
+    except InputError:
+        wanted = None
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (rewrites_by_parts, paths):
+            patch.setattr(module, "_ROWS", run)
+        patch.setattr(table_files, "_PAIRS", run)
+        patch.setattr(memory, "LEAST", 1)
+        if wanted is None:
+            with pytest.raises(InputError, match="translated alike"):
+                rewrite_table(counted, Recipe("none"), limits, memory=limit)
+            return
+        got = rewrite_table(counted, Recipe("none"), limits, memory=limit)
+    assert list(got.arrays) == list(wanted.arrays)
+    for name, array in wanted.arrays.items():
+        np.testing.assert_array_equal(got.arrays[name], array, name)
 
 
 TEXT: Counts = {"big": {"grand": 3}, "large": {"grand": 1}, "tall": {"grand": 1, "haut": 3}}

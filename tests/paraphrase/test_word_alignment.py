@@ -12,8 +12,9 @@ from oracles import align_enumeration as oracle
 
 from karat import _kernel
 from karat.errors import InputError, Interrupted
-from karat.paraphrase.align import hmm as align
-from karat.paraphrase.align.hmm import Aligner, align_words
+from karat.paraphrase.align import batches, hmm
+from karat.paraphrase.align.aligner import Aligner
+from karat.paraphrase.align.hmm import align_words
 from karat.paraphrase.align.links import Links
 from karat.text.tokens import Tokens, tokenize
 
@@ -185,7 +186,7 @@ def random_text(seed: int, sentences: int) -> tuple[Tokens, Tokens]:
 
 @pytest.mark.parametrize("decoding", ["posterior", "grow-diag-final-and"])
 def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -> None:
-    monkeypatch.setattr(align, "_CELLS", 1000)
+    monkeypatch.setattr(batches, "_CELLS", 1000)
     texts = random_text(1, 300)
     how = Aligner(decoding=decoding)
     one = align_words(*texts, how, threads=1).links
@@ -199,7 +200,7 @@ def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -
 def test_neither_does_a_table_too_large_to_point_into(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = random_text(2, 100)
     stored = align_words(*texts)
-    monkeypatch.setattr(align, "_STORED_CELLS", 0)
+    monkeypatch.setattr(hmm, "_STORED_CELLS", 0)
     sought = align_words(*texts)
     np.testing.assert_array_equal(stored.links.source, sought.links.source)
     np.testing.assert_array_equal(stored.links.offsets, sought.links.offsets)

@@ -6,6 +6,7 @@ must be the same on every processor; test_processors.py runs it under several.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -92,16 +93,29 @@ meta demo -m bleu -m chrf --dimension adequacy --resamples 50 --trials 50 --save
 meta --experiment experiment.toml -f json
 meta demo -m chrf -d 'adequacy - fluency' -l segment -l system -s pearson -s spearman -s tau-b
   --resamples 50 --trials 0 --p-values -f json
+meta demo parsed -m bleu -m chrf -l item -l system -s kendall-like -s pdp -s tau-23 --weights 2,1
+  --system-scores all --resamples 50 --trials 50 --save study.toml -f json
+meta --experiment study.toml -f json
 meta fit demo -m bleu -m ter -m wer@substitutions -d fluency -d 'adequacy - errors' -f json
 meta fit parsed -m simple_tree_accuracy -m simple_tree_accuracy@substitutions -f json
 score --set parsed -m generation_tree_accuracy -m quality_accuracy --segments -f json
 data convert parsed parsed.jsonl --format jsonl
+score outputs.csv --by system --id segment -m bleu -m rougeL --bootstrap 100 -f json
+compare outputs.csv --by system --id segment -m bleu -m gtm --baseline cinder -f json
+compare outputs.csv --by system --id segment -m chrf --buckets 4 -f json
+score outputs.csv --by system --id segment -m bleu -m rougeL --shards parts --shard 1/1
+merge parts --bootstrap 100 -f json
+merge parts --compare --baseline cinder -f json
+gate atlas.txt -r ref1.txt -m chrf -m gtm -m ter -b gate.tsv --update --texts
+gate beacon.txt -r ref1.txt -b gate.tsv --max-drop 20 --min-score chrf=50 --examples 2 -f json
+gate heron --key demo-nuggets -m f -m A -b nuggets.tsv --update
+gate heron --key demo-nuggets -b nuggets.tsv --no-loss -f json
 """
 LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
 WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("kn.arpa", "katz.arpa", "links.txt", "pem.npz", "realizer.npz", "with-controls"),
     *("demo-folder", "demo.jsonl", "flooded", "nuggets.jsonl", "nuggets-trec", "phrases.txt"),
-    *("table.npz", "experiment.toml", "parsed.jsonl"),
+    *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml"),
 )
 TIMES = re.compile(r', "speed": [^,}]+|in [0-9]+ s of processor time')  # never the same twice
 TRAINED = ("paraphrase evaluate", "paraphrase train", "--model pem.npz", "pem.npz")
@@ -132,6 +146,19 @@ def prepare(folder: Path) -> None:
     words = [line.split("\t")[1] for line in first[0].split("\n") if line[:1].isdigit()]
     (folder / "words.txt").write_text(" ".join(reversed(words)) + "\n", "utf-8")
     lay_out_parsed(folder / "parsed", first)
+    lay_out_table(folder)
+
+
+def lay_out_table(folder: Path) -> None:
+    """Lay out outputs of three systems as one table."""
+    references = (folder / "ref1.txt").read_text("utf-8").rstrip("\n").split("\n")
+    with (folder / "outputs.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["system", "segment", "output", "reference"])
+        for name in ("atlas", "beacon", "cinder"):
+            text = (folder / f"{name}.txt").read_text("utf-8-sig").rstrip("\n")
+            for i, (output, reference) in enumerate(zip(text.split("\n"), references, strict=True)):
+                table.writerow([name, f"{i:02}", output, reference])
 
 
 def lay_out_parsed(folder: Path, sentences: list[str]) -> None:

@@ -6,6 +6,7 @@
 #include "core/watch.hpp"
 #include "paraphrase/align/bind.hpp"
 #include "paraphrase/align/joint_aligner.hpp"
+#include "paraphrase/align/sorted_union.hpp"
 #include "paraphrase/align/symmetrizer.hpp"
 
 namespace karat::paraphrase {
@@ -20,16 +21,105 @@ int32_t words_in(const Ids& ids) {
     return most + 1;
 }
 
+Bitext bitext(const Ids& s_ids, const Offsets& s_offsets, const Ids& p_ids,
+              const Offsets& p_offsets, int64_t longest) {
+    if (s_offsets.shape(0) != p_offsets.shape(0))
+        throw nb::value_error("the texts have different numbers of sentences");
+    return {ragged_in_order(s_ids, s_offsets), ragged_in_order(p_ids, p_offsets),
+            static_cast<int64_t>(s_offsets.shape(0)) - 1, longest};
+}
+
+// The word pairs of a text: rows, columns, and the pair of every cell.
+nb::tuple word_pairs(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest) {
+    const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
+    const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
+    Poll poll{nb::none()};
+    std::unique_ptr<WordPairs> found;
+    {
+        nb::gil_scoped_release release;
+        Watch watch(std::ref(poll));
+        found = std::make_unique<WordPairs>(text, s_words, p_words, true, watch);
+        found->columns.shrink_to_fit();
+    }
+    return nb::make_tuple(give(std::move(found->rows)), give(std::move(found->columns)),
+                          give(std::move(found->cells)));
+}
+
+using Entry = TranslationTable::Entry;
+using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using JumpSums = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+Jumps jumps_of(const Weights& weights, size_t direction) {
+    if (weights.shape(0) != 2 || weights.shape(1) != Jumps::buckets)
+        throw nb::value_error("the jumps have a wrong shape");
+    Jumps found;
+    for (int b = 0; b < Jumps::buckets; ++b) found.weight[b] = weights(direction, b);
+    return found;
+}
+
+Array<float> first_jumps() {
+    std::vector<float> found(2 * Jumps::buckets, Jumps().weight[0]);
+    return give(std::move(found), {2, static_cast<size_t>(Jumps::buckets)});
+}
+
+// The M-step of the jumps, from counts as `JointAligner.jump_counts` has them.
+Array<float> update_jumps(Weights weights, JumpSums counts) {
+    if (counts.shape(0) != 2 || counts.shape(1) != 2 || counts.shape(2) != Jumps::buckets)
+        throw nb::value_error("the counts of jumps have a wrong shape");
+    std::vector<float> found;
+    for (size_t direction = 0; direction < 2; ++direction) {
+        Jumps jumps = jumps_of(weights, direction);
+        JumpCounts::Whole whole;
+        for (size_t kind = 0; kind < 2; ++kind)
+            for (int b = 0; b < Jumps::buckets; ++b)
+                whole[kind][b] = counts(direction, kind, b);
+        JumpCounts::update(jumps, whole);
+        found.insert(found.end(), jumps.weight, jumps.weight + Jumps::buckets);
+    }
+    return give(std::move(found), {2, static_cast<size_t>(Jumps::buckets)});
+}
+
+// sums[at[k]] += values[k]
+void add_at(Sums sums, Ids at, Offsets values) {
+    if (at.shape(0) != values.shape(0)) throw nb::value_error("two arrays of unequal length");
+    for (size_t k = 0; k < at.shape(0); ++k) {
+        if (at(k) < 0 || static_cast<size_t>(at(k)) >= sums.shape(0))
+            throw nb::index_error("no such sum");
+        sums(at(k)) += values(k);
+    }
+}
+
+// Probabilities of pairs of words (source, pivot) from their counts and those of the words; a word
+// without counts keeps what its pairs had.
+Array<float> estimate_pairs(Rows pairs, Offsets counts, Offsets source, Offsets pivot,
+                            Weights held) {
+    const size_t n = counts.shape(0);
+    if (pairs.shape(0) != n || pairs.shape(1) != 2 || held.shape(0) != n || held.shape(1) != 2)
+        throw nb::value_error("the counts do not fit the pairs");
+    std::vector<float> found;
+    found.reserve(2 * n);
+    for (size_t k = 0; k < n; ++k) {
+        const int32_t e = pairs(k, 0), f = pairs(k, 1);
+        if (e < 0 || f < 0 || static_cast<size_t>(e) >= source.shape(0) ||
+            static_cast<size_t>(f) >= pivot.shape(0))
+            throw nb::index_error("no such word");
+        const Entry made = TranslationTable::estimate(counts(k), source(e), pivot(f),
+                                                      {held(k, 0), held(k, 1)});
+        found.push_back(made.forward);
+        found.push_back(made.backward);
+    }
+    return give(std::move(found), {n, 2});
+}
+
 // Keeps alive the arrays that the aligner looks into.
 class PyAligner {
   public:
     PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
               int64_t most_cells, bool root)
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets) {
-        if (s_offsets.shape(0) != p_offsets.shape(0))
-            throw nb::value_error("the texts have different numbers of sentences");
-        const Bitext text{ragged_in_order(s_ids, s_offsets), ragged_in_order(p_ids, p_offsets),
-                          static_cast<int64_t>(s_offsets.shape(0)) - 1, longest};
+        const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
         const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
         Poll poll{nb::none()};
         nb::gil_scoped_release release;
@@ -37,12 +127,52 @@ class PyAligner {
         aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, root, watch);
     }
 
+    // A part of a text, with what was learned from all of it so far: `cells` say which entry each
+    // cell of each sentence pair has.
+    PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
+              bool root, Ids cells, Weights entries, Weights jumps)
+        : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets),
+          cells_(cells), entries_(entries) {
+        const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
+        const size_t size = entries.shape(0);
+        if (entries.shape(1) != 2 || text.all_cells() != static_cast<int64_t>(cells.shape(0)))
+            throw nb::value_error("the cells do not fit the text, or the entries are not pairs");
+        for (size_t k = 0; k < cells.shape(0); ++k)
+            if (cells(k) < 0 || static_cast<size_t>(cells(k)) >= size)
+                throw nb::value_error("a cell has no entry");
+        static_assert(sizeof(Entry) == 2 * sizeof(float));
+        const auto* const given = reinterpret_cast<const Entry*>(entries.data());
+        aligner_ = std::make_unique<JointAligner>(text, root, cells.data(), given, size,
+                                                  jumps_of(jumps, 0), jumps_of(jumps, 1));
+        part_ = true;
+    }
+
     void expect(int64_t start, int64_t stop, bool hmm) {
         check(start, stop);
         nb::gil_scoped_release release;
         aligner_->expect(start, stop, hmm);
     }
+
+    // The counts of some entries as whole numbers.
+    Array<int64_t> counts(int64_t start, int64_t stop) const {
+        const ExactSums& sums = aligner_->table().counts();
+        if (start < 0 || start > stop || stop > static_cast<int64_t>(sums.size()))
+            throw nb::index_error("no such entries");
+        std::vector<int64_t> found;
+        found.reserve(stop - start);
+        for (int64_t k = start; k < stop; ++k) found.push_back(sums.whole(k));
+        return give(std::move(found));
+    }
+    // For each direction: how much each jump was made, and could have been.
+    Array<int64_t> jump_counts() const {
+        std::vector<int64_t> found;
+        for (const bool backward : {false, true})
+            for (const auto& kind : aligner_->jump_counts(backward).whole())
+                found.insert(found.end(), kind.begin(), kind.end());
+        return give(std::move(found), {2, 2, static_cast<size_t>(Jumps::buckets)});
+    }
     void update(bool hmm) {
+        whole();
         nb::gil_scoped_release release;
         aligner_->update(hmm);
     }
@@ -80,6 +210,7 @@ class PyAligner {
 
     // t(pivot | source) and t(source | pivot) of a pair of words; zeros if they are never together.
     nb::tuple translation(int32_t e, int32_t f) const {
+        whole();
         if (e < 0 || f < 0 || e >= words_in(s_ids_) || f >= words_in(p_ids_))
             throw nb::index_error("no such word");
         const int32_t at = aligner_->table().find(e, f);
@@ -97,6 +228,9 @@ class PyAligner {
     size_t nbytes() const { return aligner_->table().bytes(); }
 
   private:
+    void whole() const {
+        if (part_) throw nb::value_error("this is an aligner of a part of a text");
+    }
     void check(int64_t start, int64_t stop) const {
         if (start < 0 || start > stop || stop > aligner_->text().size)
             throw nb::index_error("no such sentences");
@@ -104,7 +238,43 @@ class PyAligner {
 
     Ids s_ids_, p_ids_;
     Offsets s_offsets_, p_offsets_;
+    Ids cells_;
+    Weights entries_;
+    bool part_ = false;
     std::unique_ptr<JointAligner> aligner_;
+};
+
+// A union that goes on where it stopped, so that its result may go to files piece by piece.
+class PyUnion {
+  public:
+    PyUnion(std::vector<Rows> parts, int64_t width) : parts_(std::move(parts)), width_(width) {
+        std::vector<SortedUnion::Part> found;
+        for (const Rows& part : parts_) {
+            if (width < 1 || part.shape(1) != static_cast<size_t>(width))
+                throw nb::value_error("the rows have another width");
+            found.push_back({part.data(), part.shape(0)});
+        }
+        union_ = std::make_unique<SortedUnion>(std::move(found), width);
+    }
+    bool done() const { return union_->done(); }
+
+    // The next `enough` different rows, and of each part the numbers of its rows among these.
+    nb::tuple next(int64_t enough) {
+        SortedUnion::Piece piece;
+        {
+            nb::gil_scoped_release release;
+            piece = union_->move(static_cast<size_t>(std::max<int64_t>(enough, 1)));
+        }
+        const size_t width = static_cast<size_t>(width_), n = piece.rows.size() / width;
+        nb::list numbers;
+        for (auto& one : piece.numbers) numbers.append(give(std::move(one)));
+        return nb::make_tuple(give(std::move(piece.rows), {n, width}), numbers);
+    }
+
+  private:
+    std::vector<Rows> parts_;
+    int64_t width_;
+    std::unique_ptr<SortedUnion> union_;
 };
 
 Symmetrizer::Rule rule_named(const std::string& name) {
@@ -148,6 +318,11 @@ void bind_align(nb::module_& m) {
     nb::class_<PyAligner>(m, "JointAligner")
         .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, int64_t, bool>(), "s_ids"_a,
              "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "most_cells"_a, "root"_a)
+        .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, bool, Ids, Weights, Weights>(),
+             "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "root"_a, "cells"_a,
+             "entries"_a, "jumps"_a)
+        .def("counts", &PyAligner::counts, "start"_a, "stop"_a)
+        .def("jump_counts", &PyAligner::jump_counts)
         .def("expect", &PyAligner::expect, "start"_a, "stop"_a, "hmm"_a)
         .def("update", &PyAligner::update, "hmm"_a)
         .def("decode", &PyAligner::decode, "start"_a, "stop"_a, "hmm"_a, "rule"_a, "threshold"_a)
@@ -156,6 +331,17 @@ void bind_align(nb::module_& m) {
         .def("jumps", &PyAligner::jumps, "backward"_a)
         .def_prop_ro("pairs", &PyAligner::pairs)
         .def_prop_ro("nbytes", &PyAligner::nbytes);
+    nb::class_<PyUnion>(m, "SortedUnion")
+        .def(nb::init<std::vector<Rows>, int64_t>(), "parts"_a, "width"_a)
+        .def_prop_ro("done", &PyUnion::done)
+        .def("next", &PyUnion::next, "enough"_a);
+    m.def("word_pairs", &word_pairs, "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a,
+          "longest"_a);
+    m.def("first_jumps", &first_jumps);
+    m.def("update_jumps", &update_jumps, "jumps"_a, "counts"_a);
+    m.def("add_at", &add_at, "sums"_a, "at"_a, "values"_a);
+    m.def("estimate_pairs", &estimate_pairs, "pairs"_a, "counts"_a, "source"_a, "pivot"_a,
+          "held"_a);
     m.def("symmetrize", &symmetrize, "s_lengths"_a, "p_lengths"_a, "s1"_a, "p1"_a, "offsets1"_a,
           "s2"_a, "p2"_a, "offsets2"_a, "rule"_a);
 }

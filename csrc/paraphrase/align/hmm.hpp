@@ -9,6 +9,7 @@
 // places.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -57,17 +58,34 @@ class JumpCounts {
             could_.add(b, could[b]);
         }
     }
-    // One part in a hundred is spread evenly, so that no jump becomes impossible.
     void update(Jumps& jumps) {
+        update(jumps, whole());
+        made_.clear();
+        could_.clear();
+    }
+
+    // Both counts of every bucket as whole numbers, which may be added to those of other texts.
+    using Whole = std::array<std::array<int64_t, Jumps::buckets>, 2>;
+    Whole whole() const {
+        Whole found;
+        for (int b = 0; b < Jumps::buckets; ++b) {
+            found[0][b] = made_.whole(b);
+            found[1][b] = could_.whole(b);
+        }
+        return found;
+    }
+
+    // One part in a hundred is spread evenly, so that no jump becomes impossible.
+    static void update(Jumps& jumps, const Whole& counts) {
         double weight[Jumps::buckets], sum = 0;
         for (int b = 0; b < Jumps::buckets; ++b) {
-            weight[b] = could_.get(b) > 0 ? made_.get(b) / could_.get(b) : 0.0;
+            const auto made = static_cast<double>(counts[0][b]);
+            const auto could = static_cast<double>(counts[1][b]);
+            weight[b] = could > 0 ? made / could : 0.0;
             sum += weight[b];
         }
         for (int b = 0; sum > 0 && b < Jumps::buckets; ++b)
             jumps.weight[b] = static_cast<float>(0.99 * weight[b] / sum + 0.01 / Jumps::buckets);
-        made_.clear();
-        could_.clear();
     }
 
   private:

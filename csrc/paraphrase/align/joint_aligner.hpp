@@ -32,9 +32,17 @@ class JointAligner {
                  bool root, Watch& watch)
         : text_(text), root_(root), table_(text, source_words, pivot_words, most_cells, watch) {}
 
+    // An aligner of a part of a text, with what was learned from all of it so far; it does not
+    // update, but says what it counted.
+    JointAligner(const Bitext& text, bool root, const int32_t* cells,
+                 const TranslationTable::Entry* entries, size_t size, const Jumps& ahead,
+                 const Jumps& back)
+        : text_(text), root_(root), table_(text, cells, entries, size), jumps_{ahead, back} {}
+
     const TranslationTable& table() const { return table_; }
     const Bitext& text() const { return text_; }
     const Jumps& jumps(bool backward) const { return backward ? jumps_[1] : jumps_[0]; }
+    const JumpCounts& jump_counts(bool backward) const { return counts_[backward ? 1 : 0]; }
 
     // What both directions believe about one sentence pair.
     class View {

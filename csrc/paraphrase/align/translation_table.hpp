@@ -11,8 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/ragged.hpp"
-#include "core/watch.hpp"
+#include "paraphrase/align/word_pairs.hpp"
 
 namespace karat::paraphrase {
 
@@ -27,32 +26,17 @@ class ExactSums {
         const auto whole = static_cast<int64_t>(value * one + 0.5);
         if (whole) sums_[at].fetch_add(whole, std::memory_order_relaxed);
     }
-    double get(size_t at) const {
-        return static_cast<double>(sums_[at].load(std::memory_order_relaxed)) / one;
-    }
+    int64_t whole(size_t at) const { return sums_[at].load(std::memory_order_relaxed); }
     void clear() {
         for (size_t i = 0; i < size_; ++i) sums_[i].store(0, std::memory_order_relaxed);
     }
+
+    size_t size() const { return size_; }
 
   private:
     static constexpr double one = 4294967296.0;
     const size_t size_;
     std::unique_ptr<std::atomic<int64_t>[]> sums_;
-};
-
-// Two texts side by side. Pairs with an empty side or with too long a side take no part.
-struct Bitext {
-    Ragged source, pivot;
-    int64_t size;
-    int64_t longest;
-
-    bool takes_part(int64_t s) const {
-        const int64_t n = source.length(s), m = pivot.length(s);
-        return n && m && n <= longest && m <= longest;
-    }
-    int64_t cells(int64_t s) const {
-        return takes_part(s) ? source.length(s) * pivot.length(s) : 0;
-    }
 };
 
 class TranslationTable {
@@ -61,31 +45,35 @@ class TranslationTable {
         float forward, backward;  // t(pivot | source), t(source | pivot)
     };
 
-    // Where every cell of every sentence pair finds its entry is kept if there are at most
-    // `most_cells`; otherwise it is looked for each time.
+    // The table of all word pairs of a text. Where every cell of every sentence pair finds its
+    // entry is kept if there are at most `most_cells`; otherwise it is looked for each time.
     TranslationTable(const Bitext& text, int32_t source_words, int32_t pivot_words,
                      int64_t most_cells, Watch& watch)
-        : text_(text), pivot_words_(pivot_words), rows_(source_words + 1, 0),
-          starts_(text.size + 1, 0) {
-        for (int64_t s = 0; s < text.size; ++s) starts_[s + 1] = starts_[s] + text.cells(s);
-        if (starts_[text.size] <= most_cells) cells_.resize(starts_[text.size]);
-        fill(source_words, watch);
-        entries_.assign(columns_.size(), {1.0f, 1.0f});
-        counts_ = std::make_unique<ExactSums>(columns_.size());
-    }
+        : text_(text), pivot_words_(pivot_words),
+          pairs_(text, source_words, pivot_words, text.all_cells() <= most_cells, watch),
+          starts_(text.starts()), entries_(pairs_.columns.size(), {1.0f, 1.0f}),
+          cells_(pairs_.cells.empty() ? nullptr : pairs_.cells.data()), given_(entries_.data()),
+          counts_(entries_.size()) {}
 
-    size_t size() const { return entries_.size(); }
+    // A part of a larger table for a part of its text: where cells find their entries is given. It
+    // counts, but does not update: the counts of all parts must first be added up.
+    TranslationTable(const Bitext& text, const int32_t* cells, const Entry* entries, size_t size)
+        : text_(text), pivot_words_(0), starts_(text.starts()), cells_(cells), given_(entries),
+          counts_(size) {}
+
+    size_t size() const { return counts_.size(); }
     size_t bytes() const {
-        return 4 * (cells_.size() + columns_.size()) + 8 * (rows_.size() + starts_.size()) +
-               (sizeof(Entry) + 8) * entries_.size();
+        return 4 * (pairs_.cells.size() + pairs_.columns.size()) +
+               8 * (pairs_.rows.size() + starts_.size()) + (sizeof(Entry) + 8) * size();
     }
-    const Entry& operator[](size_t at) const { return entries_[at]; }
-    void expect(size_t at, double value) { counts_->add(at, value); }
+    const Entry& operator[](size_t at) const { return given_[at]; }
+    void expect(size_t at, double value) { counts_.add(at, value); }
+    const ExactSums& counts() const { return counts_; }
 
     // The entries of a sentence pair's cells, one row of pivot words for each source word; `held`
     // is used where they are not known.
     const int32_t* cells(int64_t s, std::vector<int32_t>& held) const {
-        if (!cells_.empty()) return cells_.data() + starts_[s];
+        if (cells_) return cells_ + starts_[s];
         const int64_t n = text_.source.length(s), m = text_.pivot.length(s);
         held.resize(n * m);
         for (int64_t i = 0; i < n; ++i)
@@ -96,100 +84,48 @@ class TranslationTable {
 
     // The entry of a pair of words, or -1.
     int32_t find(int32_t e, int32_t f) const {
-        const auto first = columns_.begin() + rows_[e], last = columns_.begin() + rows_[e + 1];
+        const auto& columns = pairs_.columns;
+        const auto first = columns.begin() + pairs_.rows[e];
+        const auto last = columns.begin() + pairs_.rows[e + 1];
         const auto found = std::lower_bound(first, last, f);
-        return found == last || *found != f ? -1 : static_cast<int32_t>(found - columns_.begin());
+        return found == last || *found != f ? -1 : static_cast<int32_t>(found - columns.begin());
     }
 
     // The M-step: counts become probabilities. A word without counts keeps what it had.
     void update() {
-        std::vector<double> columns(pivot_words_, 0.0);
-        for (size_t k = 0; k < size(); ++k) columns[columns_[k]] += counts_->get(k);
-        for (size_t e = 0; e + 1 < rows_.size(); ++e) {
-            double sum = 0;
-            for (int64_t k = rows_[e]; k < rows_[e + 1]; ++k) sum += counts_->get(k);
-            for (int64_t k = rows_[e]; k < rows_[e + 1]; ++k) {
-                const double count = counts_->get(k), column = columns[columns_[k]];
-                if (sum > 0) entries_[k].forward = static_cast<float>(count / sum);
-                if (column > 0) entries_[k].backward = static_cast<float>(count / column);
-            }
+        const auto& rows = pairs_.rows;
+        const auto& columns = pairs_.columns;
+        std::vector<int64_t> of_pivot(pivot_words_, 0);
+        for (size_t k = 0; k < size(); ++k) of_pivot[columns[k]] += counts_.whole(k);
+        for (size_t e = 0; e + 1 < rows.size(); ++e) {
+            int64_t sum = 0;
+            for (int64_t k = rows[e]; k < rows[e + 1]; ++k) sum += counts_.whole(k);
+            for (int64_t k = rows[e]; k < rows[e + 1]; ++k)
+                entries_[k] = estimate(counts_.whole(k), sum, of_pivot[columns[k]], entries_[k]);
         }
-        counts_->clear();
+        counts_.clear();
+    }
+
+    // The probabilities of a pair from its count and those of its two words, all whole numbers.
+    static Entry estimate(int64_t count, int64_t source, int64_t pivot, Entry held) {
+        if (source > 0) held.forward = share(count, source);
+        if (pivot > 0) held.backward = share(count, pivot);
+        return held;
     }
 
   private:
-    static constexpr int64_t steps_of_cell = 4;  // cells lie far apart in memory
-
-    struct Place {
-        int64_t sentence;
-        int32_t position;
-    };
-
-    void fill(int32_t source_words, Watch& watch) {
-        std::vector<int64_t> first(source_words + 1, 0);
-        const std::vector<Place> places = by_word(first);
-        std::vector<int32_t> entry(pivot_words_, -1), seen_by(pivot_words_, -1);
-        for (int32_t e = 0; e < source_words; ++e) {
-            for (int64_t k = first[e]; k < first[e + 1]; ++k) {
-                see(e, places[k].sentence, seen_by);
-                watch.worked(steps_of_cell * text_.pivot.length(places[k].sentence));
-            }
-            std::sort(columns_.begin() + rows_[e], columns_.end());
-            if (columns_.size() > INT32_MAX)
-                throw std::length_error("more than 2^31 pairs of words stand together");
-            rows_[e + 1] = static_cast<int64_t>(columns_.size());
-            if (cells_.empty()) continue;
-            for (int64_t k = rows_[e]; k < rows_[e + 1]; ++k)
-                entry[columns_[k]] = static_cast<int32_t>(k);
-            for (int64_t k = first[e]; k < first[e + 1]; ++k) {
-                point(places[k], entry);
-                watch.worked(steps_of_cell * text_.pivot.length(places[k].sentence));
-            }
-        }
-    }
-
-    // Every place of every source word, those of word e from first[e] to first[e + 1].
-    std::vector<Place> by_word(std::vector<int64_t>& first) const {
-        each_place([&](int32_t e, const Place&) { ++first[e + 1]; });
-        for (size_t e = 1; e < first.size(); ++e) first[e] += first[e - 1];
-        std::vector<Place> places(first.back());
-        std::vector<int64_t> next(first.begin(), first.end() - 1);
-        each_place([&](int32_t e, const Place& place) { places[next[e]++] = place; });
-        return places;
-    }
-
-    template <class Found>
-    void each_place(Found found) const {
-        for (int64_t s = 0; s < text_.size; ++s) {
-            if (!text_.takes_part(s)) continue;
-            const int64_t n = text_.source.length(s);
-            for (int64_t i = 0; i < n; ++i)
-                found(text_.source.begin(s)[i], Place{s, static_cast<int32_t>(i)});
-        }
-    }
-
-    void see(int32_t e, int64_t s, std::vector<int32_t>& seen_by) {
-        const int32_t* const f = text_.pivot.begin(s);
-        for (int64_t j = 0; j < text_.pivot.length(s); ++j) {
-            if (seen_by[f[j]] == e) continue;
-            seen_by[f[j]] = e;
-            columns_.push_back(f[j]);
-        }
-    }
-
-    void point(const Place& place, const std::vector<int32_t>& entry) {
-        const int32_t* const f = text_.pivot.begin(place.sentence);
-        const int64_t m = text_.pivot.length(place.sentence);
-        int32_t* const row = cells_.data() + starts_[place.sentence] + place.position * m;
-        for (int64_t j = 0; j < m; ++j) row[j] = entry[f[j]];
+    static float share(int64_t count, int64_t sum) {
+        return static_cast<float>(static_cast<double>(count) / static_cast<double>(sum));
     }
 
     const Bitext text_;
     const int32_t pivot_words_;
-    std::vector<int64_t> rows_, starts_;
-    std::vector<int32_t> columns_, cells_;
+    const WordPairs pairs_;
+    const std::vector<int64_t> starts_;
     std::vector<Entry> entries_;
-    std::unique_ptr<ExactSums> counts_;
+    const int32_t* const cells_;  // null if they are looked for
+    const Entry* const given_;
+    ExactSums counts_;
 };
 
 }  // namespace karat::paraphrase

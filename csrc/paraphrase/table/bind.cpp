@@ -88,11 +88,25 @@ class PyMerge {
 
 // ------------------------------------------------------------------------------------------ tables
 
+class PySlots {
+  public:
+    explicit PySlots(int64_t phrases) : slots_(static_cast<size_t>(phrases)) {}
+    void add(Ids ids, Offsets offsets) {
+        const Phrases phrases = phrases_of(ids, offsets);
+        Watch watch{Poll{nb::none()}};
+        phrases.check(ids.shape(0), INT32_MAX, watch);
+        slots_.add(phrases);
+    }
+    Array<int32_t> take() { return give(slots_.take()); }
+
+  private:
+    PhraseSlots slots_;
+};
+
 Array<int32_t> phrase_slots(Ids ids, Offsets offsets) {
-    const Phrases phrases = phrases_of(ids, offsets);
-    phrases.check(ids.shape(0), INT32_MAX);
-    auto slots = PhraseTable::build(phrases);
-    return give(std::move(slots));
+    PySlots slots(phrases_of(ids, offsets).size);
+    slots.add(ids, offsets);
+    return slots.take();
 }
 
 // For each sentence its phrases: numbers (-1: an unseen word) and lengths, and where they begin.
@@ -207,9 +221,10 @@ void bind_table(nb::module_& m) {
         .def("__init__", &make_rules, "order"_a, "edge"_a, "ngram"_a, "renormalise"_a);
     nb::class_<PyPhraseTable>(m, "PhraseTable")
         .def(nb::init<Ids, Offsets, Numbers, Ids, Offsets, Ids, Numbers, Ids, Offsets, int64_t,
-                      int64_t>(),
+                      int64_t, nb::object>(),
              "ids"_a, "offsets"_a, "counts"_a, "slots"_a, "edge_offsets"_a, "edge_pivots"_a,
-             "probabilities"_a, "pivot_ids"_a, "pivot_offsets"_a, "words"_a, "pivot_words"_a)
+             "probabilities"_a, "pivot_ids"_a, "pivot_offsets"_a, "words"_a, "pivot_words"_a,
+             "check"_a.none())
         .def("__len__", [](const PyPhraseTable& self) { return self.table.size(); })
         .def_prop_ro("total", [](const PyPhraseTable& self) { return self.table.total(); })
         .def_prop_ro("longest", [](const PyPhraseTable& self) { return self.table.longest(); })
@@ -218,6 +233,10 @@ void bind_table(nb::module_& m) {
         .def("overlaps", &pivot_overlaps, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a,
              "starts"_a, "source"_a, "own"_a, "rules"_a, "check"_a.none())
         .def("bag", &pivot_bag, "ids"_a, "offsets"_a, "source"_a, "own"_a, "rules"_a);
+    nb::class_<PySlots>(m, "PhraseSlots")
+        .def(nb::init<int64_t>(), "phrases"_a)
+        .def("add", &PySlots::add, "ids"_a, "offsets"_a)
+        .def("take", &PySlots::take);
     m.def("phrase_slots", &phrase_slots, "ids"_a, "offsets"_a);
 }
 

@@ -2,6 +2,7 @@
 // long work; other bindings take them too.
 #pragma once
 #include "core/bind.hpp"
+#include "core/watch.hpp"
 #include "paraphrase/table/phrase_table.hpp"
 
 namespace karat::paraphrase {
@@ -26,14 +27,18 @@ struct PyPhraseTable {
     PhraseTable table;
 
     PyPhraseTable(Ids i, Offsets o, Numbers c, Ids s, Offsets eo, Ids ep, Numbers p, Ids pi,
-                  Offsets po, int64_t words, int64_t n_pivot)
+                  Offsets po, int64_t words, int64_t n_pivot, nb::object check)
+        : PyPhraseTable(i, o, c, s, eo, ep, p, pi, po, words, n_pivot, Watch(Poll{check})) {}
+
+  private:
+    PyPhraseTable(Ids i, Offsets o, Numbers c, Ids s, Offsets eo, Ids ep, Numbers p, Ids pi,
+                  Offsets po, int64_t words, int64_t n_pivot, Watch watch)
         : ids(i), offsets(o), counts(c), slots(s), edge_offsets(eo), edge_pivots(ep),
           probabilities(p), pivot_ids(pi), pivot_offsets(po), pivot_words(n_pivot),
           table(fitting(), i.shape(0), words, c.data(),
                 {eo.data(), ep.data(), p.data(), ep.shape(0)}, phrases_of(pi, po), pi.shape(0),
-                n_pivot, s.data(), s.shape(0)) {}
+                n_pivot, s.data(), s.shape(0), watch) {}
 
-  private:
     // The phrases, after making sure that the arrays that go with them are as long.
     Phrases fitting() const {
         const Phrases found = phrases_of(ids, offsets);

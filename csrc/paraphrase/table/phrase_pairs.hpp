@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ragged.hpp"
+#include "paraphrase/align/sorted_union.hpp"
 
 namespace karat::paraphrase {
 
@@ -21,12 +22,6 @@ struct PhraseRows {
     std::vector<int32_t> ids;     // rows
     std::vector<int64_t> counts;  // how often each row was seen
 };
-
-inline bool row_before(const int32_t* a, const int32_t* b, size_t width) {
-    for (size_t k = 0; k < width; ++k)
-        if (a[k] != b[k]) return a[k] < b[k];
-    return false;
-}
 
 class Extractor {
   public:

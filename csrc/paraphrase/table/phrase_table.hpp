@@ -10,6 +10,7 @@
 
 #include "core/mapped_files.hpp"
 #include "core/ragged.hpp"
+#include "core/watch.hpp"
 
 namespace karat::paraphrase {
 
@@ -22,7 +23,7 @@ struct Phrases {
     int64_t length(int64_t i) const { return rows.length(i); }
 
     // Throws if the arrays cannot be phrases over so many words; the longest phrase's words.
-    int64_t check(size_t n_ids, int64_t words) const {
+    int64_t check(size_t n_ids, int64_t words, Watch& watch) const {
         int64_t longest = 0;
         if (size < 0 || rows.offsets[0] != 0 || rows.offsets[size] != static_cast<int64_t>(n_ids))
             throw std::invalid_argument("the offsets of the phrases do not fit their words");
@@ -30,10 +31,13 @@ struct Phrases {
             if (rows.offsets[i] >= rows.offsets[i + 1])
                 throw std::invalid_argument("a phrase has no words");
             longest = std::max(longest, length(i));
+            watch.worked(1);
         }
-        for (size_t k = 0; k < n_ids; ++k)
+        for (size_t k = 0; k < n_ids; ++k) {
             if (rows.ids[k] < 0 || rows.ids[k] >= words)
                 throw std::invalid_argument("a phrase has a word that is not in the table");
+            watch.worked(1);
+        }
         return longest;
     }
 };
@@ -46,6 +50,34 @@ struct PhraseHash {
         state ^= state >> 29;
     }
     size_t place(size_t mask) const { return static_cast<size_t>(state ^ state >> 32) & mask; }
+};
+
+// The hash table of distinct phrases, which come in pieces: at least twice as many places as
+// phrases.
+class PhraseSlots {
+  public:
+    explicit PhraseSlots(size_t phrases) : phrases_(phrases) {
+        size_t size = 16;
+        while (size < 2 * phrases) size *= 2;
+        slots_.assign(size, -1);
+    }
+    void add(const Phrases& phrases) {
+        if (held_ + phrases.size > phrases_) throw std::invalid_argument("too many phrases");
+        const size_t mask = slots_.size() - 1;
+        for (int64_t i = 0; i < phrases.size; ++i) {
+            PhraseHash hash;
+            for (int64_t k = 0; k < phrases.length(i); ++k) hash.add(phrases.begin(i)[k]);
+            size_t at = hash.place(mask);
+            while (slots_[at] >= 0) at = (at + 1) & mask;
+            slots_[at] = static_cast<int32_t>(held_++);
+        }
+    }
+    std::vector<int32_t> take() { return std::move(slots_); }
+
+  private:
+    const size_t phrases_;
+    size_t held_ = 0;
+    std::vector<int32_t> slots_;
 };
 
 class PhraseTable {
@@ -61,14 +93,14 @@ class PhraseTable {
     // bounds. The arrays of phrases have `phrases.size` counts and one more offset.
     PhraseTable(Phrases phrases, size_t n_words, int64_t words, const double* counts, Edges edges,
                 Phrases pivots, size_t n_pivot_words, int64_t pivot_words, const int32_t* slots,
-                size_t n_slots)
+                size_t n_slots, Watch& watch)
         : phrases_(phrases), pivots_(pivots), counts_(counts), edges_(edges), slots_(slots),
           mask_(n_slots - 1) {
-        longest_ = phrases.check(n_words, words);
-        pivots.check(n_pivot_words, pivot_words);
-        check_counts();
-        check_edges();
-        check_slots(n_slots);
+        longest_ = phrases.check(n_words, words, watch);
+        pivots.check(n_pivot_words, pivot_words, watch);
+        check_counts(watch);
+        check_edges(watch);
+        check_slots(n_slots, watch);
     }
 
     int64_t size() const { return phrases_.size; }
@@ -100,36 +132,22 @@ class PhraseTable {
         return find(words, length, hash);
     }
 
-    // The table of distinct phrases: at least twice as many places as phrases.
-    static std::vector<int32_t> build(const Phrases& phrases) {
-        size_t size = 16;
-        while (size < 2 * static_cast<size_t>(phrases.size)) size *= 2;
-        std::vector<int32_t> slots(size, -1);
-        for (int64_t i = 0; i < phrases.size; ++i) {
-            PhraseHash hash;
-            for (int64_t k = 0; k < phrases.length(i); ++k) hash.add(phrases.begin(i)[k]);
-            size_t at = hash.place(size - 1);
-            while (slots[at] >= 0) at = (at + 1) & (size - 1);
-            slots[at] = static_cast<int32_t>(i);
-        }
-        return slots;
-    }
-
   private:
     bool same(int32_t phrase, const int32_t* words, int64_t length) const {
         return phrases_.length(phrase) == length &&
                std::equal(words, words + length, phrases_.begin(phrase));
     }
 
-    void check_counts() {
+    void check_counts(Watch& watch) {
         for (int64_t i = 0; i < phrases_.size; ++i) {
             if (!(counts_[i] > 0) || !std::isfinite(counts_[i]))
                 throw std::invalid_argument("a phrase has no count");
             total_ += counts_[i];
+            watch.worked(1);
         }
     }
 
-    void check_edges() const {
+    void check_edges(Watch& watch) const {
         const int64_t n = phrases_.size;
         if (edges_.offsets[0] != 0 || edges_.offsets[n] != static_cast<int64_t>(edges_.size))
             throw std::invalid_argument("the offsets of the translations do not fit them");
@@ -144,10 +162,11 @@ class PhraseTable {
                     throw std::invalid_argument("probabilities are not in falling order");
                 last = edges_.probability[k];
             }
+            watch.worked(1 + last_edge(i) - first_edge(i));
         }
     }
 
-    void check_slots(size_t n_slots) const {
+    void check_slots(size_t n_slots, Watch& watch) const {
         if (n_slots < 2 || (n_slots & mask_) || n_slots < static_cast<size_t>(phrases_.size) + 1)
             throw std::invalid_argument("the index of the phrases has a wrong size");
         int64_t used = 0;
@@ -155,6 +174,7 @@ class PhraseTable {
             if (slots_[i] < -1 || slots_[i] >= phrases_.size)
                 throw std::invalid_argument("the index of the phrases points outside of it");
             used += slots_[i] >= 0;
+            watch.worked(1);
         }
         if (used != phrases_.size)
             throw std::invalid_argument("the index of the phrases is incomplete");

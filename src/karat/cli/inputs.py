@@ -17,6 +17,7 @@ from karat.text.segments import Lines, Segments
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
+    from karat.metrics.base import Metric
     from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
@@ -133,8 +134,9 @@ class Given(NamedTuple):
     read_as: str | None = None
     """The format of the files, where they hold more than a segment a line."""
 
-    def check(self, output: str | None) -> None:
-        """Refuse what does not go together, before anything is read."""
+    def check(self, output: str | None, files: Sequence[str] = ()) -> None:
+        """Refuse what does not go together, before anything is read; `files` are inputs, too."""
+        check_output(output, files)
         if self.evalset is not None:
             if self.references or self.optional or self.as_text:
                 out = "leave -r, --optional-references and --as out"
@@ -148,40 +150,40 @@ class Given(NamedTuple):
             raise click.MissingParameter(ctx=context, param=param)
         check_output(output, input_paths(self.candidates, self.references))
 
-    def open(self, progress: Progress = silent) -> tuple[dict[str, Segments], References]:
-        """Systems by name and their references."""
+    def open(
+        self, metrics: Sequence[Metric], progress: Progress = silent, copies: bool = False
+    ) -> tuple[dict[str, Segments] | EvalSet, References | None]:
+        """Systems by name and their references, if metrics read any; or a set, which has both.
+
+        With `copies` a system may have the very text of a reference, as a perfect one has.
+        """
         if self.evalset is not None:
-            return open_set(self.evalset, self.candidates, progress)
+            return open_set(self.evalset, self.candidates, progress), None
+        if not (self.references or self.read_as or any(m.reads_texts for m in metrics)):
+            paths = _named(self.candidates)
+            return {n: _open(path, progress, self.as_text) for n, path in paths.items()}, None
         files = self.candidates, self.references
         systems, refs = open_inputs(*files, self.optional, progress, self.as_text, self.read_as)
         unnamed = [given for given in self.candidates if split_name(given)[1] == given]
         refuse_by_name(unnamed, self.references)  # after what is no text
-        for path in unnamed:
+        for path in [] if copies else unnamed:
             refuse_by_content(path, systems[split_name(path)[0]], refs.sources)
         return systems, refs
 
     def number(self) -> int | None:
         """The number of references of every segment, if it is known without reading files."""
         if self.evalset is not None:
-            return self.open()[1].number
+            counts = set(map(len, open_set(self.evalset, self.candidates).references))
+            return counts.pop() if len(counts) == 1 else None
         return None if self.optional else len(self.references) or 1
 
 
-def open_set(
-    given: GivenSet, systems: Sequence[str], progress: Progress = silent
-) -> tuple[dict[str, Segments], References]:
-    """All systems of a set, or those that are named, and its references."""
-    from karat.text.references import as_references
-    from karat.text.segments import Strings
-
+def open_set(given: GivenSet, systems: Sequence[str], progress: Progress = silent) -> EvalSet:
+    """A set with all systems, or those that are named."""
     found = load_set(*given, progress)
     for remark in found.remarks:
         click.echo(f"karat: note: {given.name}: {remark}", err=True)
-    if systems:
-        found = found.select(systems=systems)
-    outputs, references = found.texts()
-    named = {system: Strings(texts, f"system {system}") for system, texts in outputs.items()}
-    return {**named}, as_references(references, len(found))
+    return found.select(systems=systems) if systems else found
 
 
 def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:

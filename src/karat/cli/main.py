@@ -21,6 +21,8 @@ COMMANDS = {
         "karat.cli.commands.compare",
         "Compare systems: intervals, paired tests, examples.",
     ),
+    "gate": ("karat.cli.commands.gate", "Pass or fail a run against a committed baseline."),
+    "merge": ("karat.cli.commands.merge", "Add up the parts of a table that was scored in shards."),
     "grid": ("karat.cli.commands.grid", "Draw what a segment shares with its references."),
     "explain": ("karat.cli.commands.explain", "Show the errors of a segment, treelet by treelet."),
     "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
@@ -87,12 +89,18 @@ def main(args: list[str]) -> int:
         return _fail(*_sentence(error, args))
 
 
+_KEEPING = ("--shards", "--work")
+"""Options that name a folder for finished parts of the work."""
+_GOES_ON = "finished parts are kept: the same command goes on from there"
+
+
 def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
     """Return the message for an error, and the exit code."""
     if isinstance(error, click.ClickException):
         return usage_sentence(error, cli.called(typed), typed), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
-        return "interrupted; nothing was written", 130
+        kept = any(word.partition("=")[0] in _KEEPING for word in typed)
+        return f"interrupted; {_GOES_ON if kept else 'nothing was written'}", 130
     if isinstance(error, MemoryError):
         return "not enough memory", 2
     if not isinstance(error, KaratError):

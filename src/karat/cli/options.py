@@ -214,6 +214,9 @@ def output(function: F) -> F:
     return written(function)
 
 
+wide = flag("--wide", "Show a row for each system and a column for each metric, as papers do.")
+
+
 def segment_options(what: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
     worst = option(

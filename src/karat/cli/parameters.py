@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -70,6 +71,42 @@ class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in 
                 self.fail(f"found {part!r}, expected {rising}", param, ctx)
             found += range(first, last + 1)
         return tuple(found)
+
+
+class Gigabytes(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
+    """A number of gigabytes above 0; the value is in bytes."""
+
+    name = "GB"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            found = float(value)
+        except ValueError:
+            found = math.nan
+        if not 0 < found <= MOST_GIGABYTES:
+            self.fail(f"{value} is not a number of gigabytes, such as 0.5 or 16.", param, ctx)
+        return int(found * 2**30)
+
+
+MOST_GIGABYTES = 1 << 30
+
+
+class Numbers(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
+    """Numbers with commas between them, such as 2,1,0.5; a tuple."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"found {value!r}, expected numbers such as 2,1,0.5", param, ctx)
 
 
 def option(

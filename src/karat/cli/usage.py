@@ -51,7 +51,7 @@ def usage_sentence(
     if isinstance(error, click.NoSuchOption):
         return _unknown_option(error, command, typed)
     if isinstance(error, click.MissingParameter | click.BadOptionUsage):
-        return error.format_message() + _example(error, command)
+        return error.format_message() + _example(error, command) + _standard_input(error)
     return error.format_message()
 
 
@@ -79,6 +79,12 @@ def _example(error: click.UsageError, command: click.Command) -> str:
     names = {*(param.opts if param else ()), getattr(error, "option_name", "")}
     fitting = [line for line in lines if names & {*line.split()}] or lines
     return f" For example: {fitting[0]}" if fitting else ""
+
+
+def _standard_input(error: click.UsageError) -> str:
+    """The way to standard input, which sacreBLEU reads where no candidate is named."""
+    missing = getattr(error, "param", None)
+    return "; for standard input, write -" if getattr(missing, "name", "") == "candidates" else ""
 
 
 def refuse_numbers_after_flags(command: click.Command, typed: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -39,6 +40,8 @@ class SetFormat(NamedTuple):
     """Members that the first object of a file of JSON lines has."""
     writer: str | Callable[[Any], Iterable[Any]] = ""
     """Makes the pieces of a file, or the named files of a folder if the format is one."""
+    files: tuple[str, ...] = ()
+    """Patterns of names: of a file, and of files in a folder of this format or one level below."""
 
     def fits(self, line: str) -> bool:
         """Return whether the first line of a file is one of this format."""
@@ -48,7 +51,15 @@ class SetFormat(NamedTuple):
 
     def is_in(self, folder: Path) -> bool:
         """Return whether a folder has what folders of this format have."""
-        return bool(self.holds) and all((folder / name).exists() for name in self.holds)
+        if self.holds:
+            return all((folder / name).exists() for name in self.holds)
+        return any(
+            next(folder.glob(place), None) for name in self.files for place in (name, f"*/{name}")
+        )
+
+    def is_named(self, path: Path) -> bool:
+        """Return whether a file has the name of one of this format."""
+        return any(fnmatchcase(path.name, pattern) for pattern in self.files)
 
 
 check_format = check_that(
@@ -113,7 +124,7 @@ class Catalogue(NamedTuple):
         Formats of installed packages are looked at if no other fits.
         """
         for name, one in self.formats.usable():
-            if one.is_in(path) if path.is_dir() else one.fits(line):
+            if one.is_in(path) if path.is_dir() else one.fits(line) or one.is_named(path):
                 return name
         return None
 

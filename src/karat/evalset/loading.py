@@ -28,14 +28,14 @@ from karat.registry import Registry, load
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
-_SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
+_SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval")
 
 _OWN_NAMES = ("name_or_path", "given", "path", "format", "read_as", "progress")
 """Names of parameters of functions that take the options of readers, too."""
 
 
 def _own(module: str, **more: Any) -> SetFormat:
-    return SetFormat(f"{_HERE}.{module}:read_{module}", **more)
+    return SetFormat(f"{_HERE}.{module}:read_{module.rpartition('.')[2]}", **more)
 
 
 FORMATS = Registry(
@@ -55,7 +55,20 @@ FORMATS = Registry(
             "judged_paraphrases", columns=("source", "system", "paraphrase", "judge")
         ),
         "summeval": _own("summeval", members=("id", "references", "systems")),
+        "summeval-annotations": _own(
+            "summeval_annotations", members=("id", "model_id", "decoded", "expert_annotations")
+        ),
         "rag24": _own("rag24", members=("qid", "run_id", "nuggets")),
+        "appraise": _own("logs.appraise"),
+        "lm-eval": _own(
+            "logs.lm_eval",
+            members=("doc_id", "target", "filtered_resps"),
+            files=("samples_*.jsonl",),
+        ),
+        "inspect": _own(
+            "logs.inspect_ai",
+            files=("*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*_*.json"),
+        ),
         "jsonl": _own("jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
     },
     check=check_format,

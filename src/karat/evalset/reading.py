@@ -84,7 +84,8 @@ class Reading:
 
     def _first(self) -> str:
         others = len(self.problems) + self.more - 1
-        more = f" (and {others:,} more: {self.lister} lists them)" if others else ""
+        lists = f": {self.lister} lists them" if self.lister else ""
+        more = f" (and {others:,} more{lists})" if others else ""
         return self.problems[0] + more
 
     def attempt(self, read: Callable[[], T]) -> T | None:
@@ -145,18 +146,18 @@ def tab_rows(path: Path, columns: Sequence[str], reading: Reading, only: bool = 
 
 def csv_rows(path: Path, columns: Sequence[str], reading: Reading) -> Rows:
     """The named columns of a comma-separated table with quoting; its header may hold others."""
-    yield from _columns(path, _csv(path, reading), columns, reading, False)
+    yield from _columns(path, csv_records(path, reading), columns, reading, False)
 
 
 def csv_header(path: Path) -> list[str]:
     """Return the names of a table's columns."""
-    for _, row in _csv(path, Reading()):
+    for _, row in csv_records(path, Reading()):
         return row
     raise InputError(f"{path} is empty: expected a table with a header")
 
 
-def _csv(path: Path, reading: Reading) -> Rows:
-    """Records with the lines on which they start: a quoted field may run over several.
+def csv_records(path: Path, reading: Reading) -> Rows:
+    """All rows of a table, each with the line on which it starts: a quoted field may have several.
 
     Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
     """

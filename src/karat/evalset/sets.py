@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
+from karat.evalset.given_scores import Offered, given_scores
 from karat.evalset.judgements import Dimension, JudgementTable
 from karat.text.references import References
 from karat.text.trees import TextWithTrees, Tree
@@ -41,6 +43,10 @@ class EvalSet:
     """Choices of the reader where the data leave one; reports have them among their notes."""
     trees: tuple[tuple[Tree, ...], ...] | None = None
     """The dependency tree of each reference, in the same places; None if the set has no trees."""
+    offered: Offered = field(default_factory=dict, compare=False)
+    """Scores of other metrics that come with the set, by name, read when they are asked for."""
+    left_out: frozenset[str] = field(default=frozenset(), compare=False)
+    """Ids of segments that `select` left out."""
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -153,6 +159,7 @@ class EvalSet:
             trees=None if self.trees is None else _places(self.trees, at, places),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
             judgements=self.judgements.among(chosen, kept),
+            left_out=(self.left_out | {*self.segments}) - {*kept},
         )
 
     def without(self, *systems: str) -> EvalSet:
@@ -160,11 +167,26 @@ class EvalSet:
         check_known("system", systems, self.systems, self.name)
         return self.select(systems=[name for name in self.systems if name not in systems])
 
+    def with_scores(
+        self,
+        name: str,
+        scores: Mapping[str, object],
+        systems: Mapping[str, float] | None = None,
+    ) -> EvalSet:
+        """Return the set with scores of another metric, `given:metric=NAME`.
+
+        `scores` and `systems` are those of `karat.given`.
+        """
+        made = partial(given_scores, f"scores of {name}", scores, systems)
+        made()  # refuses what is wrong
+        return replace(self, offered={**self.offered, name: made})
+
     def texts(self) -> tuple[dict[str, list[str]], list[list[str]] | References]:
         """Systems and references as `score` and `compare` take them: every output must be there."""
-        for i, group in enumerate(self.references):
-            if not group:
-                raise InputError(f"{self.name}: segment {short(self.segments[i])} has no reference")
+        return self.outputs(), self.given_references()
+
+    def outputs(self) -> dict[str, list[str]]:
+        """The outputs of all systems: every one must be there."""
         complete = {}
         for system, outputs in self.systems.items():
             missing = [i for i, text in enumerate(outputs) if text is None]
@@ -176,10 +198,25 @@ class EvalSet:
                     "segments"
                 )
             complete[system] = [text for text in outputs if text is not None]
-        return complete, self.given_references()
+        return complete
+
+    def given_ids(self) -> tuple[str, ...] | None:
+        """Ids of the segments; None if they are their numbers from 1."""
+        numbers = tuple(str(i) for i in range(1, len(self) + 1))
+        return None if self.segments == numbers else self.segments
 
     def given_references(self) -> list[list[str]] | References:
-        """References as metrics take them, with their trees if the set has any."""
+        """References as metrics take them, with their trees if the set has any.
+
+        Every segment must have one.
+        """
+        bare = [s for s, group in zip(self.segments, self.references, strict=True) if not group]
+        if bare:
+            number = f"{len(bare):,} of {len(self):,} segments have"
+            raise InputError(
+                f"{self.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
+                "at least one for each; add them or select other segments"
+            )
         groups = [list(group) for group in self.references]
         return groups if self.trees is None else TextWithTrees(groups, self.trees)
 

@@ -5,14 +5,16 @@ Words that the vocabulary leaves out are counted as `<unk>`, which is then a wor
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import NDArray, np
 from karat.errors import InputError
+from karat.lm.memory import Memory, not_too_many
+from karat.lm.scratch import Scratch
 from karat.lm.token_batches import token_batches
+from karat.progress import Progress, as_threads
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 
@@ -28,30 +30,12 @@ class Cutoff(NamedTuple):
     min_count: int = 1
 
 
-class Level(NamedTuple):
-    """The n-grams of one length: each by numbers into the level below, and its count.
-
-    `suffixes` are the n-grams without their first word, `firsts` those words, `contexts` the
-    n-grams without their last word. Numbers of single words are their ids.
-    """
-
-    suffixes: NDArray[np.uint32]
-    firsts: NDArray[np.int32]
-    contexts: NDArray[np.uint32]
-    counts: Ints
-
-
-class NgramCounts(NamedTuple):
-    """Counts: the vocabulary, the count of each word, and of longer n-grams."""
+class Counted(NamedTuple):
+    """The vocabulary of a text, and its n-grams with their counts."""
 
     vocab: _kernel.Vocab
-    words: Ints
-    levels: list[Level]
-
-    @property
-    def order(self) -> int:
-        """The length of the longest n-grams."""
-        return len(self.levels) + 1
+    ngrams: _kernel.NgramTraining
+    order: int
 
 
 def count_text(
@@ -59,37 +43,29 @@ def count_text(
     order: int,
     recipe: Recipe,
     cutoff: Cutoff,
+    scratch: Scratch,
     *,
-    memory: int | None = None,
-    **work: Any,
-) -> NgramCounts:
-    """Count all n-grams up to a length, batch by batch: only the n-grams are held in memory.
-
-    `work` is `threads` and `progress`.
-    """
-    known = _known(sources, recipe, cutoff, **work) if cutoff != Cutoff() else None
+    threads: int | None,
+    progress: Progress,
+) -> Counted:
+    """Count all n-grams up to a length, batch by batch, in the memory of `scratch`."""
+    memory = scratch.memory
+    cutters = memory.threads(as_threads(threads))
+    work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
+    work["progress"] = progress
+    known = _known(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
     vocab = _new_vocab() if known is None else known
-    counter = _kernel.NgramCounter(order)
-    limit = _quarter_of_memory() if memory is None else memory
-
-    def check() -> None:
-        if counter.bytes() > limit:
-            raise InputError(
-                f"the n-grams take more than {limit / 2**30:.1f} GB: train on less text, with a "
-                f"lower order or a smaller vocabulary, or allow more memory"
-            )
-
-    for tokens, words in token_batches(sources, recipe, what="counting", **work):
-        ids = _ids(vocab, words, grow=known is None)
-        counter.add(ids[tokens.ids], tokens.offsets, check)
-        check()
-    levels = [Level(*counter.ngrams(n), counter.counts(n)) for n in range(2, order + 1)]
-    counts = np.zeros(len(vocab), np.int64)
-    found = counter.counts(1)
-    counts[: len(found)] = found
-    if not counts[EOS]:
+    ngrams = scratch.training(order, memory.sorting(len(vocab), vocab.bytes()))
+    with scratch.writing(), not_too_many("train on less text"):
+        for tokens, words in token_batches(sources, recipe, what="counting", **work):
+            ids = _ids(vocab, words, grow=known is None)
+            ngrams.limit(memory.sorting(len(vocab), vocab.bytes()))
+            ngrams.add(ids[tokens.ids], tokens.offsets)
+        ngrams.merge(len(vocab), lambda: progress(ngrams.done, ngrams.total, "merging"))
+    progress(ngrams.done, ngrams.total, "merging")
+    if not ngrams.words()[EOS]:
         raise InputError("there is no text to train on")
-    return NgramCounts(vocab, counts, levels)
+    return Counted(vocab, ngrams, order)
 
 
 def _new_vocab() -> _kernel.Vocab:
@@ -104,25 +80,17 @@ def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[n
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
 
-def _known(texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, **work: Any) -> _kernel.Vocab:
+def _known(
+    texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, memory: Memory, **work: Any
+) -> _kernel.Vocab:
     """Return the words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
     for tokens, words in token_batches(texts, recipe, what="words", **work):
         ids = _ids(vocab, words, grow=True)
+        memory.sorting(len(vocab), vocab.bytes())
         here = np.bincount(ids[tokens.ids], minlength=len(vocab))
         here[: len(counts)] += counts
         counts = here
     ranked = np.argsort(-counts[EOS + 1 :], kind="stable")[: cutoff.size] + EOS + 1
     kept = ranked[counts[ranked] >= cutoff.min_count]
-    listed = vocab.words(0, len(vocab))
-    chosen = _new_vocab()
-    chosen.add([listed[i] for i in kept.tolist()])
-    return chosen
-
-
-def _quarter_of_memory() -> int:
-    """Return a quarter of memory: estimation takes nearly twice as much again."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-    except (AttributeError, ValueError, OSError):
-        return 1 << 31
+    return vocab.chosen(np.concatenate([np.arange(EOS + 1), kept]).astype(np.int32))

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
+from karat import _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.counting import BOS, NgramCounts
-from karat.lm.katz import gt_min, katz
-from karat.lm.kneser_ney import kneser_ney
-from karat.lm.tables import ZERO, Logs, make_tables
+from karat.lm.counting import BOS, Counted
+from karat.lm.katz import Katz, gt_min
+from karat.lm.kneser_ney import KneserNey
+from karat.lm.scratch import Scratch
+from karat.lm.smoothing import Contexts, Histograms, Rule, Smoothing
+from karat.lm.tables import ZERO, marked
+from karat.progress import Progress
 from karat.text.recipe import check_choice
 
-SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
-"""Name -> from counts, and which n-grams are kept, to estimates."""
+if TYPE_CHECKING:
+    Logarithms = NDArray[np.float32]
+
+_BATCH = 1 << 16  # n-grams that are estimated at a time
+
+SMOOTHING: dict[str, Callable[[], Smoothing]] = {"kneser-ney": KneserNey, "katz": Katz}
+"""Name -> a smoothing for one model."""
 
 
 def check_min_counts(order: int, smoothing: str, given: Sequence[int] | None) -> tuple[int, ...]:
@@ -40,24 +49,57 @@ def check_min_counts(order: int, smoothing: str, given: Sequence[int] | None) ->
     return found
 
 
+class Estimated(NamedTuple):
+    """The logarithms of words; those of longer n-grams are where the n-grams are."""
+
+    p: Logarithms
+    backoff: Logarithms
+    notes: tuple[str, ...]
+
+
 def estimate(
-    counted: NgramCounts, smoothing: str, min_counts: Sequence[int]
-) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
-    """Return the arrays of a model, and notes on them."""
-    keep = [np.ones(len(counted.words), np.bool_)]
-    keep += [one.counts >= least for one, least in zip(counted.levels, min_counts[1:], strict=True)]
-    p, backoff, notes = SMOOTHING[smoothing](counted, keep)
-    logs = [_logs(found) for found in p]
-    weights = [_logs(found) for found in backoff]
-    logs[0][BOS] = ZERO
-    levels = []
-    for n, level in enumerate(counted.levels, 1):
-        here, number = keep[n], (np.cumsum(keep[n - 1]) - 1).astype(np.uint32)  # among the kept
-        suffixes, contexts = number[level.suffixes[here]], number[level.contexts[here]]
-        ids = suffixes, level.firsts[here], contexts
-        levels.append(Logs(*ids, logs[n][here], weights[n][here]))
-    return make_tables(logs[0], weights[0], levels), notes
+    counted: Counted,
+    smoothing: str,
+    min_counts: Sequence[int],
+    scratch: Scratch,
+    progress: Progress,
+) -> Estimated:
+    """Estimate the probabilities of all n-grams, one length after the other."""
+    ngrams, chosen = counted.ngrams, SMOOTHING[smoothing]()
+    counts = ngrams.words()
+    p = chosen.words(counts, counts if counted.order == 1 else ngrams.preceding())
+    for n in range(2, counted.order + 1):
+        seen = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
+        rule = chosen.rule(n, seen, len(counts))
+        with scratch.writing():
+            _estimate_length(ngrams, n, p, rule, min_counts[n - 1], progress)
+    logs = _logs(p)
+    logs[BOS] = ZERO
+    backoff = ngrams.word_backoffs() if counted.order > 1 else np.full(len(p), -0.0, np.float32)
+    return Estimated(logs, backoff, tuple(chosen.notes))
 
 
-def _logs(values: Floats) -> NDArray[np.float32]:
+def _estimate_length(
+    ngrams: _kernel.NgramTraining, n: int, p: Floats, rule: Rule, least: int, progress: Progress
+) -> None:
+    """Estimate the n-grams of one length, batches of whole contexts at a time."""
+
+    def check() -> None:
+        progress(ngrams.done, ngrams.total, f"estimating {n}-grams")
+
+    ngrams.gather(n, p, check)
+    while True:
+        some = Contexts(*ngrams.batch(_BATCH))
+        if not some.size:
+            break
+        keep = some.counts >= least
+        found, weights = rule(some, keep)
+        is_context = np.bincount(some.contexts, keep, some.size) > 0
+        ngrams.put(found, _logs(found), marked(_logs(weights), is_context), check)
+        check()
+    ngrams.scatter(check)
+    check()
+
+
+def _logs(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)

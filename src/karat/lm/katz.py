@@ -9,9 +9,11 @@ for r up to k, and 1 above; n_r is how many n-grams were seen r times. The limit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from karat.arrays import Flags, Floats, Ints, np
-from karat.lm.counting import BOS, UNK, Level, NgramCounts
-from karat.lm.tables import Estimates
+from karat.lm.counting import BOS, UNK
+from karat.lm.smoothing import Contexts, Histograms, Rule
 
 _LITTLE = 1e-9  # less than this is left over by rounding
 
@@ -29,25 +31,35 @@ def gt_max(n: int) -> int:
     return 0 if n == 1 else 7
 
 
-def katz(counted: NgramCounts, keep: list[Flags]) -> Estimates:
-    """Return the probabilities of all n-grams, and the back-off weights alpha."""
-    words = counted.words.copy()
-    words[BOS] = 0
-    p, alphas, notes = [_unigrams(words)], [], []
-    for n, level in enumerate(counted.levels, 2):
-        d = good_turing(level.counts, gt_max(n))
+class Katz:
+    """Katz: the back-off weights are alpha."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def words(self, counts: Ints, preceding: Ints) -> Floats:
+        """Return the probabilities of words, `<s>` left out."""
+        words = counts.copy()
+        words[BOS] = 0
+        return _unigrams(words)
+
+    def rule(self, n: int, seen: Histograms, words: int) -> Rule:
+        """Return the formulas above with the discounts of a length."""
+        d = good_turing(seen.counts, gt_max(n))
         if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
-            notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
-        r = level.counts * d[np.minimum(level.counts, 8)]
-        found, alpha = _backed_off(level, r, keep[n - 1], p[-1], len(words))
-        p.append(found)
-        alphas.append(alpha)
-    return Estimates(p, [*alphas, np.ones(len(p[-1]))], tuple(notes))
+            self.notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
+
+        def backed_off(some: Contexts, keep: Flags) -> tuple[Floats, Floats]:
+            r = some.counts * d[np.minimum(some.counts, 8)]
+            return _backed_off(some, r, keep, words)
+
+        return backed_off
 
 
 def _unigrams(words: Ints) -> Floats:
     """Give what is left over to `<unk>`, or evenly to all words if the text has `<unk>`."""
-    r = words * good_turing(words, gt_max(1))[np.minimum(words, 8)]
+    seen = np.bincount(np.minimum(words, 9), minlength=10).tolist()
+    r = words * good_turing(seen, gt_max(1))[np.minimum(words, 8)]
     total = words.sum()
     if r.sum() > total - _LITTLE:
         total += 1
@@ -61,34 +73,33 @@ def _unigrams(words: Ints) -> Floats:
     return p
 
 
-def _backed_off(
-    level: Level, r: Floats, keep: Flags, lower: Floats, words: int
-) -> tuple[Floats, Floats]:
-    """Return the probabilities of one level, and alpha of each context.
+def _backed_off(some: Contexts, r: Floats, keep: Flags, words: int) -> tuple[Floats, Floats]:
+    """Return the probabilities of n-grams, and alpha of each context.
 
     alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
     """
-    below = len(lower)
-    h = level.contexts
+    h = some.contexts
 
     def by_context(values: Floats) -> Floats:
-        return np.bincount(h, np.where(keep, values, 0.0), below).astype(np.float64)
+        return np.bincount(h, np.where(keep, values, 0.0), some.size).astype(np.float64)
 
-    c = np.bincount(h, level.counts, below)
+    c = np.bincount(h, some.counts, some.size)
     kept, seen = by_context(np.ones(len(h))), by_context(r)
     c += (kept > 0) & (seen > c - _LITTLE)  # nothing was left: as if one more word had been seen
     everything = kept == words - 1  # all but <s>: there is nobody to leave anything to
     c = np.where(everything, seen, c)
     p = np.where(keep, r, 0.0) / c[h]
     left = np.where(kept > 0, 1 - seen / np.maximum(c, 1), 1.0)
-    room = np.where(kept > 0, 1 - by_context(lower[level.suffixes]), 1.0)
+    room = np.where(kept > 0, 1 - by_context(some.lower), 1.0)
     alpha = np.where(everything, 1.0, left / np.maximum(room, 1e-300))
     return p, alpha
 
 
-def good_turing(counts: Ints, k: int) -> Floats:
-    """Return d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it."""
-    n = np.bincount(np.minimum(counts, 9), minlength=10).tolist()
+def good_turing(n: Sequence[int], k: int) -> Floats:
+    """Return d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it.
+
+    n[r] is how many n-grams were seen r times.
+    """
     A = (k + 1) * n[k + 1] / n[1] if n[1] else 1.0
     d = np.ones(9)
     for r in range(1, k + 1):

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from karat import __version__, _kernel
+from karat import _kernel
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
-from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
-from karat.lm.estimate import check_min_counts, estimate
-from karat.lm.tables import ABOUT, KIND, VERSION, count_rows, model_layouts
+from karat.lm.counting import EOS, SPECIAL, UNK
+from karat.lm.signature import signature
+from karat.lm.tables import ABOUT, KIND, RECIPE, VERSION, count_rows, model_layouts
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
+from karat.lm.training import TrainingTexts, trained
 from karat.progress import Progress, silent
-from karat.results import Result
 from karat.storage.output import FilePath
 from karat.storage.schema import check_arrays, check_fields
 from karat.storage.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
-from karat.text.segments import Segments, Texts
+from karat.text.segments import Texts
 from karat.text.word_table import word_arrays, word_table
-
-_PARTS = ("tok", "case", "stem")  # of a recipe: a model keeps all words
 
 
 class WordScore(NamedTuple):
@@ -109,7 +106,7 @@ class LanguageModel:
             self.table = word_table(arrays, "words")
             longer = [arrays[f"table_{n}"] for n in range(2, about["order"] + 1)]
             self.kernel = _kernel.LanguageModel(arrays["p"], arrays["backoff"], longer)
-            self.recipe = Recipe(*(about["recipe"][part] for part in _PARTS))
+            self.recipe = Recipe(*(about["recipe"][part] for part in RECIPE))
             check_recipe(self.recipe)
             if len(self.table) < len(SPECIAL):
                 raise ValueError("it has too few words")
@@ -130,7 +127,7 @@ class LanguageModel:
     @classmethod
     def train(
         cls,
-        texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments],
+        texts: TrainingTexts,
         order: int = 5,
         smoothing: str = "kneser-ney",
         *,
@@ -148,33 +145,25 @@ class LanguageModel:
 
         `vocabulary` keeps so many of the most frequent words, `min_count` those that occur so
         often; all others are `<unk>`. `min_counts` has, for each length, the smallest count of the
-        n-grams that are kept. `memory` limits what the n-grams may take while they are counted
-        (bytes; default: a quarter of this machine's).
+        n-grams that are kept. `memory` limits what training takes, in bytes (default: a quarter
+        of this machine's), the interpreter (about 40 MB) left out: what does not fit goes to
+        temporary files. The model is the same.
         """
-        recipe = Recipe(tok, case, stem)
-        check_recipe(recipe)
-        if not 1 <= order <= _kernel.MAX_ORDER:
-            raise InputError(f"order={order}: expected 1 to {_kernel.MAX_ORDER}")
-        if vocabulary is not None and vocabulary < 1:
-            raise InputError(f"vocabulary={vocabulary}: expected at least 1 word")
-        if min_count < 1:
-            raise InputError(f"min_count={min_count}: expected at least 1")
-        least = check_min_counts(order, smoothing, min_counts)
-        cutoff = Cutoff(vocabulary, min_count)
-        work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-        counted = count_text(as_sources(texts), order, recipe, cutoff, **work)
-        arrays, notes = estimate(counted, smoothing, least)
-        about = {
-            "order": order,
-            "smoothing": smoothing,
-            "recipe": {"tok": tok, "case": case, "stem": stem},
-            "vocabulary": vocabulary,
-            "min_count": min_count,
-            "min_counts": list(least),
-            "notes": list(notes),
-            "karat": __version__,
-        }
-        return cls(about, arrays | word_arrays(counted.vocab, "words"))
+        with trained(
+            texts,
+            order,
+            smoothing,
+            tok=tok,
+            case=case,
+            stem=stem,
+            min_counts=min_counts,
+            vocabulary=vocabulary,
+            min_count=min_count,
+            memory=memory,
+            threads=threads,
+            progress=progress,
+        ) as made:
+            return cls(made.about, made.mapped())
 
     @classmethod
     def open(
@@ -194,7 +183,7 @@ class LanguageModel:
                 raise InputError(f"{path} was trained with {own}: leave it to that")
             return model
         words, arrays, order = read_arpa(path, progress)
-        chosen = {part: getattr(recipe or Recipe("none"), part) for part in _PARTS}
+        chosen = {part: getattr(recipe or Recipe("none"), part) for part in RECIPE}
         about = {"order": order, "smoothing": "arpa", "recipe": chosen}
         return cls(about, arrays | word_arrays(words, "words"), os.fspath(path))
 
@@ -233,17 +222,7 @@ class LanguageModel:
     @property
     def signature(self) -> str:
         """All that changes its numbers, but the text it was trained on."""
-        kept = self.about.get("min_counts")
-        settings = {
-            "order": self.order,
-            "smoothing": self.about.get("smoothing"),
-            **{part: getattr(self.recipe, part) for part in _PARTS},
-            "vocabulary": self.about.get("vocabulary") or "all",
-            "min_count": self.about.get("min_count", 1),
-            "min_counts": "/".join(map(str, kept)) if kept else "all",
-        }
-        shown = ",".join(f"{name}={value}" for name, value in settings.items())
-        return f"lm:{shown}|log=10|karat={__version__}"
+        return signature(self.about)
 
     # ------------------------------------------------------------------------------ asking it
 
@@ -316,46 +295,3 @@ class LanguageModel:
 
 
 _NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "bool", "int64"))
-
-
-class NgramCount(NamedTuple):
-    """The number of n-grams of one length in a model, and the smallest count of those kept."""
-
-    length: int
-    ngrams: int
-    min_count: int
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedModel(Result):
-    """A language model that was written to a file: how many n-grams it has of each length."""
-
-    path: str
-    rows: tuple[NgramCount, ...]
-    settings: Mapping[str, object]
-    notes: tuple[str, ...]
-    signature: str
-
-
-def train_model(
-    texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments],
-    path: FilePath,
-    order: int = 5,
-    *,
-    arpa: bool = False,
-    progress: Progress = silent,
-    **settings: Any,
-) -> TrainedModel:
-    """Train a model, with the settings of `LanguageModel.train`, and write it to a file.
-
-    ARPA text is written if `arpa` is set or the name ends in `.arpa` or `.arpa.gz`.
-    """
-    model = LanguageModel.train(texts, order, progress=progress, **settings)
-    place = os.fspath(path)
-    if arpa or os.path.splitext(place.removesuffix(".gz"))[1] == ".arpa":
-        model.write_arpa(place, progress=progress)
-    else:
-        model.save(place)
-    counts = zip(model.counts, model.about["min_counts"], strict=True)
-    rows = tuple(NgramCount(n, *found) for n, found in enumerate(counts, 1))
-    return TrainedModel(place, rows, model.about, model.notes, model.signature)

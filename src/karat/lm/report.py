@@ -8,8 +8,8 @@ from karat.report.model.table import Column, Document, Table
 from karat.results import MadeRows
 
 if TYPE_CHECKING:
-    from karat.lm.model import TrainedModel
     from karat.lm.scoring import LanguageScores
+    from karat.lm.training import TrainedModel
 
 _TEXT = Column("text", "Text", help="The file.")
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the sentence, from 1.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Flags, NDArray, np
 from karat.storage.schema import Layout, listed, perhaps, record, text, whole, word_columns
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ ABOUT = record(
 )
 """The description of a model."""
 
+RECIPE = ("tok", "case", "stem")
+"""The parts of a recipe that change a model: it keeps all words."""
+
 ZERO = -99.0
 """log10 of no probability at all: that of `<s>`."""
 
@@ -42,17 +45,6 @@ class Logs(NamedTuple):
     contexts: NDArray[np.uint32]
     p: Logarithms
     backoff: Logarithms
-
-
-class Estimates(NamedTuple):
-    """Probabilities and back-off weights from smoothing, not logarithms.
-
-    `p[n - 1]` and `backoff[n - 1]` are of the n-grams of n words.
-    """
-
-    p: list[Floats]
-    backoff: list[Floats]
-    notes: tuple[str, ...] = ()
 
 
 class Rows(NamedTuple):
@@ -87,10 +79,14 @@ def make_tables(
 
 
 def _marked(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
-    """Mark by -0.0 the back-off of what begins no longer n-gram: states need not remember it."""
     is_context = np.zeros(len(backoff), np.bool_)
     for found in contexts:
         is_context[found] = True
+    return marked(backoff, is_context)
+
+
+def marked(backoff: Logarithms, is_context: Flags) -> Logarithms:
+    """Mark by -0.0 the back-off of what begins no longer n-gram: states need not remember it."""
     zero = np.float32(0)
     return np.asarray(np.where(is_context | (backoff != 0), backoff + zero, -zero))
 

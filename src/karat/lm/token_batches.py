@@ -43,9 +43,13 @@ def token_batches(
     threads: int | None = None,
     progress: Progress = silent,
     what: str = "reading",
+    nbytes: int = BYTES_PER_BATCH,
 ) -> Iterator[Batch]:
-    """Yield the batches of all sources; only a few are held at a time."""
-    most = SEGMENTS_PER_BATCH, BYTES_PER_BATCH
+    """Yield the batches of all sources; only a few are held at a time.
+
+    `nbytes` is the size of a batch, unless it is one long segment.
+    """
+    most = SEGMENTS_PER_BATCH, nbytes
     jobs = [(one, *ends) for one in sources if len(one) for ends in batches([one], *most)]
     total, done = sum(map(len, sources)), 0
 
@@ -60,7 +64,8 @@ def token_batches(
         stems = stem_words(recipe.stem, words, 0, target)
         return Ragged(stems[tokens.ids], tokens.offsets), target
 
-    for batch in in_order(cut, jobs, as_threads(threads)):
+    for job, batch in zip(jobs, in_order(cut, jobs, as_threads(threads)), strict=True):
         yield batch
+        job[0].release(job[1], job[2])
         done += len(batch[0].offsets) - 1
         progress(done, total, what)

@@ -15,9 +15,10 @@ from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.meta.levels import agreement, arranged, drawn_means, each_group, mean_of_defined, shared
+from karat.meta.levels import agreement, arranged, drawn_means, each_group, over_groups, shared
 from karat.progress import Progress, silent
-from karat.stats.correlation import Drawn, Statistic, clipped, each_row, quotient, statistic
+from karat.stats.correlation import Statistic, clipped, each_row, quotient, statistic
+from karat.stats.grouped import DrawnCells, all_cells, cells_of_rows
 from karat.stats.resampling import SEED, interval
 from karat.trials import check_trials
 
@@ -28,7 +29,6 @@ OVER = {
 }
 _CELLS = 1 << 17  # drawn at a time: few enough that progress is seen to move
 _WORK = 1 << 18  # cells of drawn matrices at a time: they stay in the cache
-_COUNTED = 1 << 21  # cells of counts at a time: points are sorted once for all
 
 
 def bootstrap(
@@ -100,8 +100,10 @@ def _values(h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segment
         return _of_cells(h, m, by, systems, segments)
     if at == "system":
         counts = _kernel.tally(segments, h.shape[1])
-        means = (drawn_means(x, counts) for x in (h, m))
-        return each_row(by.rows, *(np.take_along_axis(x, systems, axis=1) for x in means))
+        human, metric = (
+            np.take_along_axis(drawn_means(x, counts), systems, axis=1) for x in (h, m)
+        )
+        return each_row(by.rows, human, metric)
     if by.together:  # where groups share something, each draw is a case of its own
         cells = [np.ix_(*draw) for draw in zip(systems, segments, strict=True)]
         return np.array([agreement(h[at_cells], m[at_cells], by, at).value for at_cells in cells])
@@ -115,38 +117,33 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints
     if by.name in {"pearson", "r2"}:
         r = _segment_pearson(h, m, *weights)
         return r if by.name == "pearson" else r * r
-    if by.drawn:
-        return _pooled(h, m, by.drawn, *weights)
+    if by.grouped:
+        cells = all_cells(~np.isnan(h))
+        drawn = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
+        return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn))
     return _stacked(h, m, by, systems, segments)
 
 
 def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
-    """The mean over drawn groups (rows) of the statistic over drawn points (columns)."""
+    """The statistic over drawn groups (rows) of drawn points (columns)."""
     counts = _kernel.tally(groups, len(h))
     if (points == points[0]).all():  # not drawn anew: every draw has the same groups
         points = points[:1]
-    if by.drawn:
+    if by.grouped:
+        times = _kernel.tally(points, h.shape[1]).astype(np.int32)
+        cells = cells_of_rows(~np.isnan(h))
+        drawn = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
+        values = by.grouped.drawn(cells.of(h), cells.of(m), drawn)
+    elif of_draws := by.drawn_groups:
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         rows = zip(h, m, ~np.isnan(h), strict=True)
-        found = [by.drawn(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
+        found = [of_draws(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
         values = np.stack(found, axis=1)
     else:
         parts = ((h[:, p], m[:, p]) for p in _parts(points, h.size))
         found = [each_group(x.swapaxes(0, 1), y.swapaxes(0, 1), by) for x, y in parts]
         values = np.concatenate(found)
-    return mean_of_defined(np.broadcast_to(values, counts.shape), counts)
-
-
-def _pooled(h: Floats, m: Floats, of: Drawn, systems: Floats, segments: Floats) -> Floats:
-    """A statistic over all cells, from how often each was drawn."""
-    rows, columns = np.nonzero(~np.isnan(h))
-    x, y = h[rows, columns], m[rows, columns]
-    size = max(1, _COUNTED // max(1, len(x)))
-    found = [
-        of(x, y, (s[:, rows] * t[:, columns]).astype(np.int32))
-        for s, t in zip(_cut(systems, size), _cut(segments, size), strict=True)
-    ]
-    return np.concatenate(found)
+    return over_groups(by, np.broadcast_to(values, (*counts.shape, *values.shape[2:])), counts)
 
 
 def _stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
@@ -155,7 +152,7 @@ def _stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints)
     for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
         drawn = s[:, :, None], t[:, None, :]
         human, metric = (arranged(x[drawn], "segment") for x in (h, m))
-        found.append(each_group(human, metric, by)[:, 0])
+        found.append(over_groups(by, each_group(human, metric, by)))
     return np.concatenate(found)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from karat.arrays import ArrayLike, as_floats
 from karat.evalset.catalogue import GivenPath
@@ -11,10 +12,10 @@ from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.experiment import Experiment
 from karat.meta.levels import check_matrix_level
-from karat.meta.ranking import MetaRow, MetricTest, Task, rank
+from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
-from karat.meta.views import check_level, matrix_view, view
-from karat.progress import Progress, silent
+from karat.meta.views import OF_SYSTEMS, check_level, matrix_view, mean_view, view
+from karat.progress import Progress, as_threads, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
@@ -30,6 +31,8 @@ class Ranking(Result):
     experiment: Experiment
     rows: tuple[MetaRow, ...]
     tests: tuple[MetricTest, ...]
+    resampled: Mapping[tuple[str, str, str], Resampled]
+    """Dimension, level and statistic -> what intervals and tests were made from."""
 
     @property
     def name(self) -> str:
@@ -39,12 +42,28 @@ class Ranking(Result):
     @property
     def settings(self) -> dict[str, object]:
         """Every setting of the experiment."""
-        return asdict(self.experiment)
+        found = {f.name: getattr(self.experiment, f.name) for f in fields(self.experiment)}
+        return {**found, "metrics": tuple(map(str, self.experiment.metrics))}
+
+    @property
+    def source(self) -> object:
+        """What the scores are of: results of one source see the same resamples."""
+        return id(self)
+
+    @property
+    def metric_names(self) -> dict[str, tuple[str, ...]]:
+        """Each metric, with the names that it has in rows."""
+        return {row.metric: (row.metric,) for row in self.rows}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how intervals and ranks were made."""
-        return (*_made(self), *_few(self))
+        """Sentences on how intervals and ranks were made, and on what the data allow."""
+        return (*_made(self), *self.remarks)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on what the data allow."""
+        return tuple(_few(self))
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -55,6 +74,22 @@ class Ranking(Result):
     def signature(self) -> str:
         """The signatures of all metrics, a line each."""
         return "\n".join(self.signatures.values())
+
+
+def exchanges_add_up(results: Iterable[Ranking]) -> bool:
+    """Return whether the differences of exchanges can be averaged over all tasks.
+
+    All must have been tested, and tasks of one set by the same exchanges: as if they were
+    independent, p would be too small.
+    """
+    of_cells: dict[object, list[bool]] = {}
+    for result in results:
+        for (*_, statistic), resampled in result.resampled.items():
+            if not resampled.exchanges:
+                return False
+            own = of_cells.setdefault(result.source, [])
+            own.append(STATISTICS[statistic].exchanges_cells)
+    return all(len(own) == 1 or all(own) for own in of_cells.values())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,9 +117,21 @@ class MetaEvaluation(Ranking):
         return {str(m): self.scored.signature(m) for m in both if str(m) in used}
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on how intervals and ranks were made, and on what the data allow."""
-        return (*_made(self), *_turned(self), *_few(self), *self.evalset.remarks)
+    def source(self) -> object:
+        """The set: experiments on one set see the same resamples."""
+        asked = self.experiment
+        return asked.evalset, asked.read_as, asked.reader_options
+
+    @property
+    def metric_names(self) -> dict[str, tuple[str, ...]]:
+        """Each metric, with the names that it has in rows: some score segments under another."""
+        return {str(m): (str(m), str(m.of_segments())) for m in self.scored.metrics}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on the scores and on what the data allow."""
+        own = (*_turned(self), *self.scored.notes(), *_few(self))
+        return (*_scored(self), *own, *self.evalset.remarks)
 
 
 def meta_evaluate(
@@ -100,22 +147,27 @@ def meta_evaluate(
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)
     evalset = _narrowed(as_evalset(evalset, progress), experiment)
-    scored = score_evalset(evalset, experiment.metrics, threads=threads, progress=progress)
+    scored = replace(
+        score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
+        system_scores=experiment.system_scores,
+    )
     named = replace(
         experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions, differences=True)
     )
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
+    resampled: dict[tuple[str, str, str], Resampled] = {}
     for dimension in named.dimensions:
         human = evalset.human(dimension, named.normalise)
         for level in named.levels:
             seen = view(level, scored, human)
             for name in named.statistics:
                 place = Task(dimension, level, STATISTICS[name])
-                found, compared = rank(named, seen, place, progress)
-                rows += found
-                tests += compared
-    return MetaEvaluation(named, tuple(rows), tuple(tests), scored)
+                found = rank(named, seen, place, progress, as_threads(threads))
+                rows += found.rows
+                tests += found.tests
+                resampled[place.names] = found.resampled
+    return MetaEvaluation(named, tuple(rows), tuple(tests), resampled, scored)
 
 
 def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
@@ -139,6 +191,8 @@ def rank_metrics(
     trials: int = 1000,
     correction: str = "none",
     seed: int = SEED,
+    system_scores: str = "judged",
+    threads: int | None = None,
     progress: Progress = silent,
 ) -> Ranking:
     """Rank metrics by matrices of their scores, systems x segments, in which NaN is missing.
@@ -148,13 +202,14 @@ def rank_metrics(
     """
     check_matrix_level(level)
     names = "matrices", tuple(metrics), ("human",), (level,), (statistic,)
-    asked = Experiment(
-        *names, over=over, resamples=resamples, trials=trials, correction=correction, seed=seed
-    )
+    how: dict[str, Any] = {"resamples": resamples, "trials": trials, "correction": correction}
+    asked = Experiment(*names, over=over, seed=seed, system_scores=system_scores, **how)
     matrices = {name: as_floats(values) for name, values in metrics.items()}
-    seen = matrix_view(as_floats(human), matrices, level)
-    rows, tests = rank(asked, seen, Task("human", level, STATISTICS[statistic]), progress)
-    return Ranking(asked, tuple(rows), tuple(tests))
+    given = as_floats(human), matrices
+    seen = mean_view(*given, system_scores) if level == "system" else matrix_view(*given, level)
+    place = Task("human", level, STATISTICS[statistic])
+    rows, tests, resampled = rank(asked, seen, place, progress, as_threads(threads))
+    return Ranking(asked, tuple(rows), tuple(tests), {place.names: resampled})
 
 
 # -------------------------------------------------------------------------------- in sentences
@@ -169,6 +224,8 @@ def _made(result: Ranking) -> Iterator[str]:
             over += f" (for {' and '.join(alone)}, of segments alone)"
         drawn = f"{asked.resamples:,} bootstrap resamples of {over}, seed {asked.seed}"
         yield f"Intervals: 95%, from {drawn}."
+        if len(asked.metrics) > 1:
+            yield "Delta: the value minus that of the best metric, on the same resamples."
     if result.tests:
         corrected = "" if asked.correction == "none" else f", {asked.correction} correction"
         yield (
@@ -182,14 +239,46 @@ def _made(result: Ranking) -> Iterator[str]:
             "distribution, ties taken out); points are taken as independent, which outputs of one "
             "system or one segment are not; not corrected. Means over groups have none."
         )
-    untested = [name for name in asked.statistics if not STATISTICS[name].tested]
-    if asked.trials and len(asked.metrics) > 1 and untested:
-        yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
-    if any(row.left_out for row in result.rows):
+    yield from _own_tests(result)
+    pooled = [name for name in asked.statistics if STATISTICS[name].pooled]
+    if any(row.left_out for row in result.rows if row.statistic not in pooled):
         yield (
             "Groups: the mean is over those in which the statistic is defined; where all scores of "
             "humans or metric are equal, it is not."
         )
+    if pooled and {*asked.levels} & {"item", "by-system"}:
+        yield f"Groups: {' and '.join(pooled)} take the pairs of all groups in one pool."
+
+
+def _scored(result: MetaEvaluation) -> Iterator[str]:
+    """State of which outputs systems' scores are, where that is not the default."""
+    asked = result.experiment
+    if asked.system_scores == "all" and {*asked.levels} & {*OF_SYSTEMS}:
+        yield (
+            "System scores: metrics score all outputs of a system, judged or not; its human score "
+            "is the mean of those judged."
+        )
+
+
+def _own_tests(result: Ranking) -> Iterator[str]:
+    """State which statistics have another test than the others, or none, and why."""
+    asked = result.experiment
+    if not asked.trials or len(asked.metrics) < 2:
+        return
+    untested = [name for name in asked.statistics if not STATISTICS[name].tested]
+    if untested:
+        yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
+    tested = {test.statistic for test in result.tests}
+    if "acc-eq" in tested:
+        yield (
+            "Ranks by acc-eq: what the metrics say of pairs is exchanged, each metric with its own "
+            "tie threshold."
+        )
+    missing = {(row.level, row.statistic) for row in result.rows} - {
+        (test.level, test.statistic) for test in result.tests
+    }
+    if ("system", "spa") in missing and result.rows:
+        yield "No ranks by spa of corpus scores: choose the level system-mean."
 
 
 def _turned(result: MetaEvaluation) -> Iterator[str]:

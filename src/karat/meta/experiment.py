@@ -5,19 +5,25 @@ An `Experiment` holds every setting, prints itself whole, and can be saved as TO
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from karat.errors import InputError, quoted
 from karat.evalset.formats.settings_file import read_toml, toml_string
 from karat.evalset.loading import as_options
 from karat.meta.bootstrap import OVER
+from karat.meta.scores import SYSTEM_SCORES
 from karat.meta.views import LEVELS, check_behind
+from karat.metrics.base import Metric
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
 from karat.trials import check_trials
+
+MetricName: TypeAlias = str | Metric
+"""A metric, or its name."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Experiment:
 
     evalset: str
     """A folder, a file, or the name of a known set."""
-    metrics: tuple[str, ...]
+    metrics: tuple[MetricName, ...]
     dimensions: tuple[str, ...] = ()
     levels: tuple[str, ...] = ("system", "segment", "item")
     statistics: tuple[str, ...] = ("pearson", "tau-b")
@@ -52,12 +58,17 @@ class Experiment:
     """Options of the format's reader, as NAME=VALUE."""
     p_values: bool = False
     """True to give each correlation its two-sided p-value."""
+    system_scores: str = "judged"
+    """The outputs that a system's metric score is of: judged or all. Human scores are of judged."""
 
     def __post_init__(self) -> None:
         for level in self.levels:
             LEVELS[level]  # refuses what is none
         chosen = [STATISTICS[name] for name in self.statistics]
-        known = {"over": OVER, "normalise": ("none", "z"), "correction": CORRECTIONS}
+        known = {
+            **{"over": OVER, "normalise": ("none", "z"), "correction": CORRECTIONS},
+            "system_scores": SYSTEM_SCORES,
+        }
         for what, names in known.items():
             if (name := getattr(self, what)) not in names:
                 raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(names)}")
@@ -93,15 +104,78 @@ class Experiment:
             yield f"{field.name} = {f'[{items}]' if isinstance(value, tuple) else _toml(value)}\n"
 
 
-def _toml(value: str | float) -> str:
+@dataclass(frozen=True)
+class MetaStudy:
+    """Several experiments whose metrics are averaged: sets, language pairs, levels, statistics."""
+
+    experiments: tuple[Experiment, ...]
+    weights: tuple[float, ...] = ()
+    """One number an experiment; all count the same if it is empty."""
+
+    def __post_init__(self) -> None:
+        if not self.experiments:
+            raise InputError("a study needs at least one experiment")
+        if len(self.experiments) > 1 and any(one.p_values for one in self.experiments):
+            raise InputError("p_values: averages over several sets have none; leave it out")
+        check_weights(self.weights, len(self.experiments))
+
+    def __str__(self) -> str:
+        return "".join(self.toml())
+
+    def toml(self) -> Iterator[str]:
+        """The lines of a TOML file that reads back as this study."""
+        if len(self.experiments) == 1:
+            yield from self.experiments[0].toml()
+            return
+        yield f"weights = [{', '.join(map(_toml, self.weights))}]\n"
+        for one in self.experiments:
+            yield "\n[[experiment]]\n"
+            yield from one.toml()
+
+
+def check_weights(weights: Sequence[float], number: int) -> tuple[float, ...]:
+    """Return a weight for each of some experiments, with the sum 1; refuse what are none."""
+    if weights and len(weights) != number:
+        raise InputError(f"found {len(weights)} weights, expected one for each of {number} sets")
+    if any(not 0 <= w < math.inf for w in weights) or (weights and not sum(weights)):
+        raise InputError("weights: expected numbers that are not negative, one of them above 0")
+    given = weights or (1.0,) * number
+    return tuple(w / sum(given) for w in given)
+
+
+def _toml(value: MetricName | float) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return toml_string(value) if isinstance(value, str) else repr(value)
+    return toml_string(str(value)) if isinstance(value, MetricName) else repr(value)
 
 
 def read_experiment(text: str, name: str = "experiment") -> Experiment:
     """An experiment from TOML; every mistake is named."""
+    return _experiment(read_toml(text, name), name)
+
+
+def read_study(text: str, name: str = "study") -> MetaStudy:
+    """Return a study from TOML: `[[experiment]]` tables and `weights`, or one experiment alone."""
     found = read_toml(text, name)
+    if "experiment" not in found:
+        return MetaStudy((_experiment(found, name),))
+    several, weights = found.pop("experiment"), found.pop("weights", [])
+    if found:
+        told = "expected weights and [[experiment]] tables"
+        raise InputError(f"{name}: found the key {quoted(next(iter(found)))}, {told}")
+    if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
+        raise InputError(f"{name}: found experiment = {quoted(several)}, expected tables")
+    experiments = [_experiment(one, f"{name}, experiment {k}") for k, one in enumerate(several, 1)]
+    try:
+        return MetaStudy(tuple(experiments), _typed(name, "weights", weights, "tuple[float, ...]"))
+    except InputError as error:
+        raise InputError(
+            str(error) if str(error).startswith(name) else f"{name}: {error}"
+        ) from error
+
+
+def _experiment(found: dict[str, Any], name: str) -> Experiment:
+    """An experiment from the content of a file, or of a part of it."""
     known = {field.name: field for field in fields(Experiment)}
     for key, value in found.items():
         if key not in known:
@@ -118,6 +192,7 @@ def read_experiment(text: str, name: str = "experiment") -> Experiment:
 
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "str": (str, "a string"),
+    "MetricName": (str, "a string"),
     "int": (int, "a whole number"),
     "float": ((int, float), "a number"),
     "bool": (bool, "true or false"),

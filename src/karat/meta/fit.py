@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
+from karat.evalset.given_scores import Offered
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.levels import drawn_means
@@ -144,8 +145,8 @@ def fit_scores(
     """
     if level not in FITTED_LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
-    terms = _terms(metrics, level)
     found = as_evalset(evalset, progress)
+    terms = _terms(metrics, level, found.offered)
     found = found.without(*exclude) if exclude else found
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
     names = found.chosen_dimensions(chosen, differences=True)
@@ -161,22 +162,25 @@ def fit_scores(
         tuple(row for one in made for row in one.left_out()),
         tuple(row for one in made for row in one.fitted_points()),
         {**settings, "exclude": tuple(exclude)},
-        (*_notes(terms, normalise), *found.remarks),
-        {str(m): scored.signature(m) for m in every},
+        (*_notes(terms, normalise), *scored.notes(), *found.remarks),
+        {str(m): scored.signature(m) for m in scored.metrics},
     )
 
 
-def _terms(given: Sequence[str | Metric] | str | Metric, level: str) -> list[Term]:
+def _terms(
+    given: Sequence[str | Metric] | str | Metric, level: str, offered: Offered
+) -> list[Term]:
     """Terms by their names, each once, with the metrics that score what a point is."""
     names = [given] if isinstance(given, str | Metric) else given
     found: list[Term] = []
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
         of, part = (metric(text), part) if at else (metric(name), VALUE)
-        term = Term(of.of_segments() if level == "segment" else of, part)
-        if term in found:
-            raise InputError(f"{term} is named twice: a fit takes each term once")
-        found.append(term)
+        for one in of.offered_by(offered):
+            term = Term(one.of_segments() if level == "segment" else one, part)
+            if term in found:
+                raise InputError(f"{term} is named twice: a fit takes each term once")
+            found.append(term)
     if not found:
         raise InputError("no metric was given: a fit needs at least one")
     return found

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import exact_product, exact_sum
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.stats.correlation import Statistic, each_row, quotient, statistic, why_undefined
+from karat.stats.correlation import Statistic, quotient, statistic, why_undefined
 
 
 class Agreement(NamedTuple):
@@ -41,7 +41,8 @@ def agreement(
 ) -> Agreement:
     """Return the agreement of a metric with humans, systems x segments, by a statistic at a level.
 
-    A level with groups has the mean over the groups in which the statistic is defined.
+    A level with groups has the mean over the groups in which the statistic is defined, or pools
+    their pairs, as the statistic does.
     """
     check_matrix_level(at)
     chosen = statistic(by)
@@ -49,10 +50,11 @@ def agreement(
     points = int((~np.isnan(h)).sum())
     if at in {"system", "segment"}:
         value = chosen(h, m)
-        return Agreement(value, points, why=why_undefined(h, m) if np.isnan(value) else "")
+        why = why_undefined(h, m) or "humans tell no two points so far apart"
+        return Agreement(value, points, why=why if np.isnan(value) else "")
     value, groups, left_out = chosen.over(h, m)
     what = "segment" if at == "item" else "system"
-    why = "" if groups else f"in no {what} do both human and metric scores differ"
+    why = f"in no {what} do both human and metric scores differ" if np.isnan(value) else ""
     return Agreement(value, points, groups, left_out, why)
 
 
@@ -69,9 +71,18 @@ def arranged(stack: NDArray[Any], at: str) -> NDArray[Any]:
 
 
 def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
-    """Draws x groups: the statistic of every group of two arranged stacks, NaN if undefined."""
+    """Draws x groups: the statistic of every group of two arranged stacks, NaN if undefined.
+
+    Of pooled statistics it is draws x groups x parts.
+    """
     flat = human.shape[0] * human.shape[1], human.shape[2]
-    return each_row(by.rows, human.reshape(flat), metric.reshape(flat)).reshape(human.shape[:2])
+    found = by.each_group(human.reshape(flat), metric.reshape(flat))
+    return found.reshape(*human.shape[:2], *found.shape[1:])
+
+
+def over_groups(by: Statistic, found: Floats, times: Floats | None = None) -> Floats:
+    """Return the statistic of each draw from what `each_group` has; `times` are of the groups."""
+    return by.pooled.total(found, times) if by.pooled else mean_of_defined(found, times)
 
 
 def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:

@@ -7,16 +7,32 @@ the exchanged matrices.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.meta.levels import agreement, arranged, check_matrix_level, each_group, mean_of_defined
+from karat.meta.levels import agreement, arranged, check_matrix_level, each_group, over_groups
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, statistic
+from karat.stats.grouped import (
+    DrawnCells,
+    ExchangedCells,
+    LinesOfGroups,
+    PairsOfGroups,
+    all_cells,
+    cells_of_columns,
+    cells_of_rows,
+)
 from karat.stats.resampling import SEED
-from karat.stats.significance.permutation import (
+from karat.stats.significance.exchanges import (
     Exchanges,
-    Measures,
     Permutation,
+    Words,
+    places_of_bits,
+)
+from karat.stats.significance.permutation import (
+    Measures,
+    Triple,
     perm_both_many,
     perm_both_pearson,
     perm_both_system_pearson,
@@ -25,6 +41,8 @@ from karat.stats.significance.permutation import (
 from karat.trials import check_trials
 
 FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
+CELLS = {"segment": all_cells, "item": cells_of_columns, "by-system": cells_of_rows}
+_TRIALS = 256  # at a time: what is counted of their groups stays in the cache
 _WORK = 1 << 18  # cells of exchanged matrices at a time: they stay in the cache
 
 
@@ -37,18 +55,48 @@ def perm_both(
     trials: int = 1000,
     seed: int = SEED,
     progress: Progress = silent,
+    keep: Callable[[Floats], None] | None = None,
 ) -> Permutation:
-    """Test that the first metric agrees better with humans than the second."""
+    """Test that the first metric agrees better with humans than the second.
+
+    `keep` takes the differences of all exchanges, for averages over tasks.
+    """
     chosen = statistic(by)
     check_matrix_level(at)
     check_trials("trials", trials, 1)
+    if chosen.behind and at != "system":
+        raise InputError(f"{chosen.name} compares systems: choose the level system")
     if not chosen.tested:
         test = "no such test, which exchanges standardised scores"
         raise InputError(f"{chosen.name} has {test}: choose another statistic")
     of = standardised(human, first, second)
-    tried = Exchanges(of.known, trials, seed, progress)
-    fast = FAST.get((chosen.name, at))
-    return fast(of, tried) if fast else perm_both_many(of, _measures(chosen, at), tried)
+    tried = Exchanges(of.known, trials, seed, progress, keep)
+    if chosen.test:
+        groups = of if chosen.behind else Triple(*(arranged(x[None], at)[0] for x in of))
+        return chosen.test(*groups, tried)
+    if fast := FAST.get((chosen.name, at)):
+        return fast(of, tried)
+    if chosen.grouped and at != "system":
+        return _of_groups(of, chosen, chosen.grouped, at, tried)
+    return perm_both_many(of, _measures(chosen, at), tried)
+
+
+def _of_groups(
+    of: Triple, by: Statistic, grouped: PairsOfGroups | LinesOfGroups, at: str, tried: Exchanges
+) -> Permutation:
+    """Test a statistic of groups from the bits of the exchanges, with no matrix exchanged."""
+    cells = CELLS[at](of.known)
+    human, first, second = (cells.of(x) for x in of)
+    bits = places_of_bits(cells.rows, cells.columns, of.known.shape[1])
+
+    def differences(words: Words) -> Floats:
+        chosen = ExchangedCells(cells.offsets, bits, np.ascontiguousarray(words))
+        values = over_groups(by, grouped.exchanged(human, first, second, chosen))
+        return values[: words.shape[1]] - values[words.shape[1] :]
+
+    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.known.shape))
+    one, other = (over_groups(by, grouped.drawn(human, x, once)) for x in (first, second))
+    return tried.test(float((one - other)[0]), differences, _TRIALS)
 
 
 def _measures(by: Statistic, at: str) -> Measures:
@@ -61,15 +109,15 @@ def _measures(by: Statistic, at: str) -> Measures:
         return lambda h, a, b, chosen: np.array(
             [agreement(h, np.where(c, b, a), by, at).value for c in chosen]
         )
-    if by.drawn and at != "system":
-        return _counted(by.drawn, at)
+    if by.drawn_groups and at != "system":
+        return _counted(by, by.drawn_groups, at)
     return _stacked(by, at)
 
 
 def _stacked(by: Statistic, at: str) -> Measures:
     def some(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         human = arranged(np.broadcast_to(h, chosen.shape), at)
-        return mean_of_defined(each_group(human, arranged(np.where(chosen, b, a), at), by))
+        return over_groups(by, each_group(human, arranged(np.where(chosen, b, a), at), by))
 
     def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         size = max(1, _WORK // max(1, h.size))
@@ -79,7 +127,7 @@ def _stacked(by: Statistic, at: str) -> Measures:
     return found
 
 
-def _counted(drawn: Drawn, at: str) -> Measures:
+def _counted(by: Statistic, drawn: Drawn, at: str) -> Measures:
     def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         groups = (arranged(x[None], at)[0] for x in (h, a, b))
         taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
@@ -90,6 +138,6 @@ def _counted(drawn: Drawn, at: str) -> Measures:
             times = np.hstack([~there, there]).astype(np.int32)
             points = np.tile(human[known], 2), np.concatenate([first[known], second[known]])
             values.append(drawn(*points, times))
-        return mean_of_defined(np.stack(values, axis=1))
+        return over_groups(by, np.stack(values, axis=1))
 
     return found

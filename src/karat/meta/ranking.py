@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from karat.arrays import np
+from karat.arrays import Floats, np
 from karat.meta.bootstrap import Percentiles, percentiles
 from karat.meta.experiment import Experiment
 from karat.meta.levels import Agreement
 from karat.meta.perm_both import perm_both
 from karat.meta.views import View
-from karat.progress import Progress
+from karat.progress import Progress, side_by_side
 from karat.stats.correlation import Statistic
+from karat.stats.significance.exchanges import Permutation
 from karat.stats.significance.multiple import CORRECTIONS, clusters
 
 
@@ -40,6 +42,11 @@ class MetaRow(NamedTuple):
     note: str
     p: float | None = None
     """Of no correlation, two-sided; None where it was not asked for or there is none."""
+    delta: float | None = None
+    """The value minus that of the best metric; None for that one and where it is undefined."""
+    delta_low: float | None = None
+    delta_high: float | None = None
+    """The 95% interval of the delta, from the same draws of both metrics."""
 
 
 class MetricTest(NamedTuple):
@@ -53,6 +60,28 @@ class MetricTest(NamedTuple):
     delta: float
     p: float
     """Corrected, if that was asked for."""
+    low: float = math.nan
+    high: float = math.nan
+    """The 95% interval of the difference of their values, from the same draws of both."""
+
+
+Draws = Mapping[str, Floats]
+"""Metric -> its statistic in each resample; all metrics see the same resamples."""
+
+
+class Exchanged(NamedTuple):
+    """The difference of two metrics, and those of all exchanges of PERM-BOTH."""
+
+    delta: float
+    differences: Floats
+
+
+class Resampled(NamedTuple):
+    """What intervals and tests of one task were made from; averages over tasks need it."""
+
+    draws: Draws
+    exchanges: Mapping[tuple[str, str], Exchanged]
+    """By the better and the worse metric; empty where nothing was tested."""
 
 
 class Task(NamedTuple):
@@ -68,9 +97,17 @@ class Task(NamedTuple):
         return self.dimension, self.level, self.by.name
 
 
+class Ranked(NamedTuple):
+    """The metrics of one task in their order, the tests between them, and their resamples."""
+
+    rows: list[MetaRow]
+    tests: list[MetricTest]
+    resampled: Resampled
+
+
 def rank(
-    experiment: Experiment, seen: View, task: Task, progress: Progress
-) -> tuple[list[MetaRow], list[MetricTest]]:
+    experiment: Experiment, seen: View, task: Task, progress: Progress, threads: int = 1
+) -> Ranked:
     """Rank all metrics by one statistic at one level, the best first.
 
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
@@ -78,21 +115,50 @@ def rank(
     found = {m: seen.agreement(m, task.by) for m in seen.metrics}
     known = [m for m in found if not math.isnan(found[m].value)]
     order = sorted(known, key=lambda m: -task.by.sign * found[m].value)
-    ends = dict.fromkeys(found, Percentiles(math.nan, math.nan, 0))
+    draws: Draws = {}
     if experiment.resamples:
-        how = experiment.over, experiment.resamples, experiment.seed, progress
-        ends = dict(zip(found, map(percentiles, seen.draws(task.by, *how)), strict=True))
-    tests = _tests(experiment, seen, task, order, progress)
+        drawn = _draws(experiment, seen, task.by, progress, threads)
+        draws = dict(zip(map(str, found), drawn, strict=True))
+    tests, exchanges = _tests(experiment, seen, task, order, progress, threads)
     ranks = _ranks([str(m) for m in order], tests, experiment.level)
     last = [m for m in found if m not in known]
-    rows = [_row(task, str(m), ranks.get(str(m)), found[m], ends[m]) for m in [*order, *last]]
+    rows = [_row(task, str(m), ranks.get(str(m)), found[m], draws) for m in [*order, *last]]
     if experiment.p_values:
         p = [seen.p_value(m, task.by) for m in [*order, *last]]
         rows = [row._replace(p=own) for row, own in zip(rows, p, strict=True)]
-    return rows, tests
+    compared = [_with_ends(test, draws) for test in tests]
+    return Ranked(_beside_best(rows, draws), compared, Resampled(draws, exchanges))
 
 
-def _row(task: Task, name: str, rank: int | None, found: Agreement, ends: Percentiles) -> MetaRow:
+def _beside_best(rows: list[MetaRow], draws: Draws) -> list[MetaRow]:
+    """Add the difference of each metric to the first, with its interval."""
+    best, *others = rows
+
+    def beside(row: MetaRow) -> MetaRow:
+        if math.isnan(row.value):
+            return row
+        low, high = _ends(draws, row.metric, best.metric)
+        return row._replace(delta=row.value - best.value, delta_low=low, delta_high=high)
+
+    return [best, *map(beside, others)]
+
+
+def _with_ends(test: MetricTest, draws: Draws) -> MetricTest:
+    low, high = _ends(draws, test.better, test.worse)
+    return test._replace(low=low, high=high)
+
+
+def _ends(draws: Draws, one: str, other: str) -> tuple[float, float]:
+    """The interval of the difference between two metrics; NaN without resamples."""
+    if not draws:
+        return math.nan, math.nan
+    with np.errstate(invalid="ignore"):  # the difference of two infinite values is undefined
+        low, high, _ = percentiles(draws[one] - draws[other])
+    return low, high
+
+
+def _row(task: Task, name: str, rank: int | None, found: Agreement, draws: Draws) -> MetaRow:
+    ends = percentiles(draws[name]) if draws else Percentiles(math.nan, math.nan, 0)
     note = f"undefined: {found.why}" if math.isnan(found.value) else ""
     if ends.undefined and not note:
         note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
@@ -101,26 +167,49 @@ def _row(task: Task, name: str, rank: int | None, found: Agreement, ends: Percen
     return MetaRow(*task.names, rank, name, *scores, *counts, note)
 
 
+def _draws(
+    experiment: Experiment, seen: View, by: Statistic, progress: Progress, threads: int
+) -> Floats:
+    """The statistic of each metric in each resample; the metrics are shared out among threads."""
+    how = experiment.over, experiment.resamples, experiment.seed
+    if threads == 1:
+        return seen.draws(by, *how, progress)
+
+    def work(metric: Any, progress: Progress) -> Floats:
+        return seen.only(metric).draws(by, *how, progress)
+
+    return np.concatenate(side_by_side(work, [*seen.metrics], threads, progress, "resampling"))
+
+
 def _tests(
-    experiment: Experiment, seen: View, task: Task, order: list[Any], progress: Progress
-) -> list[MetricTest]:
+    experiment: Experiment,
+    seen: View,
+    task: Task,
+    order: list[Any],
+    progress: Progress,
+    threads: int,
+) -> tuple[list[MetricTest], dict[tuple[str, str], Exchanged]]:
     """PERM-BOTH between all pairs, better against worse; none for what depends on the scale."""
-    if not experiment.trials or not task.by.tested:
-        return []
+    if not experiment.trials or not seen.tests(task.by):
+        return [], {}
     pairs = list(combinations(order, 2))
-    found = []
-    for number, (one, other) in enumerate(pairs):
+    human, metrics, at = seen.exchanged(task.by)
 
-        def within(done: int, total: int, what: str, number: int = number) -> None:
-            progress(number * total + done, len(pairs) * total, "comparing metrics")
+    def work(pair: tuple[Any, Any], progress: Progress) -> tuple[Permutation, Floats]:
+        kept: list[Floats] = []
+        how = task.by, at, experiment.trials, experiment.seed, progress, kept.append
+        one, other = (metrics[m] for m in pair)
+        return perm_both(human, one, other, *how), kept[0]
 
-        how = task.by, seen.at, experiment.trials, experiment.seed, within
-        found.append(perm_both(seen.human, seen.metrics[one], seen.metrics[other], *how))
-    p = CORRECTIONS[experiment.correction]([test.p for test in found])
-    return [
-        MetricTest(*task.names, str(one), str(other), test.delta, float(corrected))
-        for (one, other), test, corrected in zip(pairs, found, p, strict=True)
+    found = side_by_side(work, pairs, threads, progress, "comparing metrics")
+    p = CORRECTIONS[experiment.correction]([test.p for test, _ in found])
+    names = [(str(one), str(other)) for one, other in pairs]
+    tests = [
+        MetricTest(*task.names, *pair, test.delta, float(corrected))
+        for pair, (test, _), corrected in zip(names, found, p, strict=True)
     ]
+    exchanges = (Exchanged(test.delta, differences) for test, differences in found)
+    return tests, dict(zip(names, exchanges, strict=True))
 
 
 def _ranks(order: list[str], tests: list[MetricTest], level: float) -> dict[str, int]:

@@ -6,20 +6,23 @@ cell without an output has no row: its statistics are 0 and its score is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from karat.arithmetic import exact_product, exact_sum
 from karat.arrays import Flags, Floats, NDArray, np
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.scoring import Wanted, as_metrics, as_systems, collect
-from karat.text.references import as_references
+from karat.scoring import Wanted, as_systems, collect, inputs_of_set
 
 Ints = NDArray[np.intp]
+
+
+SYSTEM_SCORES = ("judged", "all")
+"""The outputs that a system's metric score can be of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,8 @@ class ScoredSet:
     """True for cells with an output."""
     threads: int | None = None
     """Processors that scored it, for what is scored again: documents of joined texts."""
+    system_scores: str = "judged"
+    """The outputs that a system's metric score is of: judged or all."""
 
     def signature(self, metric: Metric) -> str:
         """The metric's signature on this set."""
@@ -51,9 +56,18 @@ class ScoredSet:
         values = metric.of_segments().measure(rows.reshape(-1, rows.shape[2]))["value"]
         return np.where(self.present, metric.sign * values.reshape(self.present.shape), np.nan)
 
+    def known_rows(self, metric: Metric) -> Floats:
+        """The statistics of the outputs that have a score, NaN elsewhere."""
+        known = self.present if metric.reads_texts else ~np.isnan(self.segments(metric))
+        return np.where(known[:, :, None], self.rows[metric], np.nan)
+
     def judged(self, human: Floats) -> Floats:
         """Human scores of the outputs that are there."""
         return np.where(self.present, human, np.nan)
+
+    def counted(self, human: Floats) -> Flags:
+        """Return the cells that a system's metric score is of."""
+        return self.present & (~np.isnan(human) | (self.system_scores == "all"))
 
     def corpus(self, metric: Metric, counts: Floats, known: Flags) -> Floats:
         """Draws x systems: the score of the segments drawn together, NaN where none is known.
@@ -71,7 +85,15 @@ class ScoredSet:
         rows = self.rows[metric] * good[:, :, None]
         sums = np.stack([exact_sum(rows[:, places], axis=1) for places in members], axis=1)
         number = np.stack([good[:, places].sum(axis=1) for places in members], axis=1)
-        return _together(metric, sums, number)
+        return _together(metric.of_documents(), sums, number)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the readers of its scores should know."""
+        for metric, rows in self.rows.items():
+            yield from metric.remarks()
+            total = exact_sum(rows.reshape(-1, rows.shape[2]), axis=0)
+            if not metric.reads_texts:
+                yield from (f"{metric}, all systems: {note}." for note in metric.notes(total))
 
 
 def drawn_sums(counts: Floats, rows: Floats) -> Floats:
@@ -95,20 +117,11 @@ def score_evalset(
     progress: Progress = silent,
 ) -> ScoredSet:
     """Score all outputs of a set by all metrics, in one pass over the text."""
-    chosen = as_metrics(metrics)
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = outputs_present(evalset)
-    systems = as_systems(filled)
-    bare = [s for s, group in zip(evalset.segments, evalset.references, strict=True) if not group]
-    if bare:
-        number = f"{len(bare):,} of {len(evalset):,} segments have"
-        raise InputError(
-            f"{evalset.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
-            "at least one for each; add them or select other segments"
-        )
-    references = as_references(evalset.given_references(), len(evalset))
-    found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
-    rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
+    given = inputs_of_set(evalset, as_systems(filled), metrics)
+    found = collect(given, Wanted(rows=True), threads, progress)
+    rows = {m: np.stack([found[name, m].stats for name in given.systems]) for m in given.metrics}
     marked = {m: r * present[:, :, None] for m, r in rows.items()}
     return ScoredSet(evalset, marked, present, threads)
 

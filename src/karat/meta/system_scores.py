@@ -64,7 +64,7 @@ class SystemPoint(NamedTuple):
 
 
 class SystemScatter(NamedTuple):
-    """Human against metric scores of systems on their judged outputs."""
+    """Human against metric scores of systems."""
 
     dimension: str
     metric: Metric
@@ -73,6 +73,8 @@ class SystemScatter(NamedTuple):
     """Slope and intercept of the least-squares line of human scores, where there is one."""
     agreement: MetaRow | None
     """The agreement over systems by the first statistic, if it was asked for."""
+    scored_on: str
+    """In words: the outputs that scores are of."""
 
 
 def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
@@ -85,7 +87,9 @@ def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
         points = tuple(map(SystemPoint, *scores, result.evalset.systems))
         place = dimension, "system", str(metric)
         rows = (row for row in result.rows if (row.dimension, row.level, row.metric) == place)
-        yield SystemScatter(dimension, metric, points, _line(points), next(rows, None))
+        every = "metric scores on all outputs, human scores on those judged"
+        on = every if result.experiment.system_scores == "all" else "on its judged outputs"
+        yield SystemScatter(dimension, metric, points, _line(points), next(rows, None), on)
 
 
 def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:

@@ -2,14 +2,14 @@
 
 A system's or document's metric score is that of its segments taken together (sums of statistics),
 as a corpus score is, or that of its text (document-joined); its human score is the mean of its
-segments' scores.
+segments' scores. Metric scores of systems are of their judged outputs, or of all of them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -47,9 +47,12 @@ class Behind(NamedTuple):
     corpus: bool = False
     """True if a system's score is that of its segments together, not their mean."""
 
-    def score(self, metric: Metric) -> ScoreSums | None:
+    def score(self, metric: Any) -> ScoreSums | None:
         """Return the function that scores sums of statistics, for corpus scores."""
-        return (lambda sums: metric.sign * metric.measure(sums)["value"]) if self.corpus else None
+        if not self.corpus:
+            return None
+        of = metric.of_documents()
+        return lambda sums: of.sign * of.measure(sums)["value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,26 @@ class View:
         h, m = defined(*(arranged(x[None], self.at)[0] for x in pair))
         return None if why_undefined(h, m) else by.p_value(h, m)
 
+    def only(self, metric: Any) -> View:
+        """Return the view of one of its metrics."""
+        behind = self.behind and self.behind._replace(metrics={metric: self.behind.metrics[metric]})
+        return replace(self, metrics={metric: self.metrics[metric]}, behind=behind)
+
+    def tests(self, by: Statistic) -> bool:
+        """Return True if metrics can be compared by exchanging their scores.
+
+        A statistic of the segments behind points exchanges scores of segments: corpus scores have
+        none.
+        """
+        return by.tested and (by.behind is None or not self._behind(by).corpus)
+
+    def exchanged(self, by: Statistic) -> tuple[Floats, Mapping[Any, Floats], str]:
+        """Return the human and metric scores whose cells such a test exchanges, and their level."""
+        if by.behind is None:
+            return self.human, self.metrics, self.at
+        behind = self._behind(by)
+        return behind.human, behind.metrics, "system"
+
     def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         """Return the statistic of all metrics in each resample: metrics x resamples."""
         if by.behind is None:
@@ -112,24 +135,33 @@ class View:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CorpusView(View):
-    """Systems with corpus scores, which are made anew for the segments of each resample."""
+class SystemsView(View):
+    """Systems whose scores are made anew for the segments of each resample."""
 
-    scored: ScoredSet
     judged: Floats
     """Human scores, systems x segments."""
+    score: Callable[[Any, Floats], Floats]
+    """A metric, and how often each segment was drawn (draws x segments) -> draws x systems."""
 
     def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         """Return the agreement over systems in each resample: metrics x resamples."""
-        known = ~np.isnan(self.judged)
         parts: list[list[Floats]] = [[] for _ in self.metrics]
         for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
             counts = _kernel.tally(segments, self.judged.shape[1])
             h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
             for part, metric in zip(parts, self.metrics, strict=True):
-                m = np.take_along_axis(self.scored.corpus(metric, counts, known), systems, axis=1)
+                m = np.take_along_axis(self.score(metric, counts), systems, axis=1)
                 part.append(each_row(by.rows, h, m))
         return np.stack([np.concatenate(part) for part in parts])
+
+
+def _systems_view(
+    human: Floats, metrics: Iterable[Any], score: Callable[[Any, Floats], Floats], behind: Behind
+) -> View:
+    """Return one point a system: its mean human score, and what `score` gives it."""
+    everything = np.ones((1, human.shape[1]))
+    points = drawn_means(human, everything).T, {m: score(m, everything).T for m in metrics}
+    return SystemsView(*points, "segment", behind, judged=human, score=score)
 
 
 def _only_systems(by: Statistic) -> str:
@@ -162,20 +194,33 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
     return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
 
 
+def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) -> View:
+    """Return one point a system: means of matrices; those of metrics of judged or of all cells."""
+    for scores in metrics.values():
+        shared(human, scores)  # refuses other shapes
+    if system_scores == "judged":
+        return matrix_view(human, metrics, "system")
+    return _systems_view(
+        human, metrics, lambda m, counts: drawn_means(metrics[m], counts), Behind(human, metrics)
+    )
+
+
 def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
-    known = ~np.isnan(human)
-    everything = np.ones((1, human.shape[1]))
-    missing = ~scored.present[:, :, None]
-    rows = {m: np.where(missing, np.nan, scored.rows[m]) for m in scored.metrics}
-    return CorpusView(
-        drawn_means(human, everything).T,
-        {m: scored.corpus(m, everything, known).T for m in scored.metrics},
-        "segment",
-        Behind(human, rows, corpus=True),
-        scored=scored,
-        judged=human,
-    )
+    counted = scored.counted(human)
+    rows = {m: scored.known_rows(m) for m in scored.metrics}
+    behind = Behind(human, rows, corpus=True)
+
+    def score(metric: Metric, counts: Floats) -> Floats:
+        return scored.corpus(metric, counts, counted)
+
+    return _systems_view(human, scored.metrics, score, behind)
+
+
+def _of_system_means(scored: ScoredSet, human: Floats) -> View:
+    """One point a system: the means of its segments' scores."""
+    metrics = {m.of_segments(): scored.segments(m) for m in scored.metrics}
+    return mean_view(human, metrics, scored.system_scores)
 
 
 def _of_documents(scored: ScoredSet, human: Floats) -> View:
@@ -206,7 +251,7 @@ LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
     "level",
     {
         "system": _of_systems,
-        "system-mean": _of_segments("system"),
+        "system-mean": _of_system_means,
         "segment": _of_segments("segment"),
         "item": _of_segments("item"),
         "by-system": _of_segments("by-system"),

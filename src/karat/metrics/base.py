@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.metrics.guards import guard
 from karat.metrics.signatures.claims import Claims, references_fact
@@ -29,6 +29,8 @@ from karat.text.stopwords import stop_digest
 from karat.text.tokenizers import tokenizer_origin
 
 if TYPE_CHECKING:
+    from karat.evalset.given_scores import Offered
+    from karat.metrics.outputs import SegmentNames
     from karat.metrics.pairs import Pairs
 
 MetricT = TypeVar("MetricT", bound="Metric")
@@ -67,8 +69,6 @@ class Metric(Named, ABC):
     """The registry that it belongs to."""
     title: ClassVar[str] = ""
     """The title in lists, if that is not its name."""
-    sign: ClassVar[int] = 1
-    """1 if higher is better, -1 if lower is (error rates)."""
     full_scale: ClassVar[float] = 1.0
     """The end of the scale, such as 1 or 100; it decides how many decimals are shown."""
     score_range: ClassVar[str] = ""
@@ -78,6 +78,8 @@ class Metric(Named, ABC):
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         {"stop": stop_digest, "tok": tokenizer_origin, "stem": stemmer_origin}
     )
+    reads_texts: ClassVar[bool] = True
+    """False if scores come from elsewhere: then references are not needed."""
     claims: ClassVar[Claims] = Claims()
     """Other claims of the signature that the metric was read from; no part of its value."""
 
@@ -86,6 +88,11 @@ class Metric(Named, ABC):
         super().__init_subclass__(**kwargs)
         if cls.__module__.partition(".")[0] != "karat":
             guard(cls)
+
+    @property
+    def sign(self) -> int:
+        """1 if higher is better, -1 if lower is (error rates); a class may have `sign = -1`."""
+        return 1
 
     # ------------------------------------------------------------------ what a family defines
 
@@ -109,9 +116,47 @@ class Metric(Named, ABC):
         """Return the metric that scores single segments; most often this one."""
         return self
 
+    def of_documents(self) -> Metric:
+        """Return the metric that scores some segments of a system together; most often this one."""
+        return self
+
+    def input_files(self) -> list[str]:
+        """Return the files that its settings name: models, tables, scores."""
+        named = (getattr(self, f.name) for f in self.settings() if f.metadata.get("place"))
+        return [value for value in named if isinstance(value, str)]
+
+    def has_score(self, rows: NDArray[Any]) -> Flags:
+        """Return whether each segment has a score; outside scores may be missing."""
+        return np.ones(len(rows), bool)
+
+    def without_scores(self, rows: NDArray[Any], left_out: Flags) -> NDArray[Any]:
+        """Return the rows as if some segments had no score."""
+        return rows
+
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return notes for the readers of this score."""
         return ()
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return notes for the readers of all its scores."""
+        return ()
+
+    def offered_by(self, offered: Offered) -> Sequence[Metric]:
+        """Return this metric with scores that a set offers, where it takes them from there."""
+        return (self,)
+
+    def table_columns(self) -> tuple[str, ...]:
+        """Return the columns of a table that it reads numbers from."""
+        return ()
+
+    def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
+        """Refuse systems and segments that it cannot score."""
+
+    def check_used(self, system: str, total: NDArray[Any]) -> None:
+        """Refuse a table that lacks rows it has scores for; `total` is the sum of its rows."""
+
+    def check_resampled(self, system: str, total: NDArray[Any]) -> None:
+        """Refuse a system whose score does not come from its segments; `total` is their sum."""
 
     # ------------------------------------------------------------------------ its signature
 
@@ -140,6 +185,10 @@ class Metric(Named, ABC):
         more = {**references_fact(references), **facts}.items()
         return self.full_name() + "".join(f"|{name}={value}" for name, value in more)
 
+    def method(self, references: int | None) -> str:
+        """Return the signature without what differs between two runs of one method."""
+        return self.signature(references)
+
     def claiming(self: MetricT, claims: Claims) -> MetricT:
         """Return this metric with the claims of a signature; they must not contradict its own."""
         if not claims.said:
@@ -163,7 +212,9 @@ class Metric(Named, ABC):
         progress: Progress = silent,
     ) -> NDArray[Any]:
         """One row of statistics per segment; any sum of rows can be scored."""
-        parts = self._collect(candidates, references, lambda _, rows: rows, threads, progress)[0]
+        parts = self._collect(candidates, references, lambda _, rows, __: rows, threads, progress)[
+            0
+        ]
         return np.concatenate(parts)
 
     def score(self, row: NDArray[Any], references: int | str | None = "unknown") -> Score:
@@ -198,7 +249,7 @@ class Metric(Named, ABC):
         from karat.arithmetic import joined_sums, partial_sums
 
         sums, number = self._collect(
-            candidates, references, lambda _, rows: partial_sums(rows), threads, progress
+            candidates, references, lambda _, rows, __: partial_sums(rows), threads, progress
         )
         return self.score(joined_sums(sums), number)
 
@@ -212,7 +263,7 @@ class Metric(Named, ABC):
     ) -> Floats:
         """The score of every segment, by `of_segments()`."""
 
-        def reduce(m: Metric, rows: NDArray[Any]) -> Floats:
+        def reduce(m: Metric, rows: NDArray[Any], first: int) -> Floats:
             return m.of_segments().measure(rows)["value"]
 
         return np.concatenate(self._collect(candidates, references, reduce, threads, progress)[0])
@@ -221,7 +272,7 @@ class Metric(Named, ABC):
         self,
         candidates: Texts,
         references: GivenReferences,
-        reduce: Callable[[Metric, NDArray[Any]], Any],
+        reduce: Callable[[Metric, NDArray[Any], int], Any],
         threads: int | None,
         progress: Progress,
     ) -> tuple[list[Any], int | None]:
@@ -230,5 +281,7 @@ class Metric(Named, ABC):
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)
         self.claims.check(self, references_fact(refs.number), only="nrefs")
-        found = run_batches([self], [texts], refs, reduce, threads=threads, progress=progress)
+        found = run_batches(
+            [self], {"candidate": texts}, refs, reduce, threads=threads, progress=progress
+        )
         return [part[0][0] for part in found], refs.number

@@ -72,7 +72,7 @@ def _rows(cls: type[Metric]) -> Iterator[MetricSetting]:
 def _range_of_scores(cls: type[Metric]) -> str:
     if cls.score_range or cls.bounded:
         return cls.score_range or f"0 to {cls.full_scale:.0f}"
-    if cls.sign > 0:
+    if cls().sign > 0:
         return f"up to {cls.full_scale:.0f}, may be negative"
     return "from 0, lower is better"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
+from karat.metrics.outputs import Outputs
 from karat.text.recipe import Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
@@ -45,9 +46,12 @@ class Pairs:
         first: int = 0,
         check: Callable[[], None] | None = None,
         trees: TreeBatch | None = None,
+        outputs: Outputs | None = None,
     ) -> None:
         self.candidates, self.references, self.starts = candidates, references, starts
         self.check, self.trees = check, trees
+        self.outputs = outputs or Outputs(("candidate",), first=first, count=len(starts) - 1)
+        """The system and the segment of each row."""
         self._orders, self._first = orders, first
         self._found: dict[object, object] = {}
 

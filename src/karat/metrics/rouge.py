@@ -36,7 +36,7 @@ def f_measure(p: Floats, r: Floats, alpha: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Rouge(Metric):
+class Rouge(Metric):
     """The base of the family: a row is [value, P, R, 1]."""
 
     alpha: float = setting(0.5, _ALPHA_HELP, low=0, high=1)
@@ -54,14 +54,14 @@ class _Rouge(Metric):
         return Recipe(self.tok, case, self.stem, self.stop)
 
     @abstractmethod
-    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+    def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
         """For each pair: hits, the candidate's units, the reference's units."""
 
     def columns(self) -> tuple[str, ...]:
         return ("value", "precision", "recall", "segments")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        hits, mine, theirs = self._hits(pairs)
+        hits, mine, theirs = self.hits(pairs)
         p, r = hits / np.maximum(mine, 1), hits / np.maximum(theirs, 1)
         best = pairs.best(f_measure(p, r, 0.5))
         p, r = p[best], r[best]
@@ -87,7 +87,7 @@ class _Rouge(Metric):
 
 
 @dataclass(frozen=True)
-class RougeN(_Rouge):
+class RougeN(Rouge):
     """Overlap of n-grams of one order: precision, recall and F, the mean over segments."""
 
     name: ClassVar[str] = "rouge1"
@@ -109,7 +109,7 @@ class RougeN(_Rouge):
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         yield self.recipe, self.n
 
-    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+    def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
         mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
         theirs = pairs.references.tokens(self.recipe).lengths
         hits = pairs.matches(self.recipe, self.n).each[:, self.n - 1].astype(np.int64)
@@ -117,12 +117,12 @@ class RougeN(_Rouge):
 
 
 @dataclass(frozen=True)
-class RougeL(_Rouge):
+class RougeL(Rouge):
     """Longest common subsequence of the whole texts."""
 
     name: ClassVar[str] = "rougeL"
 
-    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+    def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
         mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
         return pairs.lcs(self.recipe), mine, pairs.references.tokens(self.recipe).lengths
 
@@ -133,12 +133,12 @@ _SEPARATORS = _SEPARATOR_TEXT | _NEWLINE
 
 
 @dataclass(frozen=True)
-class RougeLsum(_Rouge):
+class RougeLsum(Rouge):
     """Summary-level longest common subsequence: union over sentences, each token used once."""
 
     name: ClassVar[str] = "rougeLsum"
 
     sep: str = setting("newline", "what stands between sentences", choices=_SEPARATORS)
 
-    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+    def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
         return pairs.summary_lcs(self.recipe, _SEPARATOR_TEXT[self.sep])

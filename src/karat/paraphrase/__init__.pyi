@@ -1,6 +1,6 @@
 """The public names of paraphrases, one line each; see `karat.exports`."""
 
-from karat.paraphrase.align.hmm import Aligner as Aligner
+from karat.paraphrase.align.aligner import Aligner as Aligner
 from karat.paraphrase.align.hmm import WordAlignment as WordAlignment
 from karat.paraphrase.align.hmm import align_text as align_text
 from karat.paraphrase.align.hmm import align_words as align_words
@@ -29,15 +29,16 @@ from karat.paraphrase.pem.pem_metric import PEMMetric as PEMMetric
 from karat.paraphrase.pem.pivot_metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.scoring import ParaphraseScores as ParaphraseScores
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
-from karat.paraphrase.pem.training import Pivot as Pivot
 from karat.paraphrase.pem.training import train_pem as train_pem
 from karat.paraphrase.table.moses import read_moses as read_moses
 from karat.paraphrase.table.moses import write_moses as write_moses
 from karat.paraphrase.table.phrase_pairs import extract_phrases as extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
+from karat.paraphrase.train.staged import Pivot as Pivot
 from karat.paraphrase.written_files import WrittenFile as WrittenFile
 from karat.paraphrase.written_files import convert_table as convert_table
+from karat.paraphrase.written_files import make_table as make_table
 from karat.paraphrase.written_files import train_model as train_model
 from karat.paraphrase.written_files import write_controls as write_controls
 from karat.text.recipe import Recipe as Recipe

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 from karat.evalset.loading import load_evalset
 from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
+from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
 from karat.paraphrase.pem.pivot_metric import opened
-from karat.paraphrase.pem.training import Pivot, train_pem
+from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, said
+from karat.paraphrase.table.training import train_pivot
+from karat.paraphrase.train.staged import Pivot
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.storage.output import FilePath
@@ -45,10 +48,11 @@ def train_model(
     pivots: Mapping[str, Pivot], path: FilePath, judged: JudgedPairs | None = None, **settings: Any
 ) -> WrittenFile:
     """Train a PEM model, with the settings of `train_pem`, and write it to one file."""
-    model = train_pem(pivots, judged, **settings)
+    notes: list[str] = []
+    model = train_pem(pivots, judged, notes=notes, **settings)
     model.save(path)
     row = FileRow(os.fspath(path), repr(model))
-    return WrittenFile((row,), settings, model.cautions, model.signature)
+    return WrittenFile((row,), settings, (*notes, *model.cautions), model.signature)
 
 
 def write_controls(
@@ -95,3 +99,33 @@ def convert_table(
         table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
     return WrittenFile((row,), {"stem": stem, "tok": tok})
+
+
+def make_table(
+    source: FilePath,
+    pivot: FilePath,
+    path: FilePath,
+    *,
+    stem: str = "none",
+    tok: str = "13a",
+    pivot_tok: str = "13a",
+    as_text: bool = False,
+    memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> WrittenFile:
+    """Make the phrase table of two files that are aligned line by line.
+
+    Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
+    files; the table is the same.
+    """
+    check_choice("stem", stem, stemmers())
+    for one in (tok, pivot_tok):
+        check_choice("tok", one, TOKENIZERS)
+    text = read_parallel(source, pivot, progress, as_text=as_text)
+    recipes = Recipe(tok, "lower", stem), Recipe(pivot_tok, "lower")
+    work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+    table = train_pivot([text], *recipes, **work)
+    table.save(path)
+    row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
+    return WrittenFile((row,), {"stem": stem, "tok": tok, "pivot_tok": pivot_tok})

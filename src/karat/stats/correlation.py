@@ -15,19 +15,19 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Floats, NDArray, as_floats, np
 from karat.errors import InputError
-from karat.progress import Stop
+from karat.progress import own_stop
 from karat.registry import Registry, check_that
+from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times
 from karat.stats.significance.correlations import FEWEST, p_of_r, p_of_tau
+from karat.stats.significance.exchanges import Exchanges, Permutation
+from karat.stats.significance.pair_exchanges import exchange_pairs
+from karat.stats.significance.soft_exchanges import exchange_soft
 from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
 Rows = Callable[[Floats, Floats], Floats]
-Times = NDArray[np.int32]  # draws x points: how often each point is there
 Drawn = Callable[[Floats, Floats, Times], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
-Pairs = list[Floats]
-"""Of each row or draw: pairs that are concordant, discordant, tied in human scores, in metric
-scores, in both; and the numbers of distinct human and metric scores."""
 
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
@@ -57,19 +57,43 @@ def why_undefined(
     return ""
 
 
-def each_row(rows: Rows, human: Floats, metric: Floats) -> Floats:
-    """A statistic of each row of two matrices, NaN left out: rows of one length go together."""
+def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] = ()) -> Floats:
+    """A statistic of each row of two matrices, NaN left out: rows of one length go together.
+
+    `width` is the shape of what `rows` gives for a row: empty for one number.
+    """
     both = ~(np.isnan(human) | np.isnan(metric))
     if both.all() and both.shape[1]:
         return rows(human, metric)
     sizes = both.sum(axis=1)
-    found = np.full(len(human), np.nan)
+    found = np.full((len(human), *width), np.nan)
     for size in np.unique(sizes[sizes > 0]):
         here = sizes == size
         shape = int(here.sum()), int(size)
         h, m = human[here][both[here]].reshape(shape), metric[here][both[here]].reshape(shape)
         found[here] = rows(h, m)
     return found
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """What groups add up to, and the statistic of that."""
+
+    parts: Rows
+    """Rows of human and metric scores, each a group -> rows x parts."""
+    value: Callable[[Floats], Floats]
+    """Sums of parts, along the last axis -> their statistics."""
+    width: int
+    """The number of parts."""
+
+    def rows(self, human: Floats, metric: Floats) -> Floats:
+        """Return the statistic of each row on its own."""
+        return self.value(self.parts(human, metric))
+
+    def total(self, parts: Floats, times: Floats | None = None) -> Floats:
+        """Return the statistic of draws x groups x parts; `times` says how often a group counts."""
+        known = np.nan_to_num(parts)  # a group without points has no parts
+        return self.value((known if times is None else known * times[:, :, None]).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -82,19 +106,43 @@ class Statistic:
     sign: int = 1  # -1 where lower is better
     together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
     drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
+    grouped: PairsOfGroups | LinesOfGroups | None = None
+    """What `each_group` has of many draws or exchanges of all cells, where the kernel has it."""
     behind: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
     """
+    test: Callable[[Floats, Floats, Floats, Exchanges], Permutation] | None = None
+    """Of human scores and two metrics, rows being groups: its own test that the first is better.
+
+    With `behind`, rows are systems.
+    """
+    exchanges_cells: bool = True
+    """False where its own test exchanges something else, which no other statistic shares."""
     p_value: Callable[[Floats, Floats], float] | None = None
     """Of two vectors: two-sided p of no correlation, points taken as independent."""
+    pooled: Pooled | None = None
+    """Over groups: their pairs in one pool, in place of the mean over groups."""
+    lowest: float = -1.0
+    """The least value; the largest is 1. Averages of different statistics need it."""
     kind: ClassVar[str] = "statistics"
 
     @property
     def tested(self) -> bool:
-        """True if metrics can be compared by exchanging their standardised scores."""
-        return self.sign > 0 and self.behind is None
+        """True if metrics can be compared by exchanges."""
+        return self.test is not None or (self.sign > 0 and self.behind is None)
+
+    @property
+    def drawn_groups(self) -> Drawn | None:
+        """What `each_group` has of many draws of one group's points, where that is quicker."""
+        return None if self.pooled else self.drawn
+
+    def each_group(self, human: Floats, metric: Floats) -> Floats:
+        """Return what each row, a group, has: its value, or its parts where groups are pooled."""
+        if self.pooled:
+            return each_row(self.pooled.parts, human, metric, (self.pooled.width,))
+        return each_row(self.rows, human, metric)
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:
         """Return the statistic of two vectors; points with a NaN are left out."""
@@ -103,11 +151,14 @@ class Statistic:
         return float(self.rows(h.reshape(1, -1), m.reshape(1, -1))[0])
 
     def over(self, human: Floats, metric: Floats) -> Groups:
-        """Return the mean over the rows of two matrices, each a group; NaN is left out."""
+        """Return the statistic over the rows of two matrices, each a group; NaN is left out."""
         self._check_points()
         if self.together:
             return self.together(human, metric)
-        values = each_row(self.rows, human, metric)
+        values = self.each_group(human, metric)
+        if self.pooled:
+            used = int((np.nan_to_num(values) != 0).any(axis=1).sum())
+            return float(self.pooled.total(values[None])[0]), used, len(values) - used
         known = values[~np.isnan(values)]
         mean = float(known.mean()) if len(known) else float("nan")
         return mean, len(known), len(values) - len(known)
@@ -120,7 +171,7 @@ class Statistic:
 # ---------------------------------------------------------------------- lines and distances
 
 
-def _deviations(rows: Floats) -> Floats:
+def deviations(rows: Floats) -> Floats:
     """Deviations from the mean; exactly 0 where a row is constant, whatever the mean rounds to."""
     if rows.shape[1] == 0:
         return rows
@@ -144,7 +195,7 @@ def clipped(r: Floats) -> Floats:
 
 def pearson_rows(human: Floats, metric: Floats) -> Floats:
     """Pearson's r of each row: sum (h - mean h)(m - mean m) / (n sd(h) sd(m))."""
-    h, m = _deviations(human), _deviations(metric)
+    h, m = deviations(human), deviations(metric)
     norms = np.sqrt((h * h).sum(axis=1)) * np.sqrt((m * m).sum(axis=1))
     return clipped(quotient((h * m).sum(axis=1), norms))
 
@@ -185,6 +236,7 @@ pearson = Statistic(
     pearson_rows,
     "Pearson's r: how close to a rising straight line",
     drawn=_kernel.drawn_pearson,
+    grouped=LinesOfGroups(),
     p_value=_p_of(pearson_rows),
 )
 spearman = Statistic(
@@ -198,7 +250,9 @@ r_squared = Statistic(
     lambda h, m: pearson_rows(h, m) ** 2,
     "R^2: share of the variance explained by a line",
     drawn=lambda h, m, times: _kernel.drawn_pearson(h, m, times) ** 2,
+    grouped=LinesOfGroups(squared=True),
     p_value=_p_of(pearson_rows),
+    lowest=0.0,
 )
 rmse = Statistic("rmse", _rmse_rows, "root mean squared difference, on one scale", -1)
 
@@ -208,9 +262,10 @@ rmse = Statistic("rmse", _rmse_rows, "root mean squared difference, on one scale
 
 def _of_pairs(
     name: str,
-    of: Callable[[Pairs, float | Floats], Floats],
+    of: OfPairs,
     help: str,
     p_value: Callable[[Floats, Floats], float] | None = None,
+    lowest: float = -1.0,
 ) -> Statistic:
     """A statistic of pairs of points and of the number of points, by rows and by draws."""
 
@@ -222,7 +277,8 @@ def _of_pairs(
         pairs = _kernel.drawn_pair_counts(human, metric, times)
         return of([*pairs.astype(np.float64).T], times.sum(axis=1, dtype=np.float64))
 
-    return Statistic(name, rows, help, drawn=drawn, p_value=p_value)
+    grouped = PairsOfGroups(of)
+    return Statistic(name, rows, help, drawn=drawn, grouped=grouped, p_value=p_value, lowest=lowest)
 
 
 def _tau_b(pairs: Pairs, n: float | Floats) -> Floats:
@@ -239,6 +295,11 @@ def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
     return quotient(2 * (con - dis), n * n * (classes - 1) / np.maximum(classes, 1))
 
 
+def _tau_23(pairs: Pairs, n: float | Floats) -> Floats:
+    """(C + Thm - D - Th - Tm) / pairs (Deutsch, Foster and Freitag 2023)."""
+    return 2 * _accuracy(pairs, n) - 1
+
+
 def _accuracy(pairs: Pairs, n: float | Floats) -> Floats:
     """Pairs with equal signs of difference (Kocmi et al. 2021, for systems)."""
     con, dis, h_ties, m_ties, both, *_ = pairs
@@ -247,26 +308,39 @@ def _accuracy(pairs: Pairs, n: float | Floats) -> Floats:
 
 tau_b = _of_pairs("tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out", p_of_tau)
 tau_c = _of_pairs("tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values", p_of_tau)
-pairwise_accuracy = _of_pairs("accuracy", _accuracy, "share of pairs ordered as humans do")
-calibrated_accuracy = Statistic(  # nobody asks it to stop, but Ctrl-C gets a word in
+tau_23 = _of_pairs("tau-23", _tau_23, "Kendall's tau that asks for ties where humans have them")
+pairwise_accuracy = _of_pairs(
+    "accuracy", _accuracy, "share of pairs ordered as humans do", lowest=0.0
+)
+calibrated_accuracy = Statistic(  # long: Ctrl-C gets a word in
     "acc-eq",
-    lambda h, m: np.array([calibrate(*row, Stop()).accuracy for row in zip(h, m, strict=True)]),
+    lambda h, m: np.array([calibrate(*row, own_stop()).accuracy for row in zip(h, m, strict=True)]),
     "the same with the best tie threshold, one for all groups",
-    together=lambda h, m: calibrate(h, m, Stop())[1:4],
+    together=lambda h, m: calibrate(h, m, own_stop())[1:4],
+    test=exchange_pairs,
+    exchanges_cells=False,
+    lowest=0.0,
 )
 soft_accuracy = Statistic(
     "spa",
     pairwise_accuracy.rows,
     "soft pairwise accuracy: pairs of systems, as sure as humans are",
     behind=lambda human, metric, score: soft_pairwise_accuracy(human, metric, score=score).value,
+    test=exchange_soft,
+    lowest=0.0,
 )
 
-_OWN = (pearson, spearman, tau_b, tau_c, r_squared, rmse, pairwise_accuracy)
+_OWN = (pearson, spearman, tau_b, tau_c, tau_23, r_squared, rmse, pairwise_accuracy)
+_POOLED = {
+    "kendall-like": "karat.stats.pooled:any_difference",
+    "darr": "karat.stats.pooled:darr",
+    "pdp": "karat.stats.pooled:pairwise_difference_pearson",
+}
 
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
-    {one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)},
+    {**{one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)}, **_POOLED},
     check=check_that(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 

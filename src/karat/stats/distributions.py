@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 
 from karat.arithmetic import erfc, exp, log, log1p, log_gamma
@@ -17,6 +18,18 @@ def student_tail(t: float, freedom: float) -> float:
     x = freedom / (freedom + t * t)
     half = 0.5 * incomplete_beta(freedom / 2, 0.5, x)
     return half if t >= 0 else 1 - half
+
+
+@lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
+def student_quantile(tail: float, freedom: float) -> float:
+    """The t with P(T >= t) = tail, for tails below a half, by bisection."""
+    low, high = 0.0, 1.0
+    while student_tail(high, freedom) > tail:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
+    return (low + high) / 2
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from karat import _kernel
 from karat.arithmetic import SLACK
-from karat.arrays import Floats, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
-from karat.stats.significance.exchanges import chosen_sums, drawn_words
+from karat.stats.significance.exchanges import Words, chosen_sums, drawn_words
 
 ScoreSums = Callable[[Floats], Floats]
 """Sums of statistics, a row each -> their scores, more being better."""
@@ -38,17 +39,25 @@ def pairwise_p_values(
     exchanging segments at random gives at least the real difference. The diagonal is NaN.
     """
     systems, segments = scores.shape
-    totals = scores.sum(axis=1)
     reached = np.zeros((systems, systems))
-    slack = SLACK * float(np.abs(scores).sum()) if scores.size else 0.0  # rounding is no difference
-    real = totals[:, None] - totals[None, :]
     for words in drawn_words((1, segments), trials, seed, progress):
-        sums = totals - 2 * chosen_sums(words, scores.T[None].copy())
-        for i in range(systems):
-            reached[i] += ((sums[:, i : i + 1] - sums) >= real[i] - slack).sum(axis=0)
+        reached += times_reached(scores, sign_sums(scores, words))
     p = reached / trials
     np.fill_diagonal(p, np.nan)
     return p
+
+
+def sign_sums(scores: Floats, words: Words) -> Floats:
+    """Systems x trials: sums of scores, those of the chosen segments taken off."""
+    taken = chosen_sums(words, scores.T[None].copy())
+    return np.ascontiguousarray((scores.sum(axis=1) - 2 * taken).T)
+
+
+def times_reached(scores: Floats, sums: Floats) -> Ints:
+    """Systems x systems: the trials in which the first is ahead by at least the real difference."""
+    totals = scores.sum(axis=1)
+    slack = SLACK * float(np.abs(scores).sum()) if scores.size else 0.0  # rounding is no difference
+    return _kernel.reached(sums, totals[:, None] - totals[None, :] - slack)
 
 
 def corpus_p_values(
@@ -93,6 +102,12 @@ def agreement_of_p_values(human: Floats, metric: Floats) -> float:
     return float(1 - np.abs(human - metric)[above].mean())
 
 
+def whole_segments(unknown: Flags) -> tuple[Flags, Flags]:
+    """The systems that have any score, and the segments on which all of those have one."""
+    some = np.asarray(~unknown.all(axis=1))
+    return some, np.asarray(~unknown[some].any(axis=0) & some.any())
+
+
 def soft_pairwise_accuracy(
     human: Floats,
     metric: Floats,
@@ -112,10 +127,8 @@ def soft_pairwise_accuracy(
         shapes = f"human scores have the shape {human.shape} and metric scores {metric.shape}"
         raise InputError(f"{shapes}: expected the same")
     missing = np.isnan(metric) if score is None else np.isnan(metric).any(axis=2)
-    unknown = np.isnan(human) | missing
-    some = ~unknown.all(axis=1)
+    some, whole = whole_segments(np.isnan(human) | missing)
     human, metric = human[some], metric[some]
-    whole = ~unknown[some].any(axis=0) & some.any()
     kept, left_out = int(whole.sum()), int((~whole).sum())
     if not kept:
         return SoftAccuracy(float("nan"), 0, left_out)

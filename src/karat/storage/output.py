@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
 
 from karat.errors import OutputError
 from karat.storage.mapping import check_mapped
+from karat.storage.temporary import temporary_file
 
 FilePath = str | os.PathLike[str]
+
+TEMPORARY = ".karat-"
+"""How the names of temporary files begin that stand beside their target."""
 
 
 def check_writable(path: FilePath) -> None:
     """Raise OutputError if `path` cannot be written, before any work is done for it."""
     target = os.fspath(path)
+    check_local(target)
     if os.path.isdir(target):
         raise OutputError(f"cannot write {target}: it is a directory; name a file in it")
     if os.path.exists(target):
@@ -23,9 +29,18 @@ def check_writable(path: FilePath) -> None:
     if _is_special(target):
         return
     parent = os.path.dirname(os.path.realpath(target))
+    if not os.path.isdir(os.path.dirname(target) or os.curdir):  # nosuch/../file, too
+        parent = os.path.dirname(target)
     if not os.path.isdir(parent):
         raise OutputError(f"cannot write {target}: there is no directory {parent}; create it first")
     _check_access(target, parent)
+
+
+def check_local(path: FilePath) -> None:
+    """Refuse an address such as s3://bucket/file, which would become a folder of that name."""
+    if "://" in str(path):
+        told = "is an address: results are written to files of this machine"
+        raise OutputError(f"{path} {told}; name a file or a mounted folder")
 
 
 def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) -> None:
@@ -46,6 +61,28 @@ def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) 
                 stream.writelines(data)
         else:
             _replace(os.path.realpath(target), data)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+@contextmanager
+def replacing(path: FilePath) -> Iterator[IO[bytes]]:
+    """Open a file to write to, at any place in it, that replaces `path` when all went well.
+
+    What `write_atomically` says of files is true of it. Devices and pipes get the bytes at the end.
+    """
+    check_writable(path)
+    target = os.fspath(path)
+    if _is_special(target):
+        with temporary_file(f"{target} is written from there") as stream:
+            yield stream
+            stream.seek(0)
+            write_atomically(path, iter(lambda: stream.read(1 << 20), b""))
+        return
+    try:
+        check_mapped()
+        with _replacement(os.path.realpath(target)) as stream:
+            yield stream
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
 
@@ -71,13 +108,19 @@ def _is_special(target: str) -> bool:
 
 
 def _replace(target: str, data: Iterable[bytes]) -> None:
-    name = f".karat-{os.urandom(8).hex()}.tmp"  # short: it must fit where the target's name did
+    with _replacement(target) as stream:
+        stream.writelines(data)
+
+
+@contextmanager
+def _replacement(target: str) -> Iterator[IO[bytes]]:
+    name = f"{TEMPORARY}{os.urandom(8).hex()}.tmp"  # short: it must fit where the target's name did
     temporary = os.path.join(os.path.dirname(target), name)
     # os.open and not tempfile, whose files are private whatever the umask says.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         with open(os.open(temporary, flags, 0o666), "wb") as stream:
-            stream.writelines(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         check_mapped()  # what was written may have been read on the way

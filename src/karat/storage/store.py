@@ -19,15 +19,16 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from tokenize import TokenError
-from typing import Any
+from typing import IO, Any
 
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.storage.mapping import map_whole
-from karat.storage.output import write_atomically
+from karat.storage.npy import Stored, npy_header, npy_numbers, npy_size
+from karat.storage.output import replacing
 from karat.storage.unpacking import check_unpacked
 
 ALIGNMENT = 64
@@ -39,6 +40,7 @@ LONGEST_ABOUT = 1 << 25
 """Bytes of the text that says what a store is."""
 _ABOUT = "about.json"
 _PADDING = 0xA1A1  # the id of an extra field that only fills space
+_LARGE = 20  # bytes that zipfile adds to the header of what may have more than 2 GB
 
 BROKEN = (
     zipfile.BadZipFile,
@@ -107,39 +109,39 @@ def write_store(
     kind: str,
     version: int,
     about: Mapping[str, Any],
-    arrays: Arrays,
+    arrays: Mapping[str, Stored],
     *,
     packed: Collection[str] = (),
 ) -> None:
     """Write a model whole or not at all; the same model gives the same bytes.
 
-    The arrays named in `packed` are deflated: they take less room, and are read instead of mapped.
+    Nothing is held in memory that was not there before. The arrays named in `packed` are deflated:
+    they take less room, and are read instead of mapped.
     """
-    said = {"kind": kind, "version": version, **about}
-    write_atomically(path, _pieces(json.dumps(said, ensure_ascii=False, indent=1), arrays, packed))
-
-
-def _pieces(about: str, arrays: Arrays, packed: Collection[str]) -> Iterator[bytes]:
-    """The bytes of the archive: about first, then each array at an aligned place."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as archive:
-        _add(archive, held, _ABOUT, about.encode())
+    said = json.dumps({"kind": kind, "version": version, **about}, ensure_ascii=False, indent=1)
+    with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        with _entry(archive, stream, _ABOUT, len(said.encode())) as part:
+            part.write(said.encode())
         for name, array in arrays.items():
-            one = io.BytesIO()
-            little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-            np.lib.format.write_array(one, little, version=(1, 0), allow_pickle=False)
-            _add(archive, held, f"{name}.npy", one.getvalue(), name in packed)
-    yield held.getvalue()
+            head = npy_header(array)
+            size = len(head) + npy_size(array)
+            with _entry(archive, stream, f"{name}.npy", size, name in packed) as part:
+                part.write(head)
+                for piece in npy_numbers(array):
+                    part.write(piece)
 
 
-def _add(
-    archive: zipfile.ZipFile, held: io.BytesIO, name: str, data: bytes, packed: bool = False
-) -> None:
+def _entry(
+    archive: zipfile.ZipFile, stream: IO[bytes], name: str, size: int, packed: bool = False
+) -> IO[bytes]:
+    """Open a part of the archive, of so many bytes, that begins at an aligned place."""
     entry = zipfile.ZipInfo(name)  # dated 1980: no clock in the file
     entry.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
-    header = held.tell() + 30 + len(name.encode()) + 4
+    entry.file_size = size
+    header = stream.tell() + 30 + len(name.encode()) + 4
+    header += _LARGE if size * 1.05 > zipfile.ZIP64_LIMIT else 0
     entry.extra = struct.pack("<HH", _PADDING, -header % ALIGNMENT) + bytes(-header % ALIGNMENT)
-    archive.writestr(entry, data)
+    return archive.open(entry, "w")
 
 
 def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:

@@ -52,6 +52,10 @@ class References:
         """Number of references of every segment, or None if that varies."""
         return None if self._optional else len(self._sources)
 
+    def counts(self) -> Ints:
+        """Return the number of references of every segment, where no line may be empty."""
+        return np.full(len(self), len(self._sources), np.int64)
+
     def place(self, segment: int) -> str:
         """Return where a segment is, for messages."""
         return f"segment {segment + 1:,}"
@@ -108,6 +112,10 @@ class GroupedReferences(References):
         numbers = np.unique(np.diff(self._starts))
         return int(numbers[0]) if len(numbers) == 1 else None
 
+    def counts(self) -> Ints:
+        counts: Ints = np.diff(self._starts)
+        return counts
+
     def _cuts(self) -> Ints:
         """Return where the references of each stride begin, and where the last end."""
         cuts: Ints = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
@@ -152,6 +160,22 @@ class VaryingReferences(GroupedReferences):
         ]
 
 
+class NoReferences(GroupedReferences):
+    """No references, where no metric reads any."""
+
+    def __init__(self, segments: int) -> None:
+        super().__init__("references", np.zeros(segments, np.int64))
+
+    def sizes(self) -> Ints:
+        return np.diff(self._cuts())
+
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
+        return _kernel.Views.from_strings([], 0, 0), np.zeros(stop - start + 1, np.int64)
+
+    def strings(self, indices: Sequence[int]) -> list[list[str]]:
+        return [[] for _ in indices]
+
+
 GivenReferences: TypeAlias = (
     "References | Segments | os.PathLike[str] | Iterable[str] | Iterable[Sequence[str]]"
     " | Iterable[Tree] | Iterable[Sequence[Tree]]"
@@ -182,6 +206,7 @@ def as_references(
         found = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
         groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]
+        groups = [g.tolist() if isinstance(g, np.ndarray) else g for g in groups]
         is_group = [isinstance(g, Sequence) and not isinstance(g, bytes) for g in groups]
         bad = is_group.index(False) if False in is_group else None
         if bad is not None:

@@ -40,6 +40,8 @@ class Segments(ABC):
 
     name: str
     """Name in messages: a file name, `candidates`, `references`."""
+    ids: Sequence[str] | None = None
+    """Ids of the segments, where they have other ones than their numbers from 1."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -51,6 +53,9 @@ class Segments(ABC):
     @abstractmethod
     def views(self, start: int, stop: int) -> _kernel.Views:
         """Return the segments from `start`, a multiple of `STRIDE`, to `stop`."""
+
+    def release(self, start: int, stop: int) -> None:  # noqa: B027 - strings have nothing to do
+        """Let go of the memory of segments that were read; they can be read again."""
 
     def strings(self, indices: Sequence[int]) -> list[str]:
         """Return the texts of a few segments."""
@@ -69,7 +74,13 @@ def has_no_order(texts: object) -> bool:
 class Strings(Segments):
     """Segments from a list of strings; ASCII strings are read in place, never copied."""
 
-    def __init__(self, strings: Iterable[str], name: str = "candidates") -> None:
+    def __init__(
+        self,
+        strings: Iterable[str],
+        name: str = "candidates",
+        ids: Sequence[str] | None = None,
+    ) -> None:
+        self.ids = ids
         kind = type(strings).__name__
         if has_no_order(strings):
             raise InputError(f"{name} is a {kind}, which has no order: give a list of strings")
@@ -138,7 +149,9 @@ class Lines(Segments):
         index = _kernel.LineIndex(STRIDE)
         at, size = self._start, len(self._buffer)
         while at < size and index.invalid_line < 0:
-            at = index.feed(self._buffer, at, _PIECE)
+            before, at = at, index.feed(self._buffer, at, _PIECE)
+            if size > _PIECE:
+                self._release(before, at)
             progress(at, size, f"reading {self.name}")
         check_mapped()  # what was lost reads as zeros: no line ends
         if index.invalid_line >= 0:
@@ -162,6 +175,16 @@ class Lines(Segments):
     def views(self, start: int, stop: int) -> _kernel.Views:
         first, last = start // STRIDE, -(-stop // STRIDE)
         return _kernel.Views.from_lines(self._buffer, self._starts[first], self._starts[last])
+
+    def release(self, start: int, stop: int) -> None:
+        self._release(self._starts[start // STRIDE], self._starts[-(-stop // STRIDE)])
+
+    def _release(self, start: int, stop: int) -> None:
+        """Let go of the pages of the mapped file; the system may keep them, but not as ours."""
+        page = mmap.PAGESIZE
+        first, last = -(-start // page) * page, stop // page * page
+        if first < last and hasattr(mmap, "MADV_DONTNEED"):
+            self._buffer.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 SEGMENTS = "one segment a line"

@@ -37,6 +37,10 @@ _PANDAS = (
     "write one column as text first, for example in Python with pandas: "
     "open('column.txt', 'w').writelines(' '.join(text.split()) + '\\n' for text in table['COLUMN'])"
 )
+_AS_TABLE = (
+    "score it as a table, under a name that ends in .parquet: "
+    "karat score FILE.parquet --candidate COLUMN -r COLUMN"
+)
 _IMAGE = "only text can be read: give the text that it shows"
 _ZIP = _packed("a zip archive", "unzip")
 _OFFICE = _Kind("an Office document", "save its text as a plain text file (UTF-8) first")
@@ -80,7 +84,7 @@ def _binary(data: Buffer) -> _Kind | None:
     if _is_prose(head):
         return _PDF if re.match(_PDF_LINE, head) else None
     if head.startswith(b"PAR1") and bytes(data[-4:]) == b"PAR1":
-        return _Kind("a Parquet table", _PANDAS)
+        return _Kind("a Parquet table", _AS_TABLE)
     if re.match(rb"BZh[1-9]1AY&SY", head):
         return _packed("a bzip2 file", "bzip2 -d")
     if head[:2] == b"BM" and int.from_bytes(head[2:6], "little") == len(data):

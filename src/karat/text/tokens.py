@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from karat import _kernel
@@ -34,6 +34,11 @@ class Tokens:
         ids = self.ids[self.offsets[segment] : self.offsets[segment + 1]]
         return [self.vocab.words(i, i + 1)[0] for i in ids.tolist()]
 
+    def part(self, start: int, stop: int) -> Tokens:
+        """Return some of the segments."""
+        offsets = self.offsets[start : stop + 1]
+        return Tokens(self.ids[offsets[0] : offsets[-1]], offsets - offsets[0], self.vocab)
+
     def map(self, function: Callable[[str], str]) -> Tokens:
         """Apply any function to the words: it is called once for each distinct one."""
         target = Vocab()
@@ -57,24 +62,40 @@ def tokenize(
     Give the vocabulary of another text to have ids in common with it. Ids are given in the order
     of first sight, whatever the number of threads.
     """
+    vocab = Vocab() if vocab is None else vocab
+    ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
+    how = Recipe(tok, case, stem, stop)
+    for part in token_parts(texts, how, vocab, threads=threads, progress=progress):
+        ids.append(part.ids)
+        offsets.append(part.offsets[1:] + held)
+        held += len(part.ids)
+    return Tokens(np.concatenate(ids), np.concatenate(offsets), vocab)
+
+
+def token_parts(
+    texts: Texts,
+    recipe: Recipe,
+    vocab: Vocab,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Iterator[Tokens]:
+    """Yield the tokens of texts batch by batch; the vocabulary grows meanwhile."""
+    tok, case, stem, stop = recipe.tok, recipe.case, recipe.stem, recipe.stop
     check_choice("tok", tok, TOKENIZERS)
     check_choice("case", case, CASES)
     check_choice("stem", stem, stemmers())
     segments = as_segments(texts, "texts")
-    vocab = Vocab() if vocab is None else vocab
-    ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
-    recipe = Recipe(tok, case, stop=stop)
+    words_as_cut, done = Recipe(tok, case, stop=stop), 0
 
     def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
         lexicon = Lexicon()  # every batch has a vocabulary of its own
-        tokens = Passage(segments.views(*bounds), lexicon).tokens(recipe)
+        tokens = Passage(segments.views(*bounds), lexicon).tokens(words_as_cut)
         return tokens, lexicon.vocab(tok, case)
 
     parts = in_order(cut, batches([segments], 1 << 14, 1 << 24), as_threads(threads))
     for kept, words in parts:
         target = vocab.merge(words) if stem == "none" else stem_words(stem, words, 0, vocab)
-        ids.append(target[kept.ids])
-        offsets.append(kept.offsets[1:] + held)
-        held += len(kept.ids)
-        progress(sum(map(len, offsets)) - 1, len(segments), "tokenising")
-    return Tokens(np.concatenate(ids), np.concatenate(offsets), vocab)
+        done += len(kept.offsets) - 1
+        yield Tokens(target[kept.ids], kept.offsets, vocab)
+        progress(done, len(segments), "tokenising")

@@ -108,7 +108,7 @@ def test_threads_change_nothing(output: Output, folder: Path, model: str) -> Non
         (("train", "ref1.txt", "-o", "m", "--min-counts", "1,x"), "expected numbers such as"),
         (("train", "ref1.txt", "-o", "m", "--min-counts", "1,2"), "expected 5 numbers"),
         (("train", "ref1.txt", "-o", "m", "--tok", "x"), "tok=x: expected one of"),
-        (("train", "ref1.txt", "-o", "m", "--memory", "1e-9"), "take more than"),
+        (("train", "ref1.txt", "-o", "m", "--memory", "1e-9"), "expected at least"),
         (("train", "ref1.txt", "-o", "m", "--order", "9"), "order"),
         (("score", "a.txt", "--model", "none"), "none: No such file"),
         (("score", "a.txt", "--model", "a.txt"), "a.txt, line 4: expected a line"),
@@ -140,3 +140,10 @@ def test_help_names_the_commands(output: Output) -> None:
         shown = output("lm", name, "--help")
         assert max(map(len, shown.splitlines())) <= 80
         assert shown.count(f"karat lm {name}") >= 3
+
+
+def test_memory_changes_nothing(output: Output, folder: Path) -> None:
+    for name in ("m.lm", "m.arpa"):
+        output(*TRAIN, name)
+        output(*TRAIN, f"little-{name}", "--memory", "0.04")
+        assert (folder / f"little-{name}").read_bytes() == (folder / name).read_bytes()

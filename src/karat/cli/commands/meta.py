@@ -11,17 +11,17 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.parameters import Listing, choice, flag, option, path, whole
+from karat.cli.parameters import Listing, Numbers, choice, flag, option, path, whole
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
-    from karat.meta.experiment import Experiment
+    from karat.meta.experiment import Experiment, MetaStudy
 
 
 @click.command(name="meta")
-@click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
+@click.argument("names", metavar="[SET]...", nargs=-1, shell_complete=options.complete_set)
 @options.reader
 @options.metrics
 @options.dimensions
@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 @options.exclude
 @options.set_references
 @options.normalise
+@option(
+    "--system-scores",
+    "Outputs that a system's metric score is of; its human score is always of judged ones.",
+    choice("judged", "all"),
+    "judged",
+)
 @options.over
 @options.resamples
 @option(
@@ -56,6 +62,12 @@ if TYPE_CHECKING:
     choice("none", "holm", "bh"),
     "none",
 )
+@option(
+    "--weights",
+    "Weights of several SETs, as in 2,1,1. Default: all the same.",
+    Numbers(),
+    metavar="NUMBERS",
+)
 @flag("--p-values", "Add a two-sided p-value to every correlation.")
 @options.seed
 @option("--experiment", "Run an experiment saved as TOML.", path)
@@ -69,29 +81,66 @@ if TYPE_CHECKING:
 @options.output
 @options.threads
 def command(
-    name: str | None, experiment: str | None, charts: str | None, format: str, **settings: Any
+    names: tuple[str, ...],
+    experiment: str | None,
+    charts: str | None,
+    format: str,
+    **settings: Any,
 ) -> None:
     """Rank metrics by their agreement with human scores.
 
     SET is a folder or file with human scores, or the name of a known set (see karat data). Scores
     are turned so that more is better. Every statistic has a bootstrap interval. Metrics with the
-    same rank do not differ significantly.
+    same rank do not differ significantly. With several SETs, metrics are ranked by their averages
+    over all sets, dimensions, levels and statistics.
 
     \b
     karat meta demo -m bleu -m chrf --dimension fluency
     karat meta ted-zhen -m bleu -m gtm:e=2 --level segment --statistic acc-eq
+    karat meta ted-zhen believability -m bleu -m chrf --level item --weights 2,1
     karat meta demo -m bleu -d "adequacy - fluency" --level segment --p-values
     karat meta demo --save experiment.toml --report report.html
     karat meta --experiment experiment.toml
     """
+    outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
+    threads = settings.pop("threads")
+    study = _study(names, experiment, settings)
+    _check_outputs(outputs, study, experiment)
+    check_charts(charts)
+    if len(study.experiments) == 1:
+        _rank(study.experiments[0], outputs, charts, format, threads)
+    elif outputs["report"] or charts:
+        raise InputError("--report and --charts are of one set: -o page.html shows several")
+    else:
+        _average(study, outputs, format, threads)
+
+
+def _average(
+    study: MetaStudy, outputs: dict[str, str | None], format: str, threads: int | None
+) -> None:
+    """Show the averages over several sets."""
+    from karat.meta.averages import meta_average
+
+    with Bar() as progress:
+        result = meta_average(study, threads=threads, progress=progress)
+    if outputs["save"]:
+        from karat.storage.output import write_atomically
+
+        write_atomically(outputs["save"], study.toml())
+    show(result.document(options.command_line()), format, outputs["output"])
+
+
+def _rank(
+    chosen: Experiment,
+    outputs: dict[str, str | None],
+    charts: str | None,
+    format: str,
+    threads: int | None,
+) -> None:
+    """Show the ranks on one set."""
     from karat.meta.evaluation import meta_evaluate
 
-    outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
     save, report, output = outputs.values()
-    threads = settings.pop("threads")
-    chosen = _experiment(name, experiment, settings)
-    _check_outputs(outputs, chosen, experiment)
-    check_charts(charts)
     line = options.command_line()
     full = None
     with Bar() as progress:
@@ -115,36 +164,44 @@ def command(
     show(result.document(line), format, output)
 
 
-def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str | None) -> None:
+def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | None) -> None:
     """Refuse outputs that are inputs, that are the same file, or a report that is no page."""
+    from karat.metrics.names import metric
+
     places: dict[str, str] = {}
     for written, place in named.items():
         if place is None:
             continue
         check_output(place, [saved] if saved else [])
-        check_beside(place, chosen.evalset)
+        for chosen in study.experiments:
+            check_beside(place, chosen.evalset)
+            check_output(place, [file for m in chosen.metrics for file in metric(m).input_files()])
         other = places.setdefault(os.path.realpath(place), written)
         if other != written:
             raise InputError(f"--{other} and --{written} are both {place}: name two files")
     check_page("--report", named["report"])
 
 
-def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -> Experiment:
-    """The experiment of a file, or that of the options."""
-    from karat.meta.experiment import Experiment, read_experiment
+def _study(names: tuple[str, ...], saved: str | None, settings: dict[str, Any]) -> MetaStudy:
+    """The experiments of a file, or those of the options."""
+    from karat.meta.experiment import Experiment, MetaStudy, read_study
 
     context = click.get_current_context()
     typed = click.core.ParameterSource.COMMANDLINE
     given = [key for key in settings if context.get_parameter_source(key) is typed]
     if saved is not None:
-        if name or given:
+        if names or given:
             told = "holds all settings: leave the others out, or edit the file"
             raise InputError(f"--experiment {saved} {told}")
         from karat.evalset.reading import read_text
 
-        return read_experiment(read_text(Path(saved)), saved)
-    if name is None:
+        return read_study(read_text(Path(saved)), saved)
+    if not names:
         raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"the set {twice} is named twice")
+    weights = settings.pop("weights") or ()
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
     asked = {key: settings[key] for key in settings if key in given}
     if chosen := asked.pop("references", ()):
@@ -152,4 +209,4 @@ def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -
         asked["references"], asked["reader_options"] = options.numbered_references(
             chosen, of_reader
         )
-    return Experiment(name, tuple(metrics), **asked)
+    return MetaStudy(tuple(Experiment(name, tuple(metrics), **asked) for name in names), weights)

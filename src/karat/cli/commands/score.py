@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import Given
+from karat.cli.layout import Layout
+from karat.cli.layout import layout as layout_options
 from karat.cli.parameters import flag, option, whole
 from karat.cli.show import say, show
+from karat.cli.tables import TableOptions, are_tables, buckets, check_tables, table_options
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
+    from karat.report.model.table import Document
 
 
 @click.command(name="score")
 @options.texts
 @options.metrics
 @flag("--segments", "Show the score of every segment.")
+@layout_options
 @option(
     "--bootstrap",
     "Add 95% intervals from N bootstrap resamples.",
@@ -31,41 +36,93 @@ if TYPE_CHECKING:
     metavar="N",
 )
 @options.seed
+@buckets
+@table_options(sharded=True)
 @options.output
 @options.threads
 @options.signature
 @flag("--signature-only", "Print the signatures and score nothing.")
 def command(
     given: Given,
+    table: TableOptions,
     metrics: tuple[str, ...],
     format: str,
     output: str | None,
     signature_only: bool,
+    layout: Layout,
     **settings: Any,
 ) -> None:
     """Score candidates against references, one segment a line.
 
-    CANDIDATE is a UTF-8 file (.gz too, - for standard input), named after the file or as NAME=FILE.
+    CANDIDATE is a UTF-8 file (.gz too, - for standard input), named after the file or as NAME=FILE;
+    or a table (.parquet, .csv, .tsv, .jsonl) with columns of candidates and references.
 
     \b
     karat score out.txt -r ref.txt
     karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --bootstrap 1000
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
     karat score out.txt -r ref.txt -m bleu --segments --format tsv
+    karat score out.txt -r ref.txt --worst 10 --sort chrf
     karat score --set demo -m bleu -m chrf
+    karat score data.parquet --candidate output -r reference --by system
     """
     from karat.scoring import as_metrics, score
 
-    chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    given.check(output)
+    chosen = as_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
+    others = {name: bool(settings[name]) for name in ("segments", "bootstrap")}
+    layout.check(**others, signature_only=signature_only)
+    if are_tables(given, table):
+        shown = _table(given, table, chosen, output, signature_only, layout, **settings)
+        show(shown, format, output)
+        return
+    given.check(output, [file for m in chosen for file in m.input_files()])
     if settings["segments"] and settings["bootstrap"]:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
         show_signatures(chosen, given.number(), format, output, **settings)
         return
     with Bar() as progress:
-        found = score(*given.open(progress), chosen, progress=progress, **settings)
-    show(found.document(options.command_line()), format, output)
+        settings["segments"] = settings["segments"] or layout.ranks
+        found = score(*given.open(chosen, progress), chosen, progress=progress, **settings)
+    show(layout.of(found).document(options.command_line()), format, output)
+
+
+def _table(
+    given: Given,
+    table: TableOptions,
+    metrics: list[Metric],
+    output: str | None,
+    signature_only: bool,
+    layout: Layout,
+    **settings: Any,
+) -> Document:
+    """Score a table, or a part of it."""
+    from karat.arrow.shard_runs import write_shards
+    from karat.arrow.table_scores import score_table
+
+    check_tables(given, output, table)
+    if signature_only:
+        raise InputError("--signature-only is for files of text: leave it out for tables")
+    if settings.pop("segments"):
+        raise InputError("--segments is for files of text: --rows OUT writes the scores of a table")
+    how = table.settings(given)
+    with Bar() as progress:
+        if table.shard is None:
+            all_of = {**how, **settings, "segments": layout.ranks}
+            scored = score_table(given.candidates, metrics, progress=progress, **all_of)
+            return cast("Document", layout.of(scored).document(options.command_line()))
+        if layout.ranks or layout.wide:
+            told = "leave --worst, --best, --sort and --wide out"
+            raise InputError(f"--shard scores a part of a table: {told}")
+        if table.shards is None:
+            raise InputError("--shard needs --shards FOLDER, where its results are kept")
+        if settings["bootstrap"]:
+            raise InputError("--shard makes no intervals: karat merge FOLDER --bootstrap N does")
+        kept = {name: settings[name] for name in ("buckets", "threads")}
+        done = write_shards(
+            given.candidates, metrics, shard=table.shard, progress=progress, **how, **kept
+        )
+    return cast("Document", done.document(options.command_line()))
 
 
 def show_signatures(
@@ -75,7 +132,8 @@ def show_signatures(
     from karat.report.documents.scores import signature_document, with_form
     from karat.scoring import interval_fields
 
-    how, signature = interval_fields(settings["bootstrap"], settings["seed"]), settings["signature"]
+    how = interval_fields(settings["bootstrap"], settings["seed"], settings["buckets"])
+    signature = settings["signature"]
     shown = dict.fromkeys(m.of_segments() for m in metrics) if settings["segments"] else metrics
     for metric in shown:
         metric.check_claims(references, how)

@@ -4,7 +4,7 @@
     documents/PAIR.docs                     a line for each segment: domain and document
     human-scores/PAIR.NAME.seg.score        system and score, a block of all segments per system
     human-scores/PAIR.NAME.RATER.seg.rating     system, error spans as JSON, perhaps the rater
-    metric-scores/PAIR/METRIC-REF.seg.score     of which only the names are looked at
+    metric-scores/PAIR/METRIC-REF.seg.score     (.sys.score) scores of metrics, REF may be src
 
 All segment-level scores become dimensions, higher being better, as in that tool; `None` is missing.
 Ratings become the dimension NAME.rating: the negated sum of an output's error scores, by rater. A
@@ -14,6 +14,9 @@ The standard reference is used by default: WMT's own where the folder has the na
 else, of those called `ref` or `ref` and a letter, the one that most metric scores in the folder
 were made with; else the first. Systems that are called like a reference (refB, synthetic_ref) are
 human or made-up translations, and are left out unless `humans` is `yes`.
+
+The scores of metrics are offered with the set: METRIC is the one with the references in use, or
+that of the source alone; others go by METRIC-REF.
 """
 
 from __future__ import annotations
@@ -22,12 +25,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.formats.mqm import WEIGHTS, weight_of
+from karat.evalset.formats.score_files import read_metric_scores
+from karat.evalset.given_scores import GivenScores, Offered
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, as_names, number, read_lines
 from karat.evalset.sets import EvalSet, check_known
@@ -88,7 +95,26 @@ def read_mt_metrics_eval(
     )
     for one in scores:
         _read_scores(one, draft, lambda system: _is_reference(system, chosen))
-    return draft.finish()
+    offered = _offered(path / "metric-scores" / pair, [*chosen.files], draft.segments)
+    return replace(draft.finish(), offered=offered)
+
+
+def _offered(folder: Path, references: Sequence[str], segments: Sequence[str]) -> Offered:
+    """Return the scores of metrics, by name, to be read when they are asked for."""
+    files: dict[str, dict[str, Path]] = {}
+    for file in sorted(folder.glob("*.s??.score")):
+        full, kind, _ = file.name.rsplit(".", 2)
+        files.setdefault(full, {})[kind] = file
+    found: dict[str, Callable[[], GivenScores]] = {}
+    for standard in (True, False):  # a short name is that of the standard references
+        for full, parts in files.items():
+            name, _, of = full.rpartition("-")
+            if (of in ("src", ".".join(references))) is standard:
+                short_name = name if standard and name and name not in found else full
+                place = str(folder / full)
+                read = partial(read_metric_scores, place, parts.get("seg"), parts.get("sys"))
+                found[short_name] = partial(read, segments)
+    return dict(sorted(found.items()))
 
 
 def _pair(path: Path, pair: str | None) -> str:

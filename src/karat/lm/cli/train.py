@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import choice, flag, option, path, whole
+from karat.cli.parameters import Gigabytes, choice, flag, option, path, whole
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.group import recipe_options
@@ -43,8 +42,9 @@ from karat.lm.cli.group import recipe_options
 )
 @option(
     "--memory",
-    "What n-grams may take while they are counted (default: a quarter).",
-    click.FloatRange(min=0, min_open=True),
+    "Memory to use, the interpreter (about 40 MB) left out; what does not fit goes to temporary "
+    "files (default: a quarter of this machine's memory).",
+    Gigabytes(),
     metavar="GB",
 )
 @options.as_text
@@ -74,9 +74,7 @@ def command(
         least = [int(part) for part in min_counts.split(",")] if min_counts is not None else None
     except ValueError as error:
         raise InputError(f"--min-counts {min_counts}: expected numbers such as 1,1,2") from error
-    if memory is not None and not math.isfinite(memory):
-        raise click.UsageError(f"--memory {memory}: expected a number of gigabytes")
-    from karat.lm.model import train_model
+    from karat.lm.training import train_model
     from karat.text.segments import Lines
 
     recipe = {"tok": "13a", "case": "mixed", "stem": "none"}
@@ -86,7 +84,7 @@ def command(
             [Lines(path, progress, as_text=as_text) for path in texts],
             output,
             min_counts=least,
-            memory=None if memory is None else int(memory * 2**30),
+            memory=memory,
             progress=progress,
             **settings,
         )

@@ -13,7 +13,9 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
-from karat.scoring import Wanted, collect
+from karat.metrics.outputs import SegmentNames
+from karat.progress import silent
+from karat.scoring import Inputs, Wanted, collect
 from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
 
@@ -31,17 +33,19 @@ def score_joined(
     """Systems x documents by each metric: the scores of joined texts, more being better.
 
     A document is the places of its segments. Of each system only the cells that are `known` are
-    part of it; a document without any has NaN.
+    part of it; a document without any has NaN, and so has one by a metric that reads no texts.
     """
+    reading = [m for m in metrics if m.reads_texts]
     found = {m: np.full((len(known), len(documents)), np.nan) for m in metrics}
     for systems in _alike(known):
         parts = [inside[known[systems[0], inside]] for inside in documents]
         filled = [d for d, part in enumerate(parts) if len(part)]
-        if not filled:
+        if not filled or not reading:
             continue
         texts = {str(k): Strings(_texts(evalset, k, parts), f"system {k}") for k in systems}
         references = VaryingReferences([joined_references(evalset, parts[d]) for d in filled])
-        rows = collect(metrics, texts, references, Wanted(rows=True), threads, lambda *_: None)
+        given = Inputs(texts, references, reading, SegmentNames(len(filled)))
+        rows = collect(given, Wanted(rows=True), threads, silent)
         for (k, m), part in rows.items():
             found[m][int(k), filled] = m.sign * m.measure(part.stats)["value"]
     return found

@@ -70,7 +70,7 @@ def _summed(scored: ScoredSet, metric: Metric, cut: Cut, known: Flags) -> Iterat
     rows = scored.rows[metric] * known[:, :, None]
     for shuffle in cut.shuffles:
         sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])
-        yield metric.sign * metric.measure(sums)["value"][None]
+        yield metric.sign * metric.of_documents().measure(sums)["value"][None]
 
 
 def joined_scores(

@@ -187,7 +187,7 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(as_metrics(metrics))
+    chosen = scored.metrics if scored else tuple(as_metrics(metrics, evalset.offered))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = ReliabilitySettings(
         evalset=evalset.name,

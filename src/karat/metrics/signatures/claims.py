@@ -18,13 +18,14 @@ _WAYS = {
     "seed": "use that seed (--seed)",
     "test": "use that test (compare --test)",
     "trials": "use as many trials (compare --trials)",
+    "buckets": "resample as many buckets (--buckets)",
 }
 """For every claim, how to make it true."""
 
 
 @dataclass(frozen=True)
 class Claims:
-    """Claims by name: nrefs, bootstrap, seed, test, trials."""
+    """Claims by name: nrefs, bootstrap, seed, buckets, test, trials."""
 
     said: tuple[tuple[str, str], ...] = ()
 

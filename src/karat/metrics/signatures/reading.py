@@ -21,7 +21,7 @@ from karat.settings import nearest
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
 
-FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed")
+FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "buckets")
 """The fields that follow the settings in Karat's signatures."""
 
 _TESTS = ("bootstrap", "randomization")

@@ -22,6 +22,7 @@ from karat.errors import MetricError, quoted
 from karat.metrics.names import METRICS
 from karat.metrics.signatures.claims import Claims, check_version, is_count
 from karat.settings import nearest, to_text
+from karat.text.tokenizers import tokenizer_origin
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 FIRST, LAST = (2, 0), (2, 6)
 """The versions of sacreBLEU that print this form and the same numbers as Karat."""
 
-TOKENIZERS = ("13a", "intl", "zh", "char", "none")
-"""Those of sacreBLEU's tokenisers that Karat has, under the same names."""
+TOKENIZERS = ("13a", "intl", "zh", "char", "none", "flores101", "flores200", "spBLEU-1K")
+"""sacreBLEU's tokenisers that are signed by their names alone."""
+
+MECAB = ("ja-mecab", "ko-mecab")
+"""sacreBLEU's tokenisers that are signed with their version."""
 
 _SHORT = {"#": "nrefs", "rs": "seed", "t": "test", "l": "lang", "o": "origlang", "S": "subset"}
 _SHORT |= {"v": "version", "c": "case"}
@@ -70,12 +74,32 @@ def _smooth(value: str) -> Settings | None:
 
 
 _case = _one_of("case", {"mixed": "mixed", "lc": "lower"})
-_tok = _one_of("tok", {name: name for name in TOKENIZERS})
+
+
+def _tok(value: str) -> Settings | None:
+    """The tokeniser of a name; one of a package must be the installed version."""
+    if value in (*TOKENIZERS, *MECAB):
+        return {"tok": value}
+    name = next((name for name in MECAB if value.startswith(f"{name}-")), None)
+    if name is not None and value != (here := written_tokenizer(name)):
+        raise MetricError(
+            f"tok:{value}: {here} is installed here; install the other, or write tok:{name}"
+        )
+    return None if name is None else {"tok": name}
+
+
+def written_tokenizer(tok: str) -> str | None:
+    """A tokeniser as sacreBLEU signs it; None for those that it does not have."""
+    if tok in MECAB:
+        return f"{tok}-{tokenizer_origin(tok)}"
+    return tok if tok in TOKENIZERS else None
+
+
 _FIELDS: dict[str, dict[str, tuple[Reader, str]]] = {
     "bleu": {
         "case": (_case, "mixed or lc"),
         "eff": (_switch("eff"), "yes or no"),
-        "tok": (_tok, f"a tokeniser that Karat has too: {', '.join(TOKENIZERS)}"),
+        "tok": (_tok, f"a tokeniser that Karat has too: {', '.join((*TOKENIZERS, *MECAB))}"),
         "smooth": (_smooth, "exp, none, floor[0.10] or add-k[1.00]"),
     },
     "chrf": {
@@ -216,7 +240,7 @@ def sacrebleu_signature(
 ) -> str | None:
     """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
     values = _values(metric) if metric.name in _TITLES else None
-    if values is None:
+    if values is None or "buckets" in drawn:
         return None
     randomized = drawn.get("test") == "randomization"
     shared = {
@@ -249,6 +273,7 @@ def _values(metric: Any) -> dict[str, str] | None:
     smooth = metric.smooth if amount is None else f"{metric.smooth}[{amount:.2f}]"
     read = _smooth(smooth)
     lost = read is None or read.get("smooth_value") != amount
-    if metric.n != 4 or metric.tok not in TOKENIZERS or lost:
+    tok = written_tokenizer(metric.tok)
+    if metric.n != 4 or tok is None or lost:
         return None
-    return case | {"eff": _yes(metric.eff), "tok": metric.tok, "smooth": smooth}
+    return case | {"eff": _yes(metric.eff), "tok": tok, "smooth": smooth}

@@ -11,7 +11,6 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import flag
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
-from karat.nuggets.cli.score import open_runs
 
 
 @click.command(name="diff", cls=nuggets_options.WithClassifiers)
@@ -33,6 +32,7 @@ def command(
     karat nuggets diff old.run new.run --key key.txt --judgements judged.txt
     karat nuggets diff heron kestrel --key demo-nuggets
     """
+    from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.changes import diff_nuggets
 
     idf = nuggets_options.files_of(how["classifier"])

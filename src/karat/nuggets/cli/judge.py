@@ -12,7 +12,6 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import choice, flag, option, path
 from karat.cli.show import check_output
 from karat.nuggets.cli import options as nuggets_options
-from karat.nuggets.cli.score import open_runs
 from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 
 
@@ -56,6 +55,7 @@ def command(
     karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.nuggets.cli.conversation import converse, tell
+    from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.guess.nuggeteer import FEWEST, nuggeteer
     from karat.nuggets.judging.agenda import Agenda
     from karat.nuggets.judging.asking import Probabilities, disputed

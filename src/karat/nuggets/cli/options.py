@@ -309,6 +309,35 @@ scoring = bundle(
 """Arguments of `score_nuggets` and `diff_nuggets`."""
 
 
+def _gated(key: str | None, classifier: str, **given: Any) -> dict[str, Any] | None:
+    """Return the settings of the source `nuggets`; None if no key is named."""
+    if key is not None:
+        return {**given, "against": key, "classifier": _parsed(classifier)}
+    if given["judgements"] or given["model_judges"] or not given["guess"]:
+        raise click.UsageError("judgements and guesses are about nuggets: add --key KEY")
+    return None
+
+
+gate_options = bundle(
+    "nuggets",
+    named(
+        "-k --key",
+        "Score nuggets: a key in any format, or the name of a known set.",
+        metavar="KEY",
+        shell_complete=complete_nuggets,
+    ),
+    judgements,
+    *_JUDGES,
+    option("--guess/--no-guess", "Let a classifier decide what nobody has judged.", default=True),
+    _classifier(
+        default=("calibrated",),
+        help="Classifier for unjudged nuggets: {names}; see karat nuggets score.",
+    ),
+    make=_gated,
+)
+"""Options of `karat gate` for nuggets."""
+
+
 def _tried(classifier: str, **given: Any) -> dict[str, Any]:
     """Return the arguments that `tune_nuggets` and `evaluate_nuggets` share."""
     own = {key: given.pop(key) for key in ("by", "institution", "strict", "corrected")}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +13,6 @@ from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, check_page, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
-
-if TYPE_CHECKING:
-    from karat.nuggets.sets.nugget_set import NuggetSet
 
 
 @click.command(name="score", cls=nuggets_options.WithClassifiers)
@@ -42,6 +38,7 @@ def command(
     karat nuggets score my.run --key key.txt --judgements judged.txt
     karat nuggets score heron --key demo-nuggets --classifier paper:stem=porter
     """
+    from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.scoring import score_nuggets
 
     read = (*runs, given["key"], *given["judgements"], *nuggets_options.files_of(how["classifier"]))
@@ -59,31 +56,3 @@ def command(
 
         show(score_page(document, done), "html", report)
     show(document, format, output)
-
-
-def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:
-    """Return the key with the named runs: files, or else tags of runs that come with the key.
-
-    Unless a classifier may `guess`, there must be judgements: every score would be 0.
-    """
-    from karat.nuggets.formats.loading import load_nuggets
-
-    files = [run for run in runs if os.path.exists(run)]
-    tags = [run for run in runs if run not in files]
-    if files and tags:
-        raise InputError(f"{tags[0]}: no such file")
-    found = load_nuggets(key, files, **given)
-    if not files and not found.runs:
-        raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
-    chosen = found if files else found.select(*tags)
-    if guess or found.judgements.deciding:
-        return chosen
-    if found.judgements.rows:
-        raise InputError(
-            f"all judgements of {key} are labels of models, which are evidence for guesses alone: "
-            "leave out --no-guess, or give judgements of people"
-        )
-    raise InputError(
-        f"{key} comes without judgements, and nothing else says which response carries "
-        "which nugget: name some with --judgements"
-    )

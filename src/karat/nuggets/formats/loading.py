@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from karat.errors import InputError, quoted
 from karat.evalset import catalogue
@@ -79,6 +81,32 @@ def load_nuggets(
     """
     draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
     return read_nuggets(key, runs, judgements, draft, format, log)
+
+
+def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:
+    """Return the key with the named runs: files, or else tags of runs that come with the key.
+
+    Unless a classifier may `guess`, there must be judgements: every score would be 0.
+    """
+    files = [run for run in runs if os.path.exists(run)]
+    tags = [run for run in runs if run not in files]
+    if files and tags:
+        raise InputError(f"{tags[0]}: no such file")
+    found = load_nuggets(key, files, **given)
+    if not files and not found.runs:
+        raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
+    chosen = found if files else found.select(*tags)
+    if guess or found.judgements.deciding:
+        return chosen
+    if found.judgements.rows:
+        raise InputError(
+            f"all judgements of {key} are labels of models, which are evidence for guesses alone: "
+            "leave out --no-guess, or give judgements of people"
+        )
+    raise InputError(
+        f"{key} comes without judgements, and nothing else says which response carries "
+        "which nugget: name some with --judgements"
+    )
 
 
 def as_nuggets(given: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:

@@ -16,10 +16,11 @@ from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.expected_scores import Returned
-from karat.nuggets.intervals.intervals import ScoreInterval, student_quantile
+from karat.nuggets.intervals.intervals import ScoreInterval
 from karat.nuggets.scores.official import RunScore
 from karat.nuggets.sets.keys import Question
 from karat.stats.correlation import r_squared, rmse, tau_b
+from karat.stats.distributions import student_quantile
 
 AVERAGES = ("micro", "macro")
 FAR = 0.1

@@ -33,7 +33,8 @@ from typing import NamedTuple
 
 from karat.arithmetic import sigmoid
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.intervals.intervals import student_quantile, welch_freedom
+from karat.nuggets.intervals.intervals import welch_freedom
+from karat.stats.distributions import student_quantile
 
 _FARTHEST = 20.0  # a shift that makes anything sure
 _STEPS = 60

@@ -21,14 +21,13 @@ is Student's, its degrees of freedom those of both terms together (Welch and Sat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import inf, sqrt
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.nuggets.intervals.expected_scores import Answers, pseudo_values
-from karat.stats.distributions import student_tail
+from karat.stats.distributions import student_quantile
 
 
 class Errors(NamedTuple):
@@ -214,15 +213,3 @@ def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
         return float(some[0][1]) if some else 1.0
     whole = sum(v for v, _ in some)
     return whole * whole / sum(v * v / df for v, df in some)
-
-
-@lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
-def student_quantile(tail: float, freedom: float) -> float:
-    """The t with P(T >= t) = tail, for tails below a half, by bisection."""
-    low, high = 0.0, 1.0
-    while student_tail(high, freedom) > tail:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
-    return (low + high) / 2

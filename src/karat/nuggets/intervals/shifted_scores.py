@@ -19,12 +19,13 @@ from karat.arrays import Flags, Floats, np
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.intervals.base_rates import SetShift, Spread, reach
 from karat.nuggets.intervals.expected_scores import Answers, of_answers, pseudo_values
-from karat.nuggets.intervals.intervals import RunIntervals, ScoreInterval, student_quantile
+from karat.nuggets.intervals.intervals import RunIntervals, ScoreInterval
 from karat.nuggets.intervals.measured_errors import NOISE
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import Official, weights
 from karat.nuggets.sets.keys import Question
 from karat.nuggets.sets.runs import Run
+from karat.stats.distributions import student_quantile
 
 
 class GuessedRun(NamedTuple):

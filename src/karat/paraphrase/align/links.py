@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.paraphrase.align.parallel_text import each_line
 from karat.progress import Progress, silent
+from karat.storage.array_file import ArrayFile
 from karat.text.recipe import check_choice
 from karat.text.segments import Lines
 from karat.text.tokens import Tokens
@@ -29,6 +30,8 @@ RULES = {
 }
 """The rules by which two alignments become one, and what they keep."""
 
+_PURPOSE = "links of words are held there"
+_LINES = 1 << 12  # that are held at a time
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
@@ -52,6 +55,17 @@ class Links:
         mine = slice(self.offsets[sentence], self.offsets[sentence + 1])
         return list(zip(self.source[mine].tolist(), self.pivot[mine].tolist(), strict=True))
 
+    @property
+    def size(self) -> int:
+        """The number of links."""
+        return len(self.source)
+
+    def part(self, start: int, stop: int) -> Links:
+        """Return the links of some sentences."""
+        offsets = self.offsets[start : stop + 1]
+        mine = slice(offsets[0], offsets[-1])
+        return Links(self.source[mine], self.pivot[mine], offsets - offsets[0])
+
     def __repr__(self) -> str:
         return f"<Links: {len(self.source):,} in {len(self):,} sentences>"
 
@@ -64,26 +78,28 @@ class Links:
         return cls(flat[:, 0].copy(), flat[:, 1].copy(), offsets)
 
 
-def check_sentences(source: Tokens, pivot: Tokens, links: Links | None = None) -> None:
-    """Refuse texts of unequal length, and links that do not belong to them."""
+def check_lengths(source: Sized, pivot: Sized, links: Sized | None = None) -> None:
+    """Refuse texts and links of unequal length."""
     if len(source) != len(pivot):
         raise InputError(
             f"the source text has {len(source):,} sentences and the pivot text {len(pivot):,}: "
             "expected two texts that are aligned line by line"
         )
-    if links is None:
-        return
-    if len(links) != len(source):
+    if links is not None and len(links) != len(source):
         raise InputError(
             f"the texts have {len(source):,} sentences and the links are of {len(links):,}: "
             "expected one line of links for each sentence pair"
         )
+
+
+def check_links(source: Tokens, pivot: Tokens, links: Links, before: int = 0) -> None:
+    """Refuse links of words that are not there; `before` sentences stand before these."""
     for tokens, ends, side in ((source, links.source, "source"), (pivot, links.pivot, "pivot")):
         lengths = np.repeat(np.diff(tokens.offsets), np.diff(links.offsets))
         outside = np.flatnonzero((ends < 0) | (ends >= lengths))
         if len(outside):
             first = int(outside[0])
-            sentence = int(np.searchsorted(links.offsets, first, side="right"))
+            sentence = before + int(np.searchsorted(links.offsets, first, side="right"))
             raise InputError(
                 f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
                 f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
@@ -96,8 +112,9 @@ def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule:
     After Och & Ney (2003) and Koehn, Och & Marcu (2003).
     """
     check_choice("rule", rule, RULES)
-    check_sentences(source, pivot, first)
-    check_sentences(source, pivot, second)
+    for links in (first, second):
+        check_lengths(source, pivot, links)
+        check_links(source, pivot, links)
     sizes = np.diff(source.offsets), np.diff(pivot.offsets)
     given: list[Any] = [*sizes, *vars(first).values(), *vars(second).values(), rule]
     return Links(*_kernel.symmetrize(*given))
@@ -122,7 +139,52 @@ def _link(word: str, place: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def pharaoh_lines(links: Links) -> Iterator[str]:
+def pharaoh_lines(links: Links | StoredLinks) -> Iterator[str]:
     """Yield the lines of a file of links."""
-    for sentence in range(len(links)):
-        yield " ".join(f"{i}-{j}" for i, j in links[sentence]) + "\n"
+    for start in range(0, len(links), _LINES):
+        part = links.part(start, min(start + _LINES, len(links)))
+        for sentence in range(len(part)):
+            yield " ".join(f"{i}-{j}" for i, j in part[sentence]) + "\n"
+
+
+class StoredLinks:
+    """Links in temporary files, read part by part."""
+
+    def __init__(self) -> None:
+        self._source, self._pivot = (ArrayFile("int32", _PURPOSE) for _ in range(2))
+        self._offsets = ArrayFile("int64", _PURPOSE)
+        self._offsets.append(np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @property
+    def size(self) -> int:
+        """The number of links."""
+        return len(self._source)
+
+    def mapped(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of `Links`, mapped."""
+        files = {"source": self._source, "pivot": self._pivot, "offsets": self._offsets}
+        return {name: file.mapped() for name, file in files.items()}
+
+    def append(self, links: Links) -> None:
+        """Add the links of the next sentences."""
+        self._offsets.append(links.offsets[1:] + len(self._source))
+        self._source.append(links.source)
+        self._pivot.append(links.pivot)
+
+    def part(self, start: int, stop: int) -> Links:
+        """Return the links of some sentences."""
+        offsets = self._offsets.read(start, stop + 1)
+        mine = int(offsets[0]), int(offsets[-1])
+        return Links(self._source.read(*mine), self._pivot.read(*mine), offsets - offsets[0])
+
+    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
+        if not 0 <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of {len(self)}")
+        return self.part(sentence, sentence + 1)[0]
+
+
+AnyLinks = Links | StoredLinks
+"""Links in memory or in files."""

@@ -10,11 +10,16 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError
+from karat.paraphrase.align.stored_tokens import Words, stored_tokens
 from karat.progress import Progress, silent
+from karat.storage.memory import as_memory
 from karat.text.recipe import Recipe
 from karat.text.references import check_aligned
-from karat.text.segments import STRIDE, Lines, Segments, Strings
+from karat.text.segments import STRIDE, Lines, Segments
+from karat.text.stored_strings import StoredStrings
 from karat.text.tokens import Tokens, Vocab, tokenize
+
+_SHARE = 32  # one part in so many of memory may be text
 
 _Path = str | os.PathLike[str]
 
@@ -46,19 +51,19 @@ def read_parallel(
         both = (Lines(Path(path), progress, as_text=as_text) for path in (source, pivot))
         return Parallel(*both)
     lines = Lines(Path(source), progress, as_text=as_text)
-    rows = []
+    columns = [StoredStrings(name=f"{lines.name}, column {k}") for k in (1, 2)]
     for number, line in enumerate(each_line(lines, progress), 1):
-        rows.append(line.split("\t"))
-        if len(rows[-1]) != 2:
-            columns = "1 column" if len(rows[-1]) == 1 else f"{len(rows[-1])} columns"
+        row = line.split("\t")
+        if len(row) != 2:
+            found = "1 column" if len(row) == 1 else f"{len(row)} columns"
             raise InputError(
-                f"{lines.name}, line {number}: found {columns}, expected two with a tab between "
+                f"{lines.name}, line {number}: found {found}, expected two with a tab between "
                 "(source, pivot); for two files that are aligned line by line, name both"
             )
-    return Parallel(
-        Strings([row[0] for row in rows], f"{lines.name}, column 1"),
-        Strings([row[1] for row in rows], f"{lines.name}, column 2"),
-    )
+        for column, text in zip(columns, row, strict=True):
+            column.append(text)
+    lines.release(0, len(lines))
+    return Parallel(columns[0].done(), columns[1].done())
 
 
 def each_line(texts: Segments, progress: Progress = silent) -> Iterator[str]:
@@ -71,10 +76,10 @@ def each_line(texts: Segments, progress: Progress = silent) -> Iterator[str]:
 
 def parallel_tokens(
     texts: Sequence[Parallel], source: Recipe, pivot: Recipe, **work: Any
-) -> tuple[Tokens, Tokens]:
+) -> tuple[Words, Words]:
     """Return the words of parallel texts, one after the other, each side by its recipe.
 
-    `work` is `threads` and `progress`.
+    `work` is `memory`, `threads` and `progress`.
     """
     if not texts:
         raise InputError("no parallel text was given: name at least one")
@@ -82,8 +87,15 @@ def parallel_tokens(
     return words, joined_tokens([text.pivot for text in texts], pivot, **work)
 
 
-def joined_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> Tokens:
-    """Return the words of one or more texts, one after the other."""
+def joined_tokens(
+    texts: Sequence[Segments], recipe: Recipe, memory: int | None = None, **work: Any
+) -> Words:
+    """Return the words of one or more texts, one after the other.
+
+    They are in memory if that takes a small part of `memory`, else in temporary files.
+    """
+    if sum(int(text.sizes().sum()) for text in texts) > as_memory(memory) // _SHARE:
+        return stored_tokens(texts, recipe, **work)
     vocab = Vocab()
     how = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
     parts = [tokenize(one, *how, vocab=vocab, **work) for one in texts]

@@ -11,6 +11,7 @@ from karat.cli.bar import Bar
 from karat.cli.options import F
 from karat.cli.parameters import choice, option, path, whole
 from karat.cli.show import check_output, say
+from karat.paraphrase.cli import group
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
 
@@ -51,10 +52,17 @@ def _words(function: F) -> F:
     "--longest", "Longer sentences take no part: they get no links, and are counted.", whole(1), 200
 )
 @options.as_text
+@group.memory
 @options.threads
 @option("-o --output", "Write the links to this file.", path)
 def command(
-    source: str, pivot: str | None, as_text: bool, threads: Any, output: str | None, **given: Any
+    source: str,
+    pivot: str | None,
+    as_text: bool,
+    memory: int | None,
+    threads: Any,
+    output: str | None,
+    **given: Any,
 ) -> None:
     """Align the words of a parallel text.
 
@@ -65,7 +73,8 @@ def command(
     karat paraphrase align english.txt french.txt -o links.txt
     karat paraphrase align english-french.tsv.gz --source-tok 13a --pivot-tok 13a
     """
-    from karat.paraphrase.align.hmm import Aligner, align_text
+    from karat.paraphrase.align.aligner import Aligner
+    from karat.paraphrase.align.hmm import align_text
     from karat.paraphrase.align.links import pharaoh_lines
     from karat.paraphrase.align.parallel_text import read_parallel
     from karat.text.recipe import Recipe
@@ -76,9 +85,10 @@ def command(
         for side in ("source", "pivot")
     )
     how = Aligner(**given)
+    work: dict[str, Any] = {"memory": memory, "threads": threads}
     with Bar() as progress:
         text = read_parallel(source, pivot, progress, as_text=as_text)
-        found = align_text(text, mine, theirs, how, threads=threads, progress=progress)
+        found = align_text(text, mine, theirs, how, progress=progress, **work)
     say(pharaoh_lines(found.links), output)
     if output is not None:
         made = f"{found.rows[0].links:,} links in {found.rows[0].sentences:,} sentence pairs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from karat.cli import options
 from karat.cli.bar import Bar
@@ -72,6 +73,9 @@ def command(
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
     from karat.paraphrase.report.evaluation import evaluation_charts
 
+    given = click.get_current_context().get_parameter_source("folds")
+    if settings["train_first"] is not None and given is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--folds is for cross-validation, --train-first is not: give one")
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:

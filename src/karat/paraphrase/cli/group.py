@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.cli.groups import command_group
-from karat.cli.parameters import choice, option, path
+from karat.cli.parameters import Gigabytes, choice, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.paraphrase.cli.score", "Say how good paraphrases are, and why."),
@@ -15,7 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.paraphrase.cli.train", "Train a model on parallel text and judgements."),
     "evaluate": ("karat.paraphrase.cli.evaluate", "Set PEM beside the judges of a set."),
     "controls": ("karat.paraphrase.cli.controls", "Add the three controls to a judged set."),
-    "table": ("karat.paraphrase.cli.table", "Convert phrase tables from and to Moses' text."),
+    "table": ("karat.paraphrase.cli.table", "Make phrase tables, and convert them."),
     "align": ("karat.paraphrase.cli.align", "Align the words of a parallel text."),
 }
 """Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""
@@ -35,6 +35,13 @@ model = option(
     "--model",
     "A model of karat paraphrase train; bundled is a small one for trying out only.",
     default="bundled",
+)
+memory = option(
+    "--memory",
+    "Memory to use. Beyond it, the work is done in temporary files; the result is the same. "
+    "Default: a quarter of the machine's.",
+    Gigabytes(),
+    metavar="GB",
 )
 form = option(
     "--form",

@@ -11,9 +11,10 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import choice, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
+from karat.paraphrase.cli import group
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.training import Pivot
+    from karat.paraphrase.train.staged import Pivot
     from karat.progress import Progress
 
 
@@ -72,6 +73,14 @@ if TYPE_CHECKING:
     default=True,
     show_default=False,
 )
+@group.memory
+@option(
+    "--work",
+    "Keep the result of each stage in this folder. Training that was stopped goes on after the "
+    "last finished stage; a stage whose texts and settings are unchanged is not done again.",
+    path,
+    metavar="FOLDER",
+)
 @options.as_text
 @options.threads
 def command(
@@ -83,6 +92,7 @@ def command(
     stem: str,
     links: tuple[str, ...],
     controls: bool,
+    memory: int | None,
     as_text: bool,
     **settings: Any,
 ) -> None:
@@ -96,6 +106,7 @@ def command(
     karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
     karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
     karat paraphrase train zh=en-zh.tsv --tok zh=zh --form paper -o model.npz
+    karat paraphrase train fr=large.en,large.fr -o model.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.pem.judged_pairs import judged_rows
@@ -122,7 +133,10 @@ def command(
             evalset = load_evalset(judged, progress=progress)
             human = judged_rows(evalset, dimension, controls=controls)
         recipe = Recipe(ENGLISH.tok, ENGLISH.case, stem)
-        result = train_model(pivots, output, human, recipe=recipe, progress=progress, **settings)
+        settings |= {"memory": memory, "recipe": recipe}
+        result = train_model(pivots, output, human, progress=progress, **settings)
+    for note in result.notes:
+        click.echo(note, err=True)
     click.echo(": ".join(result.rows[0]))
 
 
@@ -143,8 +157,8 @@ def _opened(
     """Open the texts and links of each pivot language."""
     from karat.paraphrase.align.links import read_pharaoh
     from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-    from karat.paraphrase.pem.training import Pivot
     from karat.paraphrase.table.phrase_table import PIVOT
+    from karat.paraphrase.train.staged import Pivot
     from karat.text.recipe import Recipe
 
     texts: dict[str, list[Parallel]] = {}

@@ -21,7 +21,7 @@ from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
-from karat.text.tokens import tokenize
+from karat.text.tokens import Vocab, token_parts
 
 WEIGHT = 1.0
 """The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
@@ -129,12 +129,15 @@ def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
     if recipe.case != "lower":
         return {}
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    vocab, counts = Vocab(), np.zeros(0, np.int64)
     for text in texts:
-        tokens = tokenize(text, recipe.tok, "mixed")
-        inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
-        words = tokens.vocab.words(0, len(tokens.vocab))
-        counts = np.bincount(inner, minlength=len(words)).tolist()
-        for word, count in zip(words, counts, strict=True):
-            forms[word.lower()][word] += count
+        for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
+            inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
+            here = np.bincount(inner, minlength=len(vocab))
+            here[: len(counts)] += counts
+            counts = here
+            text.release(0, len(text))
+    for word, count in zip(vocab.words(0, len(vocab)), counts.tolist(), strict=True):
+        forms[word.lower()][word] += count
     best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
     return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}

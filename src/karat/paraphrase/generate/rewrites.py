@@ -12,16 +12,25 @@ not, as it happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
+from karat.paraphrase.generate.paths import (
+    Paths,
+    PivotPhrases,
+    RewriteLimits,
+    add_up,
+    joins,
+    mean,
+    most_probable,
+    within,
+)
+from karat.paraphrase.generate.rewrites_by_parts import rewrite_pairs
 from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
+from karat.storage.memory import as_memory
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
@@ -33,44 +42,37 @@ PRONOUNS = frozenset(_PRONOUNS.split())
 """English personal pronouns: a rewrite that changes them speaks of somebody else."""
 
 _WIDEST = 16  # words of a phrase that may be rewritten
-_ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time
-
-
-@dataclass(frozen=True)
-class RewriteLimits:
-    """Limits that keep the noise of rare links out, and the table small."""
-
-    forward: float = 0.01
-    """Pr(f|e) must be at least this."""
-    backward: float = 0.002
-    """Pr(e'|f) must be at least this."""
-    rewrite: float = 0.01
-    """Pr(e'|e) and Pr(e|e') must be at least this."""
-    most: int = 20
-    """The rewrites of a phrase, at most."""
-
-
-class PivotPhrases(NamedTuple):
-    """The phrase pairs of one pivot language, and the words of their first side."""
-
-    counts: PhraseCounts
-    vocab: Vocab
-
-
-class _Paths(NamedTuple):
-    """From phrase to phrase, with the sum over all ways to go."""
-
-    source: Ints
-    target: Ints
-    p: Floats
+_BYTES_OF_PAIR = 512  # while its paths are made
 
 
 def rewrite_table(
-    languages: Sequence[PivotPhrases], recipe: Recipe, limits: RewriteLimits | None = None
+    languages: Sequence[PivotPhrases],
+    recipe: Recipe,
+    limits: RewriteLimits | None = None,
+    *,
+    memory: int | None = None,
 ) -> PhraseTable:
-    """Make the table of rewrites that pivot languages suggest; `recipe` cuts the words."""
-    how = limits or RewriteLimits()
-    vocab = Vocab()
+    """Make the table of rewrites that pivot languages suggest; `recipe` cuts the words.
+
+    Beyond `memory` bytes (default: a quarter of this machine's) they are found in temporary files;
+    the table is the same.
+    """
+    how, vocab = limits or RewriteLimits(), Vocab()
+    most = max(as_memory(memory) // _BYTES_OF_PAIR, 1)
+    if sum(len(one.counts) for one in languages) > most:
+        pairs = rewrite_pairs(languages, vocab, how, most)
+    else:
+        pairs = _rewrite_at_once(languages, vocab, how)
+    if pairs is None:
+        raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
+    about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
+    return PhraseTable.from_pairs(pairs, vocab, vocab, about)
+
+
+def _rewrite_at_once(
+    languages: Sequence[PivotPhrases], vocab: Vocab, how: RewriteLimits
+) -> PhrasePairs | None:
+    """Return the rewrites with all phrase pairs in memory."""
     sides, paths, seen = [], [], []
     for one in languages:
         phrases, N, found = _pivoted(one.counts, how)
@@ -82,15 +84,13 @@ def rewrite_table(
     number, phrases = distinct(Ragged(ids, starts(lengths)))
     numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
     both = zip(numbers, paths, strict=True)
-    joined = _mean([_Paths(k[p.source], k[p.target], p.p) for k, p in both])
+    joined = mean([Paths(k[p.source], k[p.target], p.p) for k, p in both])
     kept = _best(joined, phrases, how)
     if not len(kept.p):
-        raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
+        return None
     counts = _totals(number, np.concatenate(seen))
     source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
-    pairs = PhrasePairs(source, target, kept.p, counts[kept.source])
-    about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
-    return PhraseTable.from_pairs(pairs, vocab, vocab, about)
+    return PhrasePairs(source, target, kept.p, counts[kept.source])
 
 
 def trusted(table: PhraseTable, least: float) -> Flags:
@@ -143,7 +143,7 @@ def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> Flags:
     return np.asarray(found == sizes)
 
 
-def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, _Paths]:
+def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, Paths]:
     """Return the phrases of one language, N(e), and the paths from each there and back."""
     e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
     f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
@@ -154,75 +154,22 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
     backward = backward[np.argsort(f[backward], kind="stable")]
     first = starts(np.bincount(f[backward], minlength=len(M)))
     parts = [
-        _summed(e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]])
-        for rows, steps, ends in _joins(e, f, np.flatnonzero(there >= how.forward), first)
+        add_up(e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]])
+        for rows, steps, ends in joins(e, f, np.flatnonzero(there >= how.forward), first)
     ]
-    return phrases, N, _Paths(*map(np.concatenate, zip(*parts, strict=True)))
+    return phrases, N, Paths(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _joins(e: Ints, f: Ints, forward: Ints, first: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back."""
-    order = forward[np.argsort(e[forward], kind="stable")]
-    ways = first[f[order] + 1] - first[f[order]]
-    new = np.flatnonzero(np.diff(e[order], prepend=-1))
-    before = np.concatenate(([0], np.cumsum(ways)))
-    batches = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
-    bounds = [*new[batches].tolist(), len(order)]
-    for begin, end in pairwise(bounds):
-        rows, n = order[begin:end], ways[begin:end]
-        steps = np.repeat(np.arange(len(rows)), n)
-        within = np.arange(len(steps)) - np.repeat(before[begin:end] - before[begin], n)
-        yield rows, steps, first[f[rows]][steps] + within
-
-
-def _summed(source: Ints, target: Ints, p: Floats) -> _Paths:
-    """Add up equal pairs, and sort them."""
-    order = np.lexsort((target, source))
-    source, target, p = source[order], target[order], p[order]
-    new = np.ones(len(p), dtype=np.bool_)
-    new[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
-    at = np.flatnonzero(new)
-    return _Paths(source[at], target[at], np.add.reduceat(p, at) if len(at) else p)
-
-
-def _mean(languages: Sequence[_Paths]) -> _Paths:
-    """Return the mean over the languages that have a phrase: those that lead back to it."""
-    joined = _summed(*map(np.concatenate, zip(*languages, strict=True)))
-    back = np.concatenate([one.source[one.source == one.target] for one in languages])
-    times = np.bincount(back, minlength=int(joined.source.max(initial=0)) + 1)
-    mean = joined.p / np.maximum(times[joined.source], 1)
-    return joined._replace(p=np.minimum(mean, 1.0))  # a rounded sum may be more
-
-
-def _best(paths: _Paths, phrases: Ragged, how: RewriteLimits) -> _Paths:
+def _best(paths: Paths, phrases: Ragged, how: RewriteLimits) -> Paths:
     """Return the most probable rewrites of each phrase."""
     width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
     keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)  # the way back: paths are sorted
     back = np.where(keys[at] == wanted, paths.p[at], 0.0)
-    probable = _rows_of(paths, (paths.p >= how.rewrite) & (back >= how.rewrite))
-    within = _within(phrases, probable.source, probable.target)
-    around = _within(phrases, probable.target, probable.source)
-    source, target, p = good = _rows_of(probable, ~(within | around))
-    order = np.lexsort((target, -p, source))
-    source = source[order]
-    first = np.searchsorted(source, source)
-    return _rows_of(good, order[np.arange(len(order)) - first < how.most])
-
-
-def _rows_of(paths: _Paths, rows: NDArray[Any]) -> _Paths:
-    return _Paths(*(column[rows] for column in paths))
-
-
-def _within(phrases: Ragged, a: Ints, b: Ints) -> Flags:
-    """Return whether phrase a stands in phrase b, or is it."""
-    longest = int(phrases.lengths.max(initial=1))
-    words = padded(phrases, 2 * longest)
-    mine, found = words[a, :longest], np.zeros(len(a), dtype=np.bool_)
-    for shift in range(longest):
-        same = mine == words[b, shift : shift + longest]
-        found |= (same | (mine < 0)).all(axis=1)
-    return found
+    probable = paths.some((paths.p >= how.rewrite) & (back >= how.rewrite))
+    words = padded(phrases, int(phrases.lengths.max(initial=1)))
+    a, b = words[probable.source], words[probable.target]
+    return most_probable(probable.some(~(within(a, b) | within(b, a))), how.most)
 
 
 def _rows(phrases: Ragged, numbers: Ints) -> Ragged:

@@ -111,7 +111,12 @@ def _statistics(
     texts = as_segments(paraphrases, "paraphrases")
     refs = as_references(as_segments(originals, "originals"), len(texts), texts.name)
     found = run_batches(
-        [counter], [texts], refs, lambda _, rows: rows, threads=threads, progress=progress
+        [counter],
+        {texts.name: texts},
+        refs,
+        lambda _, rows, __: rows,
+        threads=threads,
+        progress=progress,
     )
     return np.concatenate([part[0][0] for part in found])
 

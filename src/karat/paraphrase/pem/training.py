@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
-from karat.lm.model import LanguageModel
-from karat.paraphrase.align.hmm import Aligner
-from karat.paraphrase.align.links import Links
-from karat.paraphrase.align.parallel_text import Parallel, each_line, joined_tokens
-from karat.paraphrase.generate.generator import Generator, learn_casing, surface
-from karat.paraphrase.generate.rewrites import PivotPhrases, rewrite_table
+from karat.paraphrase.align.aligner import Aligner
+from karat.paraphrase.generate.generator import surface
 from karat.paraphrase.pem.features import check_feature_form
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, every_word
-from karat.paraphrase.table.training import align_corpora
+from karat.paraphrase.table.phrase_table import ENGLISH
+from karat.paraphrase.train.staged import (
+    Pivot,
+    PivotStages,
+    staged_generator,
+    staged_language,
+    staged_regression,
+)
 from karat.progress import Progress, silent
+from karat.storage.memory import as_memory
+from karat.storage.output import FilePath
+from karat.storage.stages import Stages, work_folder
 from karat.text.recipe import Recipe
-from karat.text.segments import Segments
-
-ORDER = 4
-"""The order of the language model, as in the paper."""
 
 
 class Trained(NamedTuple):
@@ -44,16 +42,6 @@ expectations of both directions.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Pivot:
-    """The parallel texts of one pivot language, and its recipe."""
-
-    corpora: Sequence[Parallel]
-    recipe: Recipe = PIVOT
-    links: Links | None = None
-    """From another aligner, over all texts in order; None: Karat's own."""
-
-
 def train_pem(
     pivots: Mapping[str, Pivot],
     judged: JudgedPairs | None = None,
@@ -63,6 +51,9 @@ def train_pem(
     agreement: str | None = None,
     recipe: Recipe = ENGLISH,
     generate: bool = True,
+    memory: int | None = None,
+    work: FilePath | None = None,
+    notes: list[str] | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PEM:
@@ -73,70 +64,58 @@ def train_pem(
     or `katz`, `agreement` of the aligner `root` or `product`; by default those of the form (see
     `TRAINED`). Without judgements the model has parts, but no score; with `generate` it can also
     write paraphrases: the same links then give phrase pairs of words as they are written.
+
+    Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
+    files; the model is the same. `work` is a folder that keeps the result of each stage: training
+    that was stopped goes on after the last one that is finished, and a stage whose texts and
+    settings are as they were is not done again. `notes` gets a line for each of those.
     """
     check_feature_form(form)
     how = TRAINED.get(form, Trained())
     how = how._replace(smoothing=smoothing or how.smoothing, agreement=agreement or how.agreement)
-    work: dict[str, Any] = {"threads": threads, "progress": progress}
-    aligner = Aligner(agreement=how.agreement)
-    words, tables, written = surface(recipe), {}, []
+    limit: dict[str, Any] = {"memory": as_memory(memory), "threads": threads, "progress": progress}
+    with work_folder(work) as folder:
+        stages = Stages(folder)
+        model = _train(stages, pivots, judged, form, how, recipe, generate, limit)
+    if notes is not None:
+        notes += [f"{name}: done already" for name in stages.done_already]
+    return model
+
+
+def _train(
+    stages: Stages,
+    pivots: Mapping[str, Pivot],
+    judged: JudgedPairs | None,
+    form: str,
+    how: Trained,
+    recipe: Recipe,
+    generate: bool,
+    limit: dict[str, Any],
+) -> PEM:
+    aligner, tables, all_pivots = Aligner(agreement=how.agreement), {}, []
     for name, one in pivots.items():
-        text = align_corpora(
-            one.corpora, recipe, one.recipe, aligner=aligner, links=one.links, **work
-        )
-        tables[name] = text.table(**work)
+        pivot = PivotStages(stages, name, one, recipe, aligner, limit)
+        tables[name] = pivot.table()
         if generate:
-            source = joined_tokens([corpus.source for corpus in one.corpora], words, **work)
-            written.append(PivotPhrases(replace(text, source=source).phrases(**work), source.vocab))
+            pivot.phrases()  # while its words are at hand
+        pivot.forget_words()
+        all_pivots.append(pivot)
     texts = [one.source for pivot in pivots.values() for one in pivot.corpora]
-    language = train_language(texts, recipe, how.smoothing, running=how.running, **work)
-    generator = train_generator(written, texts, words, **work) if generate else None
+    digests = [source for pivot in all_pivots for source, _ in pivot.inputs["texts"]]
+    lm = "language model"
+    language = staged_language(
+        stages, lm, texts, digests, recipe, how.smoothing, running=how.running, **limit
+    )
+    generator = None
+    if generate:
+        generator = staged_generator(stages, all_pivots, texts, digests, surface(recipe), **limit)
     about = {"running": True} if how.running else {}
-    untrained = PEM.of(tables, language, form, about, generator)
-    return untrained.train(judged, **work) if judged else untrained
-
-
-def train_language(
-    texts: Sequence[Segments],
-    recipe: Recipe = ENGLISH,
-    smoothing: str = "kneser-ney",
-    *,
-    running: bool = False,
-    **work: Any,
-) -> LanguageModel:
-    """Train the language model of some texts, of 4-grams; each line once, or `running` text."""
-    lines = _running(texts) if running else _different(texts)
-    if not lines:
-        raise InputError("there is no text to train a language model on")
-    words: dict[str, Any] = {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
-    return LanguageModel.train(lines, ORDER, smoothing, **words, **work)
-
-
-def _different(texts: Sequence[Segments]) -> list[str]:
-    """Return each line of all texts once."""
-    return list(dict.fromkeys(line for text in texts for line in each_line(text)))
-
-
-def _running(texts: Sequence[Segments]) -> list[str]:
-    """Return all lines as they stand, but a text that stands beside two pivots only once.
-
-    Counts that are all doubled have no n-grams of count 1, without which Good-Turing says nothing.
-    """
-    seen, lines = set(), []
-    for text in texts:
-        own = list(each_line(text))
-        digest = sha256("\n".join(own).encode("utf-8", "surrogatepass")).digest()
-        lines += [] if digest in seen else own
-        seen.add(digest)
-    return lines
-
-
-def train_generator(
-    languages: Sequence[PivotPhrases], texts: Sequence[Segments], recipe: Recipe, **work: Any
-) -> Generator:
-    """Make the rewrites of some pivot languages, and a language model of the same words."""
-    rewrites = rewrite_table(languages, recipe)
-    language = train_language(texts, recipe, **work)
-    casing, words = learn_casing(texts, recipe), set(every_word(rewrites.pivot))
-    used = {word: form for word, form in casing.items() if word in words}
-    return Generator(rewrites, language, used)
+    model = PEM.of(tables, language, form, about, generator)
+    if judged is None:
+        return model
+    inputs = {
+        "tables": {pivot.name: pivot.table_inputs for pivot in all_pivots},
+        "language": [digests, str(recipe), how.smoothing, how.running],
+    }
+    rest = {"threads": limit["threads"], "progress": limit["progress"]}
+    return staged_regression(stages, model, judged, inputs, **rest)

@@ -7,18 +7,19 @@ link leaves them. Words without links may stand anywhere in a phrase, at its end
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
-from karat.paraphrase.align.links import Links, check_sentences
+from karat.paraphrase.align.links import AnyLinks, Links, check_lengths, check_links
+from karat.paraphrase.align.stored_tokens import Words
 from karat.progress import Progress, silent
-from karat.storage.temporary import temporary_file, writing_temporary
-from karat.text.tokens import Tokens
+from karat.storage.array_file import ArrayFile
+from karat.storage.memory import forget_pages
 
 LONGEST = 4
 """Words of a phrase, at most."""
@@ -52,7 +53,7 @@ class PhraseCounts:
         return f"<PhraseCounts: {len(self):,} pairs, seen {int(self.counts.sum()):,} times>"
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Sorted phrase pairs as the kernel has them: both phrases, each filled up with -1."""
 
     ids: NDArray[np.int32]
@@ -60,9 +61,9 @@ class _Rows(NamedTuple):
 
 
 def extract_phrases(
-    source: Tokens,
-    pivot: Tokens,
-    links: Links,
+    source: Words,
+    pivot: Words,
+    links: AnyLinks,
     longest: int = LONGEST,
     *,
     most_rows: int = MOST_ROWS,
@@ -74,78 +75,115 @@ def extract_phrases(
     Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end; the
     result does not depend on it, nor on the number of threads.
     """
+    with sorted_phrases(
+        source, pivot, links, longest, most_rows=most_rows, threads=threads, progress=progress
+    ) as held:
+        return held.result(progress)
+
+
+class Order(NamedTuple):
+    """For each word of both sides its place in an order, in which phrases are sorted."""
+
+    source: NDArray[np.int32]
+    pivot: NDArray[np.int32]
+
+
+@contextmanager
+def sorted_phrases(
+    source: Words,
+    pivot: Words,
+    links: AnyLinks,
+    longest: int = LONGEST,
+    order: Order | None = None,
+    *,
+    most_rows: int = MOST_ROWS,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Iterator[SortedPhrases]:
+    """Extract phrase pairs into sorted batches; with `order`, words become their places in it."""
     if longest < 1:
         raise InputError(f"longest={longest}: expected at least one word")
-    check_sentences(source, pivot, links)
-    held = _Held(longest, most_rows)
+    check_lengths(source, pivot, links)
+    held = SortedPhrases(longest, most_rows)
 
-    def extract(start: int, stop: int) -> _Rows:
-        texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
-        joins = (links.source, links.pivot, links.offsets)
-        return _Rows(*_kernel.extract_phrases(*texts, *joins, start, stop, longest))
+    def extract(start: int, stop: int) -> Rows:
+        texts = source.part(start, stop), pivot.part(start, stop)
+        joins = links.part(start, stop)
+        check_links(*texts, joins, start)
+        ids = [texts[0].ids, texts[1].ids]
+        if order is not None:
+            ids = [places[these] for places, these in zip(order, ids, strict=True)]
+        sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
+        linked = joins.source, joins.pivot, joins.offsets
+        return Rows(*_kernel.extract_phrases(*sides, *linked, 0, stop - start, longest))
 
     cuts = [(at, min(at + _SENTENCES, len(links))) for at in range(0, len(links), _SENTENCES)]
     try:
         for rows in by_batches(extract, cuts, threads, progress, "extracting phrases"):
             held.add(rows)
-        return held.result(progress)
+            if isinstance(links, Links):
+                forget_pages([links.source, links.pivot, links.offsets])  # it may be mapped
+        yield held
     finally:
         held.close()
 
 
-class _Held:
+class SortedPhrases:
     """Sorted batches: those in memory, and those that had to go to temporary files."""
 
     def __init__(self, longest: int, most_rows: int) -> None:
         self.longest, self.most_rows = longest, most_rows
-        self.batches: list[_Rows] = []
-        self.spilled: list[_Rows] = []
-        self.files: list[IO[bytes]] = []
+        self.batches: list[Rows] = []
+        self.spilled: list[Rows] = []
+        self.files: list[ArrayFile] = []
 
-    def add(self, rows: _Rows) -> None:
+    def add(self, rows: Rows) -> None:
+        """Take the next batch."""
         self.batches.append(rows)
         if sum(len(batch.counts) for batch in self.batches) > self.most_rows:
             self.spill()
 
     def spill(self) -> None:
         """Merge what is in memory into one sorted batch in two unnamed files, and map them."""
-        ids, counts = temporary_file(_PURPOSE), temporary_file(_PURPOSE)
+        ids = ArrayFile("int32", _PURPOSE, 2 * self.longest)
+        counts = ArrayFile("int64", _PURPOSE)
         self.files += [ids, counts]
         for piece in _merged(self.batches, self.longest):
-            with writing_temporary(_PURPOSE):
-                ids.write(piece.ids.tobytes())
-                counts.write(piece.counts.tobytes())
-        with writing_temporary(_PURPOSE):
-            ids.flush()
-            counts.flush()
-        mapped = np.memmap(ids, np.int32, "r").reshape(-1, 2 * self.longest)
-        self.spilled.append(_Rows(mapped, np.memmap(counts, np.int64, "r")))
+            ids.append(piece.ids)
+            counts.append(piece.counts)
+        self.spilled.append(Rows(ids.mapped(), counts.mapped()))
         self.batches = []
 
-    def result(self, progress: Progress) -> PhraseCounts:
+    def merged(self, progress: Progress) -> Iterator[Rows]:
+        """Yield all phrase pairs in order, each once, piece by piece."""
         batches = self.spilled + self.batches
-        total = sum(len(batch.counts) for batch in batches)
-        pieces, done = [_Rows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))], 0
+        total, done = sum(len(batch.counts) for batch in batches), 0
         for piece in _merged(batches, self.longest):
-            pieces.append(piece)
+            yield piece
             done += len(piece.counts)
+            forget_pages(column for batch in self.spilled for column in batch)
             progress(done, total, "merging phrases")
+
+    def result(self, progress: Progress) -> PhraseCounts:
+        """Return all phrase pairs in memory."""
+        none = Rows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))
+        pieces = [none, *self.merged(progress)]
         source = _side([piece.ids[:, : self.longest] for piece in pieces])
         pivot = _side([piece.ids[:, self.longest :] for piece in pieces])
         return PhraseCounts(*source, *pivot, np.concatenate([piece.counts for piece in pieces]))
 
     def close(self) -> None:
+        """Remove the files."""
         for file in self.files:
-            with suppress(OSError):  # what could not be written is reported where it was
-                file.close()
+            file.close()
 
 
-def _merged(batches: list[_Rows], longest: int) -> Iterator[_Rows]:
+def _merged(batches: list[Rows], longest: int) -> Iterator[Rows]:
     """Yield the rows of all batches in order, equal ones put together, piece by piece."""
     ids, counts = [one.ids for one in batches], [one.counts for one in batches]
     merge = _kernel.PhraseMerge(ids, counts, longest)
     while not merge.done:
-        yield _Rows(*merge.next(_PIECE))
+        yield Rows(*merge.next(_PIECE))
 
 
 def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], Ints]:

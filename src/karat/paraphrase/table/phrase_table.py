@@ -21,6 +21,7 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
+from karat.storage.memory import forget_pages
 from karat.storage.schema import Layout, check_arrays, check_fields, record, text, word_columns
 from karat.storage.store import BROKEN, Arrays, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
@@ -38,6 +39,7 @@ PIVOT = Recipe("13a", "lower")
 """The default recipe of the pivot language."""
 
 _SIDES = ("source", "pivot")
+_LARGE = 1 << 26  # bytes of a table whose pages are given back once it was looked through
 
 _COLUMNS = {
     "phrase_ids": Layout("int32", "words of phrases"),
@@ -131,7 +133,10 @@ class PhraseTable:
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
         parts: list[Any] = [*(arrays[part] for part in _COLUMNS), len(source), len(pivot)]
+        parts.append(lambda: forget_pages(arrays.values()))
         kernel = _kernel.PhraseTable(*parts)
+        if sum(array.nbytes for array in arrays.values()) > _LARGE:
+            forget_pages(arrays.values())
         return cls(name, about, arrays, source, pivot, kernel)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from karat.errors import InputError
-from karat.paraphrase.align.hmm import Aligner, align_words
-from karat.paraphrase.align.links import Links
+from karat.paraphrase.align.aligner import Aligner
+from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.links import AnyLinks
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
-from karat.paraphrase.table.phrase_pairs import LONGEST, PhraseCounts, extract_phrases
+from karat.paraphrase.align.stored_tokens import Words
+from karat.paraphrase.table.phrase_pairs import (
+    LONGEST,
+    PhraseCounts,
+    extract_phrases,
+    sorted_phrases,
+)
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, said
+from karat.paraphrase.table.table_files import TableFiles, text_order, whole_phrases
 from karat.progress import Progress, silent
+from karat.storage.memory import as_memory
 from karat.text.recipe import Recipe
-from karat.text.tokens import Tokens
+
+_BYTES_OF_PAIR = 256  # a pair takes 40, and as much again while batches are merged
 
 
 def train_pivot(
@@ -24,41 +35,64 @@ def train_pivot(
     pivot: Recipe = PIVOT,
     *,
     aligner: Aligner | None = None,
-    links: Links | None = None,
+    links: AnyLinks | None = None,
     longest: int = LONGEST,
+    memory: int | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PhraseTable:
     """Make the phrase table of one or more parallel texts, all taken together.
 
     `links` from another aligner take the place of Karat's own; they run over all texts in order.
+    Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
+    files, where the table then lies, mapped; it is the same table.
     """
-    text = align_corpora(
-        corpora, source, pivot, aligner=aligner, links=links, threads=threads, progress=progress
-    )
-    return text.table(longest, threads=threads, progress=progress)
+    work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+    text = align_corpora(corpora, source, pivot, aligner=aligner, links=links, **work)
+    return text.table(longest, **work)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedText:
     """The words of parallel texts, all taken together, and the links between them."""
 
-    source: Tokens
-    pivot: Tokens
-    links: Links
+    source: Words
+    pivot: Words
+    links: AnyLinks
     about: Mapping[str, Any]
 
-    def phrases(self, longest: int = LONGEST, **work: Any) -> PhraseCounts:
+    def phrases(
+        self, longest: int = LONGEST, *, memory: int | None = None, **work: Any
+    ) -> PhraseCounts:
         """Return the phrase pairs that are consistent with the links."""
-        return extract_phrases(self.source, self.pivot, self.links, longest, **work)
+        most = most_pairs(memory)
+        return extract_phrases(self.source, self.pivot, self.links, longest, most_rows=most, **work)
 
-    def table(self, longest: int = LONGEST, **work: Any) -> PhraseTable:
-        """Return the table of the phrase pairs."""
-        counts = self.phrases(longest, **work)
-        if not len(counts):
-            raise InputError("no phrase pair was found: the parallel text has no words to link")
+    def table(
+        self, longest: int = LONGEST, *, memory: int | None = None, **work: Any
+    ) -> PhraseTable:
+        """Return the table of the phrase pairs; a large one lies in temporary files, mapped."""
+        vocabs = self.source.vocab, self.pivot.vocab
         about = {**self.about, "longest": longest}
-        return PhraseTable.from_counts(counts, self.source.vocab, self.pivot.vocab, about)
+        order, progress = text_order(*vocabs), work["progress"]
+        given, most = (self.source, self.pivot, self.links, longest, order), most_pairs(memory)
+        with ExitStack() as stack:
+            held = stack.enter_context(sorted_phrases(*given, most_rows=most, **work))
+            files = TableFiles(stack, longest)
+            for pairs in whole_phrases(held.merged(progress), longest, most):
+                files.add(pairs)
+            held.close()
+            if not files.pieces:
+                raise InputError("no phrase pair was found: the parallel text has no words to link")
+            files.number_pivots(progress)
+            files.sort_edges(progress)
+            arrays = files.arrays(order, *vocabs)
+        return PhraseTable.of_arrays("the phrase table", about, arrays)
+
+
+def most_pairs(memory: int | None) -> int:
+    """Return how many phrase pairs may be in memory before they go to files."""
+    return max(as_memory(memory) // _BYTES_OF_PAIR, 1)
 
 
 def align_corpora(
@@ -67,19 +101,32 @@ def align_corpora(
     pivot: Recipe = PIVOT,
     *,
     aligner: Aligner | None = None,
-    links: Links | None = None,
+    links: AnyLinks | None = None,
     **work: Any,
 ) -> AlignedText:
     """Cut parallel texts into words and link those, unless links are given."""
-    about: dict[str, Any] = {"source": said(source), "pivot": said(pivot)}
-    about["corpora"] = [_corpus(one) for one in corpora]
+    about = about_corpora(corpora, source, pivot)
     words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
     if links is None:
-        found = align_words(words, pivot_words, aligner, **work)
-        _, _, empty, too_long = found.rows[0]
-        about |= {"aligner": found.signature, "empty": empty, "too_long": too_long}
-        links = found.links
+        links, more = link_corpora(words, pivot_words, aligner, **work)
+        about |= more
     return AlignedText(words, pivot_words, links, about)
+
+
+def link_corpora(
+    source: Words, pivot: Words, aligner: Aligner | None, **work: Any
+) -> tuple[AnyLinks, dict[str, Any]]:
+    """Link the words of parallel texts; what the table says of the links."""
+    found = align_words(source, pivot, aligner, **work)
+    _, _, empty, too_long = found.rows[0]
+    return found.links, {"aligner": found.signature, "empty": empty, "too_long": too_long}
+
+
+def about_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
+    """Return what a table says of its texts: recipes, names without folders, sizes."""
+    about: dict[str, Any] = {"source": said(source), "pivot": said(pivot)}
+    about["corpora"] = [_corpus(one) for one in corpora]
+    return about
 
 
 def _corpus(one: Parallel) -> dict[str, Any]:

@@ -23,7 +23,9 @@ _COLUMNS = (
 _TEXTS = "The first reference, the baseline's and the system's text."
 _DIFFERENCES = (
     Column("system", "System", help="The system compared with the baseline."),
-    Column("segment", "Segment", align="right", help="The number of the segment, from 1."),
+    Column(
+        "segment", "Segment", align="right", help="The number of the segment, from 1, or its id."
+    ),
     Column("baseline_score", "Baseline", align="right", help="The baseline's score there."),
     Column("system_score", "Score", align="right", help="The system's score there."),
     Column("delta", "Delta", align="right", signed=True, help="System minus baseline."),
@@ -46,7 +48,8 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
         name = f"Segments that differ most from {baseline} by {metrics[0].of_segments()}"
         tables.append(Table("segments", name, _DIFFERENCES, rows, group="system"))
     blocks: list[Table | Figure] = [*tables, *_figures(comparison, metrics)]
-    signatures = {**corpus, **scores.segment_signatures(comparison), **corpus}
+    segments = scores.segment_signatures(comparison) if comparison.values else {}
+    signatures = {**corpus, **segments, **corpus}
     document = Document(title, tuple(blocks), command, signatures, comparison.notes)
     return scores.with_form(document, comparison.form)
 
@@ -62,7 +65,7 @@ def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str,
     texts = f"{example.which}: {example.reference}\n{baseline}: {example.baseline_text}"
     return {
         **example._asdict(),
-        "segment": example.segment + 1,
+        "segment": example.segment + 1 if example.id is None else example.id,
         "baseline_score": scores.decimals(metric, a),
         "system_score": scores.decimals(metric, b),
         "delta": scores.decimals(metric, b - a),
@@ -78,6 +81,8 @@ def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
         base = next(row.score.value for row in rows if row.system == comparison.baseline)
         figure = scores.scores_figure(f"{m} with 95% intervals", m, rows, base)
         figures.append(replace(figure, caption=f"Dashed: {comparison.baseline}."))
+    if not comparison.values:  # too many segments to keep the scores of all
+        return figures
     metric = metrics[0]
     bases = comparison.segment_scores(comparison.baseline, metric)
     systems = dict.fromkeys(row.system for row in comparison.rows)

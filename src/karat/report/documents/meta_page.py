@@ -120,7 +120,7 @@ def _scatter(found: SystemScatter) -> Scatter:
         [Point(*point) for point in found.points],
         line=None if found.line is None else Line(*found.line),
         note=f"{row.statistic} {_shown(row, 2) or 'undefined'}" if row else "",
-        caption=f"One point a system, on its judged outputs.{negated}",
+        caption=f"One point a system, {found.scored_on}.{negated}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,31 +12,40 @@ from karat.report.model.cells import several
 from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
 
 if TYPE_CHECKING:
+    from karat.meta.averages import AverageRow
     from karat.meta.evaluation import Ranking
     from karat.meta.ranking import MetaRow
 
 Places: TypeAlias = "dict[tuple[str, str, str], list[MetaRow]]"
 """Rows by dimension, level and statistic."""
 
-_RANK = "Metrics with the same rank do not differ significantly."
+RANK_HELP = "Metrics with the same rank do not differ significantly."
 _ROWS = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
-    Column("rank", "Rank", align="right", help=_RANK),
+    Column("rank", "Rank", align="right", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column("value", "Value", 3, "right", "The statistic; more is better (less for rmse)."),
     Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
+    Column(
+        "delta_shown",
+        "Delta",
+        align="right",
+        help="Value minus the best metric's.",
+        readers="people",
+    ),
     *columns("programs", points="Points", groups="Groups"),
     *columns("programs", left_out="Left out", undefined="Undefined"),
     Column("note", "", wrap=True),
+    *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
 )
 _P = Column(
     "p", "p", 4, align="right", help="p of no correlation, two-sided; see below.", positive=True
 )
 _TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
-    *columns(better="Better", worse="Worse", delta="Delta", p="p"),
+    *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
 )
 
 
@@ -64,13 +74,26 @@ def _table(places: Places, with_p: bool) -> Table:
     after = 1 + [column.key for column in _ROWS].index("high")
     every = (*_ROWS[:after], *((_P,) if with_p else ()), *_ROWS[after:])
     rows: list[dict[str, Cell]] = [
-        {"heading": f"{', '.join(place)}: {_counts(mine)}", **row._asdict()}
+        {
+            "heading": f"{', '.join(place)}: {_counts(mine)}",
+            "delta_shown": delta_shown(row),
+            **row._asdict(),
+        }
         for place, mine in places.items()
         for row in mine
     ]
-    noted = any(row["note"] for row in rows)
-    shown = tuple(c for c in every if noted or c.key != "note")
+    empty = {key for key in ("note", "delta_shown") if not any(row[key] for row in rows)}
+    shown = tuple(c for c in every if c.key not in empty)
     return Table("rows", "Agreement with human scores", shown, tuple(rows), group="heading")
+
+
+def delta_shown(row: MetaRow | AverageRow) -> str | None:
+    """The difference to the best metric with its interval; None where there is none."""
+    if row.delta is None or row.delta_low is None or row.delta_high is None:
+        return None
+    if math.isnan(row.delta_low):
+        return f"{row.delta:+.3f}"
+    return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
 
 
 def _counts(rows: Sequence[MetaRow]) -> str:

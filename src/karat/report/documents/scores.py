@@ -18,6 +18,7 @@ from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
+    from karat.arrow.shard_runs import WrittenShards
     from karat.comparison import CompareRow
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
@@ -74,6 +75,21 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)
+
+
+_SHARDS = (
+    Column("folder", "Folder", help="The folder of the shards."),
+    Column("shard", "Shard", help="The part of the pieces that was done."),
+    Column("pieces", "Pieces", align="right", help="Pieces of this part, done now or before."),
+    Column("of", "Of", align="right", help="All pieces of the table."),
+    Column("rows", "Rows", align="right", help="Rows of the table in this part."),
+)
+
+
+def shards_document(written: WrittenShards, command: str) -> Document:
+    """Return how much of a table a run did."""
+    table = Table("rows", "Shards", _SHARDS, [row._asdict() for row in written.rows])
+    return Document("Shards", (table,), command, {}, notes=written.notes)
 
 
 def _score_document(scoring: Scoring, command: str) -> Document:

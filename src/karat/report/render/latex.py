@@ -22,6 +22,11 @@ _SPECIAL = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         "\n": " ",
+        # Not in the fonts of text, or only with packages.
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
+        "†": r"\textsuperscript{\dag}",
+        "‡": r"\textsuperscript{\ddag}",
     }
 )
 _NUMBER = str.maketrans({"-": "$-$", "∞": r"$\infty$"})

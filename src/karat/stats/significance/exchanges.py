@@ -6,10 +6,12 @@ serve any statistic. Each system starts with a new word, so its own sums are as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from karat import _kernel
-from karat.arrays import Flags, Floats, NDArray, np
+from karat.arithmetic import SLACK
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
@@ -63,6 +65,17 @@ def masks(words: Words, shape: tuple[int, ...]) -> Flags:
     return bits.reshape(len(bits), systems, -1)[:, :, :segments].astype(bool)
 
 
+def places_of_bits(systems: Ints, segments: Ints, total: int) -> Ints:
+    """Where the bits of cells stand in the words of a trial; there are `total` segments."""
+    return systems * (64 * _words(total)) + segments
+
+
+def no_exchange(shape: tuple[int, ...]) -> Words:
+    """The words of one trial in which every cell stays."""
+    systems, segments = shape
+    return np.zeros((systems * _words(segments), 1), dtype=np.uint64)
+
+
 def chosen_sums(words: Words, cells: Floats) -> Floats:
     """Sums of the chosen cells: of systems x segments x columns, trials x columns."""
     systems, segments, columns = cells.shape
@@ -82,3 +95,61 @@ def chosen_system_sums(words: Words, cells: Floats) -> Floats:
 
 def _words(segments: int) -> int:
     return (segments + 63) // 64
+
+
+# ------------------------------------------------------------------------------- the test
+
+
+class Permutation(NamedTuple):
+    """The real difference, and how many exchanges gave at least as much."""
+
+    delta: float
+    p: float  # NaN where the difference is undefined
+    beyond: int
+    trials: int  # whose difference was defined
+    exact: bool = False  # all exchanges there are were tried
+
+    @property
+    def share(self) -> float:
+        """beyond / trials."""
+        return self.beyond / self.trials if self.trials else float("nan")
+
+
+class Exchanges(NamedTuple):
+    """Cells that can be exchanged, how often that is tried, and with which seed."""
+
+    known: Flags
+    trials: int
+    seed: int
+    progress: Progress
+    keep: Callable[[Floats], None] | None = None
+    """Takes the differences of all exchanges, if somebody wants them."""
+
+    def test(
+        self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
+    ) -> Permutation:
+        """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
+        exact = is_exact(self.known)
+        total = 1 << int(self.known.sum()) if exact else self.trials
+        parts, done = [np.empty(0)], 0
+        for words in exchanges(self.known, self.trials, self.seed):
+            for start in range(0, words.shape[1], size):
+                parts.append(differences(words[:, start : start + size]))
+                done += len(parts[-1])
+                self.progress(done, total, "permuting")
+        return self.counted(delta, np.concatenate(parts), exact)
+
+    def counted(self, delta: float, found: Floats, exact: bool) -> Permutation:
+        """Keep the differences of all exchanges and count those that are at least `delta`."""
+        if self.keep:
+            self.keep(found)
+        defined = found[~np.isnan(found)]
+        beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
+        p = float("nan")
+        if not np.isnan(delta):
+            p = beyond / trials if exact else (1 + beyond) / (1 + trials)
+        return Permutation(delta, p, beyond, trials, exact)
+
+    def undefined(self) -> Permutation:
+        """Return the test of metrics whose difference no exchange has."""
+        return self.counted(float("nan"), np.full(self.trials, np.nan), exact=False)

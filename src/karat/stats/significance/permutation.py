@@ -26,61 +26,16 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import pearson_rows
 from karat.stats.resampling import SEED
 from karat.stats.significance.exchanges import (
-    TRIALS_AT_A_TIME,
+    Exchanges,
+    Permutation,
     Words,
     chosen_sums,
     chosen_system_sums,
-    exchanges,
-    is_exact,
     masks,
 )
 
 Measures = Callable[[Floats, Floats, Floats, Flags], Floats]
 _CELLS = 1 << 22  # that are exchanged or not at a time
-
-
-class Permutation(NamedTuple):
-    """The real difference, and how many exchanges gave at least as much."""
-
-    delta: float
-    p: float  # NaN where the difference is undefined
-    beyond: int
-    trials: int  # whose difference was defined
-    exact: bool = False  # all exchanges there are were tried
-
-    @property
-    def share(self) -> float:
-        """beyond / trials."""
-        return self.beyond / self.trials if self.trials else float("nan")
-
-
-class Exchanges(NamedTuple):
-    """Cells that can be exchanged, how often that is tried, and with which seed."""
-
-    known: Flags
-    trials: int
-    seed: int
-    progress: Progress
-
-    def test(
-        self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
-    ) -> Permutation:
-        """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
-        exact = is_exact(self.known)
-        total = 1 << int(self.known.sum()) if exact else self.trials
-        parts, done = [np.empty(0)], 0
-        for words in exchanges(self.known, self.trials, self.seed):
-            for start in range(0, words.shape[1], size):
-                parts.append(differences(words[:, start : start + size]))
-                done += len(parts[-1])
-                self.progress(done, total, "permuting")
-        found = np.concatenate(parts)
-        defined = found[~np.isnan(found)]
-        beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
-        p = float("nan")
-        if not np.isnan(delta):
-            p = beyond / trials if exact else (1 + beyond) / (1 + trials)
-        return Permutation(delta, p, beyond, trials, exact)
 
 
 class Triple(NamedTuple):

@@ -1,0 +1,41 @@
+"""One metric on a table and on lists made of it: `python arrow_lists.py FOLDER METRIC`.
+
+In a process of its own, so that strings are as new as they are to a user. Prints processor time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import pyarrow.parquet as pq
+
+import karat as kt
+
+
+def main() -> None:
+    """Measure both in turns."""
+    folder, metric = sys.argv[1:]
+    table = pq.read_table(folder, columns=["candidate", "reference"]).combine_chunks()
+    start = time.process_time()
+    candidates, references = (table[name].to_pylist() for name in ("candidate", "reference"))
+    made = time.process_time() - start
+    best = {"arrow": float("inf"), "lists": float("inf")}
+    values = set()
+    for _ in range(3):
+        start = time.process_time()
+        found = kt.arrow.merge(kt.arrow.sums(table, metric)).score()
+        between = time.process_time()
+        listed = kt.score(candidates, references, metric, threads=1)
+        end = time.process_time()
+        values |= {found.rows[0].score.value, listed.rows[0].score.value}
+        best["arrow"] = min(best["arrow"], between - start)
+        best["lists"] = min(best["lists"], end - between)
+    if len(values) != 1:
+        raise RuntimeError(f"not the same score: {values}")
+    print(json.dumps({**best, "made": made}))
+
+
+if __name__ == "__main__":
+    main()

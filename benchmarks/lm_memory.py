@@ -1,0 +1,82 @@
+"""Training a language model in little memory, against all that it wants, on grown text.
+
+`python lm_memory.py --words 100000000 --memory 1` trains one model and prints what it took: texts
+of that size are not for `make bench`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpus import WORK, Corpus
+from grown_text import sentences
+from limited import Run, digest, most_mb, run
+from plan import Plan
+from table import Row, duration
+from timing import script
+
+MEMORY = 0.4  # GB
+
+
+def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
+    """Processor time with little memory over that with much, and the peak."""
+    folder = WORK / "lm-memory"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        text = grown(folder / "text.txt", plan.lm_words)
+        much, little = (train(text, folder / f"{name}.lm", gb) for name, gb in _SETTINGS.items())
+        same = digest(folder / "much.lm") == digest(folder / "little.lm")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    work = f"train on {plan.lm_words:,} words, 5-gram, --memory {MEMORY}"
+    yield Row(
+        f"{work}: processor time over that without",
+        duration(little.cpu),
+        duration(much.cpu),
+        little.cpu / much.cpu,
+        at_most=1.3,
+        note=f"the models are {'the same bytes' if same else 'NOT THE SAME'}; "
+        f"{little.scratch_mb:.0f} MB of temporary files; without, {much.peak_mb:.0f} MB of memory",
+    )
+    most = most_mb(MEMORY)
+    yield Row(f"{work}: peak memory", "", "", little.peak_mb, " MB", at_most=most)
+
+
+_SETTINGS = {"much": None, "little": MEMORY}
+
+
+def grown(path: Path, words: int) -> Path:
+    """Write a text of so many words."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for batch in sentences(words):
+            file.write("\n".join(batch) + "\n")
+    return path
+
+
+def train(text: Path, target: Path, memory: float | None) -> Run:
+    """Train in a process of its own."""
+    argv = [script("karat"), "lm", "train", str(text), "--tok", "none", "-o", str(target)]
+    argv += [] if memory is None else ["--memory", str(memory)]
+    return run(argv)
+
+
+def main() -> None:
+    """Train one model and print what it took."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--words", type=int, default=100_000_000)
+    parser.add_argument("--memory", type=float, default=None, metavar="GB")
+    parser.add_argument("--text", type=Path, help="a text to train on, instead of a grown one")
+    asked, folder = parser.parse_args(), WORK / "lm-memory-one"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        text = asked.text or grown(folder / "text.txt", asked.words)
+        print(f"{text}: {train(text, folder / 'model.lm', asked.memory)}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

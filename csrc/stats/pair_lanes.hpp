@@ -1,0 +1,266 @@
+// Pairs of points of many draws, 64 at a time.
+//
+// Points are sorted once for all draws, by metric and human score. One walk over them counts the
+// pairs of 64 draws: of each point those below it in both scores are concordant, and they are
+// looked up in a tree of sums by human rank (Fenwick 1994).
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "stats/lanes.hpp"
+#include "stats/ranks.hpp"
+
+namespace karat {
+
+struct SortedPoints {
+    struct Point {
+        int64_t metric, human;  // ranks from 1
+        int64_t at;             // which point it is
+        int64_t partners = 0;   // points that are concordant with it
+    };
+    std::vector<Point> points;  // by metric, then by human rank
+    size_t ranks = 0;           // of human scores
+    int64_t concordant = 0;     // pairs, if every point is there
+
+    SortedPoints(const double* human, const double* metric, int64_t n) {
+        Order order;
+        std::vector<int64_t> of_human, of_metric;
+        ranks = static_cast<size_t>(dense_ranks(human, n, order, of_human));
+        dense_ranks(metric, n, order, of_metric);
+        for (const Place& place : order)
+            points.push_back({of_metric[place.at], of_human[place.at], place.at});
+        std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+            return a.metric < b.metric || (a.metric == b.metric && a.human < b.human);
+        });
+    }
+
+    size_t end_of_tie(size_t i) const {
+        size_t j = i + 1;
+        while (j < points.size() && points[j].metric == points[i].metric) ++j;
+        return j;
+    }
+    size_t end_of_same(size_t i, size_t end) const {
+        size_t j = i + 1;
+        while (j < end && points[j].human == points[i].human) ++j;
+        return j;
+    }
+
+    // Points below in both scores, on the way up; points above in both, on the way down.
+    void count_partners() {
+        RankCounter seen;
+        seen.reset(static_cast<int64_t>(ranks));
+        for (size_t i = 0, j; i < points.size(); i = j) {
+            j = end_of_tie(i);
+            for (size_t k = i; k < j; ++k) points[k].partners = seen.up_to(points[k].human - 1);
+            for (size_t k = i; k < j; ++k) seen.add(points[k].human);
+        }
+        for (const Point& point : points) concordant += point.partners;
+        seen.reset(static_cast<int64_t>(ranks));
+        for (size_t j = points.size(), i; j; j = i) {
+            for (i = j - 1; i && points[i - 1].metric == points[i].metric;) --i;
+            const auto above = static_cast<int64_t>(points.size() - j);
+            for (size_t k = i; k < j; ++k)
+                points[k].partners += above - seen.up_to(points[k].human);
+            for (size_t k = i; k < j; ++k) seen.add(points[k].human);
+        }
+    }
+};
+
+// What the counts of pairs of 64 draws are made of. `Count` holds the number of points of a draw,
+// `Wide` that of its pairs.
+template <class Count, class Wide>
+struct PairSums {
+    Lanes<Wide> concordant, metric_ties, both_ties, human_ties;  // human: in both, too
+    Lanes<Count> metric_values, human_values, points;
+
+    // The columns of PairCounts of all draws, then the number of points.
+    template <class Put>
+    void columns(const Put& put) const {
+        Lanes<double> human_only, discordant;
+        for (size_t k = 0; k < kLanes; ++k) {
+            human_only[k] = real(human_ties[k]) - real(both_ties[k]);
+            const double n = real(points[k]);
+            discordant[k] = n * (n - 1) / 2 - real(concordant[k]) - real(metric_ties[k]) -
+                            real(human_ties[k]);
+        }
+        put(concordant.at);
+        put(discordant.at);
+        put(human_only.at);
+        put(metric_ties.at);
+        put(both_ties.at);
+        put(human_values.at);
+        put(metric_values.at);
+        put(points.at);
+    }
+
+  private:
+    // Counts are below 2^53. Processors convert signed numbers more quickly.
+    template <class T>
+    static double real(T count) {
+        using Signed = std::conditional_t<sizeof(T) < 4, int32_t, int64_t>;
+        return static_cast<double>(static_cast<Signed>(count));
+    }
+};
+
+template <class Count, class Wide>
+class PairLanes {
+  public:
+    // `times(at, lanes)` says how often a point is there in each draw.
+    template <class Times>
+    const PairSums<Count, Wide>& draw(const SortedPoints& of, const Times& times) {
+        start(of);
+        Lanes<Count> one;
+        for (size_t i = 0, j; i < of.points.size(); i = j) {
+            j = of.end_of_tie(i);
+            Lanes<Count> all;
+            for (size_t k = i, end; k < j; k = end) {
+                end = of.end_of_same(k, j);
+                Lanes<Count>& same = held_[k - i];
+                times(of.points[k].at, same);
+                for (size_t m = k + 1; m < end; ++m) {
+                    times(of.points[m].at, one);
+                    same += one;
+                }
+                add_below(of.points[k].human, same);
+                add_pairs(mine_.both_ties, same);
+                add_tie(mine_, same, all, k > i);
+            }
+            add_values(mine_, all);
+            hold(of, i, j);
+        }
+        sum_up();
+        return mine_;
+    }
+
+    // Of exchanges, in which each point is there for one metric or for the other, the counts of
+    // both metrics. Let x be 1 for the points that the one has: the pairs of the other are those
+    // with (1 - x)(1 - x') = 1 - x - x' + x x', so that its concordant pairs are all there are,
+    // less each point's partners, plus those of the one.
+    template <class Times>
+    void exchange(const SortedPoints& of, const Times& times) {
+        start(of);
+        Lanes<Wide> partners;
+        Lanes<Count> one;
+        for (size_t i = 0, j; i < of.points.size(); i = j) {
+            j = of.end_of_tie(i);
+            Lanes<Count> all, all_others;
+            for (size_t k = i, end; k < j; k = end) {
+                end = of.end_of_same(k, j);
+                Lanes<Count>& same = held_[k - i];
+                times(of.points[k].at, same);
+                add_where(partners, same, of.points[k].partners);
+                for (size_t m = k + 1; m < end; ++m) {
+                    times(of.points[m].at, one);
+                    add_where(partners, one, of.points[m].partners);
+                    same += one;
+                }
+                add_below(of.points[k].human, same);
+                const Lanes<Count> others = rest(same, end - k);
+                if (end - k > 1) {
+                    add_pairs(mine_.both_ties, same);
+                    add_pairs(others_.both_ties, others);
+                }
+                add_tie(mine_, same, all, k > i);
+                add_tie(others_, others, all_others, k > i);
+            }
+            add_values(mine_, all);
+            add_values(others_, all_others);
+            hold(of, i, j);
+        }
+        for (size_t k = 0; k < kLanes; ++k)
+            others_.concordant[k] =
+                static_cast<Wide>(static_cast<Wide>(of.concordant) - partners[k] +
+                                  mine_.concordant[k]);
+        sum_up();
+        others_.human_ties = mine_.human_ties;  // both metrics have the same cells
+        others_.human_values = mine_.human_values;
+        others_.points = mine_.points;
+    }
+    const PairSums<Count, Wide>& mine() const { return mine_; }
+    const PairSums<Count, Wide>& others() const { return others_; }
+
+  private:
+    using Sums = PairSums<Count, Wide>;
+
+    void start(const SortedPoints& of) {
+        tree_.assign(of.ranks + 1, Lanes<Count>());
+        if (held_.size() < of.points.size()) held_.resize(of.points.size());
+        mine_ = others_ = {};
+    }
+
+    // Concordant pairs with points that have a lower metric score: those are in the tree.
+    void add_below(int64_t rank, const Lanes<Count>& same) {
+        Lanes<Count> below;
+        for (auto r = static_cast<size_t>(rank - 1); r; r &= r - 1) below += tree_[r];
+        add_products(mine_.concordant, same, below);
+    }
+
+    // Points that are tied in the metric with those in `all`, but not in human scores.
+    static void add_tie(Sums& sums, const Lanes<Count>& same, Lanes<Count>& all, bool tied) {
+        if (tied) {
+            add_products(sums.metric_ties, same, all);
+            all += same;
+        } else {
+            all = same;
+        }
+    }
+
+    static void add_values(Sums& sums, const Lanes<Count>& all) {
+        for (size_t k = 0; k < kLanes; ++k)
+            sums.metric_values[k] = static_cast<Count>(sums.metric_values[k] + (all[k] > 0));
+    }
+
+    // Once all points of a tie have been looked at, they go into the tree.
+    void hold(const SortedPoints& of, size_t i, size_t j) {
+        for (size_t k = i; k < j; k = of.end_of_same(k, j))
+            for (auto r = static_cast<size_t>(of.points[k].human); r < tree_.size();
+                 r += r & (0 - r))
+                tree_[r] += held_[k - i];
+    }
+
+    // What depends on human scores alone, from the tree: sums are taken apart, the largest first.
+    void sum_up() {
+        for (size_t r = tree_.size() - 1; r; --r) {
+            const size_t parent = r + (r & (0 - r));
+            if (parent < tree_.size()) tree_[parent] -= tree_[r];
+        }
+        for (size_t r = 1; r < tree_.size(); ++r) {
+            add_pairs(mine_.human_ties, tree_[r]);
+            mine_.points += tree_[r];
+            for (size_t k = 0; k < kLanes; ++k)
+                mine_.human_values[k] =
+                    static_cast<Count>(mine_.human_values[k] + (tree_[r][k] > 0));
+        }
+    }
+
+    static Lanes<Count> rest(const Lanes<Count>& some, size_t of) {
+        Lanes<Count> others;
+        for (size_t k = 0; k < kLanes; ++k) others[k] = static_cast<Count>(of - some[k]);
+        return others;
+    }
+    static void add_where(Lanes<Wide>& sums, const Lanes<Count>& there, int64_t number) {
+        const auto added = static_cast<Wide>(number);
+        for (size_t k = 0; k < kLanes; ++k)
+            sums[k] = static_cast<Wide>(sums[k] + (static_cast<Wide>(0 - Wide{there[k]}) & added));
+    }
+    static void add_products(Lanes<Wide>& sums, const Lanes<Count>& a, const Lanes<Count>& b) {
+        for (size_t k = 0; k < kLanes; ++k)
+            sums[k] = static_cast<Wide>(sums[k] + static_cast<Wide>(a[k]) * Wider{b[k]});
+    }
+    // n (n - 1) / 2 of each
+    static void add_pairs(Lanes<Wide>& sums, const Lanes<Count>& n) {
+        for (size_t k = 0; k < kLanes; ++k) {
+            const auto less = static_cast<Count>(n[k] - (n[k] > 0));
+            sums[k] = static_cast<Wide>(sums[k] + Wider{n[k]} * less / 2);
+        }
+    }
+    // Unsigned and no shorter than int, in which short numbers would be multiplied.
+    using Wider = decltype(Wide{} + 0u);
+
+    std::vector<Lanes<Count>> tree_, held_;  // held: the points of the present tie
+    Sums mine_, others_;
+};
+
+}  // namespace karat

@@ -1,0 +1,167 @@
+// Pearson's r of many draws of one group of points, 64 draws at a time.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "stats/lanes.hpp"
+
+namespace karat {
+
+// The largest sum of squared deviations from their rounded mean that equal scores can have: `count`
+// of them, added up in n steps. Above it scores surely differ.
+inline double constant_squares(const double* x, int64_t n, double count) {
+    double largest = 0;
+    for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
+    const double error = (static_cast<double>(n) + 2) * 2.3e-16 * largest;
+    return 2 * count * error * error;
+}
+
+inline double quotient_r(double xx, double yy, double xy) {
+    const double norms = std::sqrt(xx) * std::sqrt(yy);
+    if (!(norms > 0)) return std::numeric_limits<double>::quiet_NaN();
+    return std::clamp(xy / norms, -1.0, 1.0);
+}
+
+// The steps of `drawn_pearson`, which gives the same bits; `times(i, lanes)` says how often a point
+// is there.
+template <class Times>
+void drawn_pearson_lanes(const double* x, const double* y, int64_t n, const Times& times,
+                         Lanes<double>& r) {
+    Lanes<double> t, count, mean_x, mean_y, xx, yy, xy;
+    for (int64_t i = 0; i < n; ++i) {
+        times(i, t);
+        for (size_t k = 0; k < kLanes; ++k) {
+            count[k] += t[k];
+            mean_x[k] += t[k] * x[i];
+            mean_y[k] += t[k] * y[i];
+        }
+    }
+    for (size_t k = 0; k < kLanes; ++k) mean_x[k] /= count[k], mean_y[k] /= count[k];
+    for (int64_t i = 0; i < n; ++i) {
+        times(i, t);
+        for (size_t k = 0; k < kLanes; ++k) {
+            const double dx = x[i] - mean_x[k], dy = y[i] - mean_y[k];
+            xx[k] += t[k] * dx * dx;
+            yy[k] += t[k] * dy * dy;
+            xy[k] += t[k] * dx * dy;
+        }
+    }
+    // Equal scores are constant, whatever their mean rounds to.
+    const auto constant = [&](const double* scores, size_t k) {
+        bool found = false;
+        double first = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            times(i, t);
+            if (!(t[k] > 0)) continue;
+            if (found && scores[i] != first) return false;
+            first = scores[i], found = true;
+        }
+        return true;
+    };
+    const double x_bound = constant_squares(x, n, 1), y_bound = constant_squares(y, n, 1);
+    for (size_t k = 0; k < kLanes; ++k) {
+        r[k] = quotient_r(xx[k], yy[k], xy[k]);
+        if ((xx[k] <= x_bound * count[k] && constant(x, k)) ||
+            (yy[k] <= y_bound * count[k] && constant(y, k)))
+            r[k] = std::numeric_limits<double>::quiet_NaN();
+    }
+}
+
+// The same of two metrics that exchange scores: all points are there, each with the score of one
+// metric or of the other. What depends on human scores alone is worked out once. Scores are taken
+// from the middle of them all, so that r comes from sums, and those of the one metric are what the
+// other leaves of both; where sums of squares would lose what tells points apart, deviations are
+// taken instead.
+class ExchangedPearson {
+  public:
+    ExchangedPearson(const double* human, const double* first, const double* second, int64_t n)
+        : gaps_(human, human + n), first_(first, first + n), second_(second, second + n) {
+        const auto count = static_cast<double>(n);
+        double mean = 0, middle = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            mean += human[i] / count;
+            middle += (first[i] + second[i]) / (2 * count);
+        }
+        if (std::all_of(human, human + n, [&](double h) { return h == human[0]; })) return;
+        for (double& gap : gaps_) gap -= mean, squares_ += gap * gap;
+        for (size_t i = 0; i < gaps_.size(); ++i) {
+            const double a = first_[i] - middle, b = second_[i] - middle;
+            moves_.push_back({b - a, b * b - a * a, gaps_[i] * (b - a)});
+            before_[0] += a, before_[1] += a * a, before_[2] += gaps_[i] * a;
+            after_[0] += b, after_[1] += b * b, after_[2] += gaps_[i] * b;
+        }
+    }
+
+    // `second(i, lanes)` is 1 in draws in which a point of the first metric has the second's score.
+    // `mine` is r of the first metric after the exchange, `theirs` of the second.
+    template <class Second>
+    void r(const Second& second, Lanes<double>& mine, Lanes<double>& theirs) {
+        if (!(squares_ > 0)) {
+            std::fill_n(mine.at, kLanes, std::numeric_limits<double>::quiet_NaN());
+            theirs = mine;
+            return;
+        }
+        Lanes<double> taken, y, yy, xy;
+        for (size_t i = 0; i < moves_.size(); ++i) {
+            second(static_cast<int64_t>(i), taken);
+            const auto& move = moves_[i];
+            for (size_t k = 0; k < kLanes; ++k) {
+                y[k] += taken[k] * move[0];
+                yy[k] += taken[k] * move[1];
+                xy[k] += taken[k] * move[2];
+            }
+        }
+        for (size_t k = 0; k < kLanes; ++k) {
+            mine[k] = of_sums(before_[0] + y[k], before_[1] + yy[k], before_[2] + xy[k]);
+            theirs[k] = of_sums(after_[0] - y[k], after_[1] - yy[k], after_[2] - xy[k]);
+            if (std::isnan(mine[k])) mine[k] = of_deviations(second, k, true);
+            if (std::isnan(theirs[k])) theirs[k] = of_deviations(second, k, false);
+        }
+    }
+
+  private:
+    // NaN if too much of the sum of squares is that of the mean: those are rounding, or nearly so.
+    double of_sums(double y, double yy, double xy) const {
+        const double spread = yy - y * y / static_cast<double>(gaps_.size());
+        const double all = before_[1] + after_[1];
+        if (!(spread > kSafe * all)) return std::numeric_limits<double>::quiet_NaN();
+        return quotient_r(squares_, spread, xy);
+    }
+
+    template <class Second>
+    double of_deviations(const Second& second, size_t k, bool mine) const {
+        const size_t n = gaps_.size();
+        std::vector<double> scores(n);
+        double mean = 0;
+        Lanes<double> taken;
+        for (size_t i = 0; i < n; ++i) {
+            second(static_cast<int64_t>(i), taken);
+            scores[i] = (taken[k] > 0) == mine ? second_[i] : first_[i];
+            mean += scores[i] / static_cast<double>(n);
+        }
+        // Equal scores are constant, whatever their mean rounds to.
+        if (std::all_of(scores.begin(), scores.end(), [&](double y) { return y == scores[0]; }))
+            return std::numeric_limits<double>::quiet_NaN();
+        double yy = 0, xy = 0;
+        for (size_t i = 0; i < n; ++i) {
+            const double gap = scores[i] - mean;
+            yy += gap * gap;
+            xy += gaps_[i] * gap;
+        }
+        return quotient_r(squares_, yy, xy);
+    }
+
+    static constexpr double kSafe = 1e-2;  // two of sixteen digits may go
+
+    std::vector<double> gaps_;  // of human scores from their mean
+    std::vector<double> first_, second_;
+    // What sums gain if a point takes the second's score.
+    std::vector<std::array<double, 3>> moves_;
+    double squares_ = 0, before_[3] = {}, after_[3] = {};
+};
+
+}  // namespace karat

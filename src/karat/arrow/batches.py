@@ -1,0 +1,299 @@
+"""Batches of a table: what any library hands over by Arrow's PyCapsule protocol, checked.
+
+pyarrow, Polars, pandas, DuckDB and others give their tables as streams of record batches. Nothing
+is copied: the kernel reads texts where they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from karat import _kernel
+from karat.arrays import Floats, Ints, NDArray, np
+from karat.arrow.columns import (
+    KEYS,
+    NUMBERS,
+    TEXT,
+    TEXTS,
+    ColumnReferences,
+    Columns,
+    ColumnTexts,
+    check_kind,
+)
+from karat.arrow.formats.score_cells import cells
+from karat.errors import InputError, quoted
+from karat.evalset.formats.score_files import MISSING
+from karat.evalset.reading import number
+from karat.metrics.loop import SEGMENTS_PER_BATCH
+from karat.metrics.outputs import Outputs
+from karat.text.references import References
+from karat.text.segments import Segments
+
+ONE_SYSTEM = "candidate"
+"""The name of the only system, where no column names systems."""
+
+
+class Ids(NamedTuple):
+    """The ids of rows: a hash of each, and themselves, whole numbers or texts."""
+
+    hashes: Ints
+    values: Ints | _kernel.Views
+
+    def listed(self) -> Ints | list[str]:
+        """Return the ids themselves, apart from the table they came from."""
+        return self.values.strings() if isinstance(self.values, _kernel.Views) else self.values
+
+
+class TableBatch(NamedTuple):
+    """Some rows of a table: texts, the system of each row, and its id."""
+
+    name: str
+    first: int
+    """Rows of the table before these."""
+    candidates: tuple[Segments, ...]
+    """Of each column of candidates, of which a wide table has several."""
+    references: References
+    systems: list[str]
+    """In a wide table those of the columns of candidates."""
+    codes: NDArray[np.int32]
+    """For each row the place of its system in `systems`; of a wide table, of its first system."""
+    ids: Ids | None
+    numbers: Mapping[str, Floats]
+    """Columns of scores, NaN where there is none."""
+    has_ids: bool
+    """True if a column has the ids; else segments go by their numbers."""
+
+    def outputs(self, column: int) -> Outputs:
+        """Return the system and the segment of each row, for a column of candidates."""
+        ids = self.ids.listed if self.ids is not None and self.has_ids else None
+        return Outputs(self.systems, self.codes + column, ids, self.numbers, self.first)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+class RowBatch(Protocol):
+    """Rows of columns, as a record batch of Arrow has them."""
+
+    def __len__(self) -> int: ...
+
+    def texts(
+        self, column: int, start: int, stop: int
+    ) -> tuple[_kernel.Views, Ints | None, int, str]:
+        """Return texts, and of lists of texts where each row's start; or a row that has none."""
+
+    def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
+        """Return whole numbers; or a row that has none."""
+
+    def floats(self, column: int, start: int, stop: int) -> tuple[Floats, int]:
+        """Return numbers; or a row that has none."""
+
+
+class RowRange(NamedTuple):
+    """Rows of a record batch that are still to be read."""
+
+    reader: BatchReader
+    batch: RowBatch
+    first: int
+    """Rows of the table before this batch."""
+    start: int
+    stop: int
+
+    def read(self) -> TableBatch:
+        """Return these rows, checked one by one."""
+        return self.reader.read(self)
+
+
+ROWS_PER_RANGE = SEGMENTS_PER_BATCH
+
+
+def file_row(row: int) -> str:
+    """Return the place of a row, of which the first is 0, for a message."""
+    return f"row {row + 1:,}"
+
+
+def table_batches(
+    data: Any, columns: Columns, name: str = "table", place: Callable[[int], str] = file_row
+) -> Iterator[RowRange]:
+    """Yield the rows of a table in ranges that are worked on at once; `place` names a row."""
+    names, formats, batches = data if isinstance(data, tuple) else record_batches(data, name)
+    yield from BatchReader(name, columns, names, formats, place).ranges(batches)
+
+
+def speaks_arrow(data: object) -> bool:
+    """Return whether something can be taken as a table, or as a part of one."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def record_batches(
+    data: Any, name: str
+) -> tuple[list[str], list[str], Iterator[_kernel.ArrowBatch]]:
+    """Return the columns of a table, their formats, and its record batches."""
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            stream = _kernel.ArrowStream(data.__arrow_c_stream__())
+            return stream.names(), stream.formats(), _from_stream(stream, name)
+        if hasattr(data, "__arrow_c_array__"):
+            schema, array = data.__arrow_c_array__()
+            names, formats = _kernel.arrow_columns(schema)
+            return names, formats, iter([_kernel.ArrowBatch.from_capsules(schema, array)])
+    except (ValueError, TypeError, NotImplementedError, RuntimeError) as error:  # of who made it
+        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{name}: {told}; expected a table of texts") from error
+    raise InputError(
+        f"{name} is {type(data).__name__}, expected a table that speaks Arrow, such as one of "
+        "pyarrow, Polars, pandas or DuckDB"
+    )
+
+
+def _from_stream(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.ArrowBatch]:
+    while True:
+        try:
+            batch = stream.next()
+        except RuntimeError as error:  # of whoever makes the batches
+            told = str(error).partition(". Detail: ")[0].splitlines()[0]
+            raise InputError(f"{name} cannot be read: {told}") from error
+        if batch is None:
+            return
+        yield batch
+
+
+class BatchReader:
+    """Reads the columns that are wanted from the record batches of one table, in their order."""
+
+    def __init__(
+        self,
+        name: str,
+        columns: Columns,
+        names: Sequence[str],
+        formats: Sequence[str],
+        place: Callable[[int], str] = file_row,
+    ) -> None:
+        self._name, self._columns, self._place = name, columns, place
+        self._places = columns.places(name, names)
+        self.kinds = {
+            column: check_kind(name, column, formats[self._places[column]], self._wanted(column))
+            for column in self._places
+        }
+        """The kind of each column that is read."""
+        for column in columns.scores:
+            check_kind(name, column, formats[self._places[column]], NUMBERS)
+        self._formats = {column: formats[place] for column, place in self._places.items()}
+
+    def _wanted(self, column: str) -> Sequence[str]:
+        if column in self._columns.candidate:
+            return TEXT
+        if column in self._columns.reference:
+            return TEXTS if len(self._columns.reference) == 1 else TEXT
+        return NUMBERS if column in self._columns.scores else KEYS
+
+    def ranges(self, batches: Iterable[RowBatch], first: int = 0) -> Iterator[RowRange]:
+        """Yield the rows of record batches, of which `first` rows are before the first."""
+        for batch in batches:
+            for start in range(0, len(batch), ROWS_PER_RANGE):
+                stop = min(start + ROWS_PER_RANGE, len(batch))
+                yield RowRange(self, batch, first, start, stop)
+            first += len(batch)
+
+    def read(self, rows: RowRange) -> TableBatch:
+        """Return some rows, checked."""
+        columns = self._columns
+        texts = [(self._texts(rows, one, "a text")[0], one) for one in columns.candidate]
+        systems, codes = self._systems(rows)
+        return TableBatch(
+            self._name,
+            rows.first + rows.start,
+            tuple(ColumnTexts(*one) for one in texts),
+            self._references(rows),
+            systems,
+            codes,
+            self._ids(rows, columns.id),
+            {column: self._scores(rows, column) for column in columns.scores},
+            columns.id is not None,
+        )
+
+    def _references(self, rows: RowRange) -> References:
+        first, *rest = self._columns.reference
+        wanted = "at least one reference"
+        views, starts = self._texts(rows, first, wanted)
+        if starts is not None:
+            return ColumnReferences(views, starts, first)
+        others = [(self._texts(rows, column, wanted)[0], column) for column in rest]
+        return References([ColumnTexts(*one) for one in ((views, first), *others)])
+
+    def _systems(self, rows: RowRange) -> tuple[list[str], NDArray[np.int32]]:
+        column = self._columns.by
+        if column is None:
+            names = list(self._columns.candidate) if self._columns.wide else [ONE_SYSTEM]
+            return names, np.zeros(rows.stop - rows.start, np.int32)
+        if self.kinds[column] == "text":
+            views, _ = self._texts(rows, column, "the name of a system")
+            names, codes = _kernel.view_groups(views)
+            if "" in names:
+                row = int((codes == names.index("")).argmax())
+                raise self._refused(rows, row, column, "empty", "the name of a system")
+            return names, codes
+        numbers, places = np.unique(self._integers(rows, column), return_inverse=True)
+        shown = numbers.tolist()
+        if self.kinds[column] == "truth values":
+            shown = ["true" if value else "false" for value in shown]
+        return [str(value) for value in shown], places.astype(np.int32)
+
+    def _ids(self, rows: RowRange, column: str | None) -> Ids | None:
+        if column is None:
+            numbers = np.arange(rows.first + rows.start, rows.first + rows.stop)
+            return Ids(_kernel.hash_ids(numbers), numbers) if self._columns.numbered else None
+        if self.kinds[column] == "text":
+            views, _ = self._texts(rows, column, "an id")
+            return Ids(_kernel.hash_views(views), views)
+        numbers = self._integers(rows, column)
+        return Ids(_kernel.hash_ids(numbers), numbers)
+
+    def _texts(self, rows: RowRange, column: str, wanted: str) -> tuple[_kernel.Views, Ints | None]:
+        try:
+            found = rows.batch.texts(self._places[column], rows.start, rows.stop)
+        except IndexError as error:
+            raise InputError(
+                f"{self._name}: column {quoted(column)} is damaged: {error}"
+            ) from error
+        views, starts, row, why = found
+        if row >= 0:
+            raise self._refused(rows, row, column, why, wanted)
+        return views, starts
+
+    def _integers(self, rows: RowRange, column: str) -> Ints:
+        numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
+        if row >= 0:
+            raise self._refused(rows, row, column, "null", "a value")
+        if "L" in self._formats[column] and (numbers < 0).any():
+            row = int((numbers < 0).argmax())
+            raise self._refused(rows, row, column, "above 2^63", "a smaller number, or a text")
+        return numbers
+
+    def _scores(self, rows: RowRange, column: str) -> Floats:
+        """Return numbers, NaN where there is none."""
+        what = f"{self._name}: column {quoted(column)}"
+        place, span = self._places[column], (rows.start, rows.stop)
+        found = np.full(rows.stop - rows.start, np.nan)
+        for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, what)):
+            if cell in MISSING or (isinstance(cell, float) and math.isnan(cell)):
+                continue
+            value = number(cell)
+            if value is None:
+                raise self._refused(rows, row, column, quoted(cell), "a finite number or none")
+            found[row] = value
+        return found
+
+    def _refused(self, rows: RowRange, row: int, column: str, why: str, wanted: str) -> InputError:
+        place = f"{self._name}, {self._place(rows.first + rows.start + row)}"
+        return refusal(place, column, why, wanted)
+
+
+def refusal(place: str, column: str, why: str, wanted: str) -> InputError:
+    """Return the error for a value that cannot be used."""
+    return InputError(
+        f"{place}: column {quoted(column)} is {why}; every row needs {wanted}: drop the row or "
+        "fill it in"
+    )

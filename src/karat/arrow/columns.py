@@ -1,0 +1,229 @@
+"""Columns of a table: which hold the texts, and texts as the kernel reads them from Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from karat import _kernel
+from karat.arrays import Ints, np
+from karat.errors import InputError, quoted, short
+from karat.metrics.base import Metric
+from karat.settings import nearest
+from karat.text.references import GroupedReferences, starts_of
+from karat.text.segments import STRIDE, Segments
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the columns: candidates, references, and perhaps systems and ids.
+
+    A column of references holds texts or lists of texts; several columns are several references.
+    Several columns of candidates are several systems, each named by its column (a wide table).
+    """
+
+    candidate: tuple[str, ...] = ("candidate",)
+    reference: tuple[str, ...] = ("reference",)
+    by: str | None = None
+    id: str | None = None
+    numbered: bool = False
+    """True if the number of a row, from 0, is the id of its segment."""
+    scores: tuple[str, ...] = ()
+    """Columns of scores that were given."""
+
+    def with_scores(self, metrics: Iterable[Metric]) -> Columns:
+        """Return these columns and those of given scores."""
+        more = tuple(dict.fromkeys(column for m in metrics for column in m.table_columns()))
+        if more and self.wide:
+            told = f"column {quoted(more[0])} has one score a row, and a wide table several systems"
+            raise InputError(f"{told}: make it long, with a column of systems (by)")
+        return replace(self, scores=more)
+
+    @classmethod
+    def of(
+        cls,
+        candidate: str | Sequence[str] = "candidate",
+        reference: str | Sequence[str] = "reference",
+        by: str | None = None,
+        id: str | None = None,
+    ) -> Columns:
+        """Return the columns that were named, checked."""
+        candidates, references = _listed(candidate, "candidates"), _listed(reference, "references")
+        found = cls(candidates, references, by, id)
+        for column in (*candidates, *references, by, id):
+            if column is not None and not isinstance(column, str):
+                kind = type(column).__name__
+                raise InputError(f"a column is named by {kind} {quoted(column)}, expected a str")
+        for column in candidates:
+            if column in references:
+                raise InputError(
+                    f"column {quoted(column)} is named as candidate and as reference: a text "
+                    "scored against itself says nothing"
+                )
+            if candidates.count(column) > 1:
+                raise InputError(f"column {quoted(column)} is named twice: it would be two systems")
+        if by is not None and found.wide:
+            raise InputError(
+                f"{len(candidates)} columns of candidates and a column of systems "
+                f"({quoted(by)}) were named: a table has one or the other; leave one of them out"
+            )
+        return found
+
+    @classmethod
+    def found(
+        cls,
+        table: str,
+        names: Sequence[str],
+        candidate: str | Sequence[str] | None,
+        reference: str | Sequence[str] | None,
+        by: str | None,
+        id: str | None,
+    ) -> Columns:
+        """Return the columns that were named; for texts that were not, those of a usual name."""
+        return cls.of(
+            _usual(table, names, "candidate") if candidate is None else candidate,
+            _usual(table, names, "reference") if reference is None else reference,
+            by,
+            id,
+        )
+
+    @property
+    def wide(self) -> bool:
+        """True if several columns hold candidates, one for each system."""
+        return len(self.candidate) > 1
+
+    @property
+    def names(self) -> list[str]:
+        """All names, each once."""
+        given = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
+        return list(dict.fromkeys(name for name in given if name is not None))
+
+    def places(self, name: str, columns: Sequence[str]) -> dict[str, int]:
+        """Return where each column is among those of a table; `name` is that of the table."""
+        places = {}
+        for column in self.names:
+            if column not in columns:
+                hint = nearest(column, columns)
+                has = f"it has {_some(columns)}"
+                raise InputError(f"{name} has no column {quoted(column)}{hint} ({has})")
+            if list(columns).count(column) > 1:
+                raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
+            places[column] = list(columns).index(column)
+        return places
+
+
+def _listed(named: str | Sequence[str], what: str) -> tuple[str, ...]:
+    """Return columns that were named, one or several."""
+    found = tuple(named) if isinstance(named, list | tuple) else (named,)
+    if not found:
+        raise InputError(f"no column of {what} was named: at least one is needed")
+    return found
+
+
+USUAL = {
+    "candidate": (
+        "candidate", "candidates", "prediction", "predictions", "hypothesis", "hypotheses",
+        "output", "outputs", "answer", "generated", "generation", "response", "completion",
+    ),
+    "reference": (
+        "reference", "references", "target", "targets", "expected", "gold", "label", "labels",
+    ),
+}  # fmt: skip
+"""Usual names of the columns of texts."""
+
+
+def _some(names: Sequence[str], most: int = 20) -> str:
+    """Return the names of columns for a message, the first of many."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(short, names[:most])) + more if names else "none"
+
+
+def _usual(table: str, names: Sequence[str], role: str) -> str:
+    """Return the only column of a usual name."""
+    found = [name for name in names if name.lower() in USUAL[role]]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        told = f"any of {', '.join(found)} may be the column of {role}s"
+    else:
+        told = f"no column has a usual name for {role}s (it has {_some(names)})"
+    how = f"--{role} COLUMN, in Python {role}="
+    raise InputError(f"{table}: {told}: name the one that is meant ({how})")
+
+
+_SINGLE = {
+    "n": "nulls", "b": "truth values", "z": "bytes", "Z": "bytes", "vz": "bytes",
+    "e": "floats", "f": "floats", "g": "floats", "u": "text", "U": "text", "vu": "text",
+    "json": "JSON values",
+}  # fmt: skip
+_LISTS = ("+l", "+L", "+vl", "+vL", "+w")
+
+
+def kind_of(format: str) -> str:
+    """Return the kind of a column in words, from its Arrow format and those within it."""
+    head, _, inner = format.partition(" ")
+    if head.startswith(_LISTS):
+        return f"lists of {kind_of(inner)}"
+    if inner:  # a dictionary: what counts is what its codes stand for
+        return kind_of(inner)
+    if head in "cCsSiIlL":
+        return "whole numbers"
+    other = (
+        "structures" if head == "+s" else "dates or times" if head[:1] == "t" else "other values"
+    )
+    return _SINGLE.get(head, other)
+
+
+TEXT = ("text",)
+TEXTS = ("text", "lists of text")
+KEYS = ("text", "whole numbers", "truth values")
+NUMBERS = ("floats", "whole numbers", "text", "JSON values")
+
+
+def check_kind(name: str, column: str, format: str, wanted: Sequence[str]) -> str:
+    """Return the kind of a column; refuse one that is not among those wanted."""
+    kind = kind_of(format)
+    if kind not in wanted:
+        expected = " or ".join(wanted)
+        raise InputError(f"{name}: column {quoted(column)} holds {kind}, expected {expected}")
+    return kind
+
+
+class ColumnTexts(Segments):
+    """The texts of a column, one a row, read where they are."""
+
+    def __init__(self, views: _kernel.Views, name: str) -> None:
+        self._views, self.name = views, name
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def sizes(self) -> Ints:
+        return _kernel.view_sizes(self._views, STRIDE)
+
+    def views(self, start: int, stop: int) -> _kernel.Views:
+        return self._views.slice(start, stop)
+
+    def strings(self, indices: Sequence[int]) -> list[str]:
+        return [self._views.slice(i, i + 1).strings()[0] for i in indices]
+
+
+class ColumnReferences(GroupedReferences):
+    """References from a column of lists of texts."""
+
+    def __init__(self, views: _kernel.Views, starts: Ints, name: str) -> None:
+        self._name, self._starts = name, starts
+        self._texts = ColumnTexts(views, name)
+
+    def sizes(self) -> Ints:
+        each = _kernel.view_sizes(self._texts.views(0, len(self._texts)), 1)
+        sizes: Ints = np.diff(starts_of(each)[self._cuts()])
+        return sizes
+
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
+        first, last = int(self._starts[start]), int(self._starts[stop])
+        return self._texts.views(first, last), self._starts[start : stop + 1] - first
+
+    def strings(self, indices: Sequence[int]) -> list[list[str]]:
+        cuts = [(int(self._starts[i]), int(self._starts[i + 1])) for i in indices]
+        return [self._texts.views(*cut).strings() for cut in cuts]

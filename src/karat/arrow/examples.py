@@ -1,0 +1,91 @@
+"""Examples of a comparison of tables: the texts of some segments, looked up by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from karat.arrays import np
+from karat.arrow.batches import RowRange
+from karat.arrow.statistics import Statistics
+from karat.comparison import Comparison, Difference, Example, make_examples
+from karat.ranked_segments import Places, SegmentText, TextLookup
+
+Key = tuple[str, int | str]
+"""A system and the id of a segment."""
+
+
+class Texts(NamedTuple):
+    """A candidate and its references."""
+
+    candidate: str
+    references: list[str]
+
+
+def with_examples(
+    comparison: Comparison, found: Statistics, ranges: Iterable[RowRange], top: int, *, named: bool
+) -> Comparison:
+    """Return the comparison with the segments on which each system differs most.
+
+    `ranges` are the rows of the table, read once more; they are `named` by a column of ids. Where
+    segments were put into buckets, there are no examples.
+    """
+    if not comparison.values or not top:
+        return comparison
+    ids = found.sorted_ids(comparison.baseline)
+    gaps = {
+        system: comparison.differences(comparison.baseline, system, comparison.rows[0].metric, top)
+        for system in dict.fromkeys(row.system for row in comparison.rows)
+        if system != comparison.baseline
+    }
+    wanted = {ids[gap.segment] for own in gaps.values() for gap in own}
+    texts = _texts_of(ranges, wanted)
+
+    def shown(system: str, gaps: Sequence[Difference]) -> list[Example]:
+        own = [gap for gap in gaps if (system, ids[gap.segment]) in texts]  # none in a stream
+        base = [texts[comparison.baseline, ids[gap.segment]] for gap in own]
+        mine = [texts[system, ids[gap.segment]].candidate for gap in own]
+        sides = ([one.references for one in base], [one.candidate for one in base], mine)
+        made = make_examples(system, own, *sides)
+        return [one._replace(id=str(ids[one.segment]) if named else None) for one in made]
+
+    examples = (one for system, own in gaps.items() for one in shown(system, own))
+    return replace(comparison, examples=tuple(examples))
+
+
+def table_texts(found: Statistics, ranges: Callable[[], Iterable[RowRange]]) -> TextLookup:
+    """Return what finds the texts of segments by their places in the order of ids.
+
+    `ranges` gives the rows of the table once more.
+    """
+
+    def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
+        sorted_ids = {system: found.sorted_ids(system) for system in places}
+        ids = {(s, place): sorted_ids[s][place] for s, own in places.items() for place in own}
+        texts = _texts_of(ranges(), set(ids.values()))
+        made = {}
+        for (system, place), id in ids.items():
+            if (system, id) in texts:  # none in a stream
+                candidate, references = texts[system, id]
+                made[system, place] = SegmentText(candidate, tuple(references), str(id))
+        return made
+
+    return look_up
+
+
+def _texts_of(ranges: Iterable[RowRange], wanted: set[int | str]) -> dict[Key, Texts]:
+    found: dict[Key, Texts] = {}
+    numbers = np.array([id for id in wanted if isinstance(id, int)], np.int64)
+    for rows in ranges:
+        batch = rows.read()
+        ids = [] if batch.ids is None else batch.ids.listed()
+        if isinstance(ids, list):
+            places = [at for at, id in enumerate(ids) if id in wanted]
+        else:
+            places, ids = np.flatnonzero(np.isin(ids, numbers)).tolist(), ids.tolist()
+        references = batch.references.strings(places)
+        for number, texts in enumerate(batch.candidates):
+            for at, candidate, refs in zip(places, texts.strings(places), references, strict=True):
+                found[batch.systems[batch.codes[at] + number], ids[at]] = Texts(candidate, refs)
+    return found

@@ -1,0 +1,209 @@
+"""JSON lines: an object on each line, whose names are the columns.
+
+The first object decides what a column holds, and every line must hold the same: texts, lists of
+texts, or whole numbers. Where all columns are read, those of the first object count, a value may
+be missing, and what is neither of these is written as JSON. Blank lines are skipped.
+
+The kernel reads named columns. At the first line that is not as usual, Python's json module takes
+over, and refuses the file or goes on with it; it also reads all columns.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+from karat import _kernel
+from karat.arrow.formats.json_values import (
+    FORMATS,
+    JSON,
+    NEEDED,
+    TEXT,
+    JsonColumn,
+    described,
+    kind_of_value,
+)
+from karat.arrow.formats.regular_rows import regular_rows
+from karat.arrow.formats.text_lines import (
+    BYTES_PER_BATCH,
+    LONGEST_ROW,
+    ROWS_PER_BATCH,
+    TextLines,
+    check_wanted,
+    text_lines,
+    whole_file,
+)
+from karat.arrow.pieces import Piece, TableFormat
+from karat.arrow.tables import Table
+from karat.errors import InputError, quoted, short
+
+KIND = "JSON lines"
+_BLANK = " \t\r\n"
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+JsonRow = dict[str, Any]
+
+
+def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
+    """Yield the objects of a file, each from the last line that was read; refuse what is none."""
+    decode = json.JSONDecoder(
+        object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
+    ).decode
+    for line in lines:
+        lines.end_row()
+        text = line.strip(_BLANK)
+        if not text:
+            continue
+        try:
+            found = decode(text)
+            if "\\u" in text and _ESCAPED_SURROGATE.search(text):
+                json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            told = "half of a surrogate pair (\\ud800 to \\udfff) is no character; remove it"
+            raise lines.refusal(told) from error
+        except RecursionError as error:
+            raise lines.refusal("nested too deeply; expected a JSON object") from error
+        except ValueError as error:
+            if text[0] == "[" and lines.number == 1:
+                raise _array(path) from error
+            raise lines.refusal(_not_json(error, text)) from error
+        if not isinstance(found, dict):
+            raise _no_object(lines, path, found)
+        yield found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the name {quoted(twice)} stands twice in one object")
+    return found
+
+
+def _constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _number(text: str) -> float:
+    found = float(text)
+    if math.isinf(found):
+        raise ValueError(f"{short(text)} is beyond the range of numbers")
+    return found
+
+
+def _not_json(error: ValueError, text: str) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return f"{error}; expected a JSON object"
+    place = f"{error.msg}, at character {error.pos + 1:,} of {quoted(text)}"
+    return f"not valid JSON ({place}); expected a whole object on each line"
+
+
+def _no_object(lines: TextLines, path: str, found: object) -> InputError:
+    if isinstance(found, list) and lines.number == 1:
+        return _array(path)
+    return lines.refusal(f"found {described(found)}, expected a JSON object")
+
+
+def _array(path: str) -> InputError:
+    told = f"is a JSON array: expected {KIND}; write an object a line, for example with"
+    return InputError(f"{path} {told} jq -c '.[]'")
+
+
+class JsonTable:
+    """Takes rows one by one, checks them, and makes a record batch of them."""
+
+    def __init__(self, lines: TextLines, path: str, columns: Sequence[str] | None) -> None:
+        self._lines = lines
+        self._rows = json_rows(lines, path)
+        first = next(self._rows, None)
+        if first is None:
+            raise InputError(f"{path} is empty: expected {KIND}")
+        self._first, self._first_line = first, lines.number
+        if columns is not None:
+            check_wanted(path, columns, list(first))
+        names = list(first) if columns is None else list(columns)
+        self.columns = [self._column(name, columns is None) for name in names]
+
+    def _column(self, name: str, all_columns: bool) -> JsonColumn:
+        value = self._first[name]
+        kind = kind_of_value(value)
+        if kind is None and not all_columns:
+            found = f"column {quoted(name)} is {described(value)}"
+            told = f"{found}; expected {NEEDED}: drop the line or fill it in"
+            raise self._lines.refusal(told, self._first_line)
+        return JsonColumn(name, kind or JSON, all_columns)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        """Yield the values of each row."""
+        columns = self.columns
+        names = [column.name for column in columns]
+        texts_alone = [str] * len(columns) if all(c.kind == TEXT for c in columns) else None
+        for row in chain([self._first], self._rows):
+            values = list(map(row.get, names))
+            if list(map(type, values)) != texts_alone:  # the quick check of the usual case
+                for column, value in zip(columns, values, strict=True):
+                    if not column.takes(value):
+                        raise self._other_kind(row, column)
+            yield values
+
+    def _other_kind(self, row: JsonRow, column: JsonColumn) -> InputError:
+        name, first = quoted(column.name), self._first_line
+        expected = f"expected {column.kind}, as in line {first:,}"
+        if column.name not in row:
+            return self._lines.refusal(f"no {name}; {expected}: drop the line or fill it in")
+        found = described(row[column.name])
+        told = f"column {name} is {found}; {expected}: write the same kind in every line"
+        return self._lines.refusal(told)
+
+    def table(self, rows: Sequence[list[Any]]) -> Table:
+        """Return some rows as a record batch."""
+        kernel = _kernel.ArrowTable()
+        for place, column in enumerate(self.columns):
+            column.add_to(kernel, [row[place] for row in rows])
+        return Table(kernel, [column.name for column in self.columns])
+
+
+def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
+    """Yield the record batches of a file."""
+    if columns is None:
+        yield from read_carefully(piece, None)
+        return
+    with text_lines(piece.path, KIND) as lines:
+        first = JsonTable(lines, piece.path, columns)
+    names, formats = list(columns), [FORMATS[column.kind] for column in first.columns]
+    with text_lines(piece.path, KIND) as lines:
+        rows = _kernel.JsonLinesFile(names, formats, LONGEST_ROW)
+        strange = yield from regular_rows(rows, lines, names)
+    if strange is not None:
+        yield from read_carefully(piece, columns, strange)
+
+
+def read_carefully(piece: Piece, columns: Sequence[str] | None, skip: int = 0) -> Iterator[Table]:
+    """Yield the record batches of a file by the json module, without its first `skip` rows."""
+    with text_lines(piece.path, KIND) as lines:
+        table = JsonTable(lines, piece.path, columns)
+        rows: list[list[Any]] = []
+        last = lines.read + BYTES_PER_BATCH
+        for row in islice(table, skip, None):
+            rows.append(row)
+            if len(rows) == ROWS_PER_BATCH or lines.read > last:
+                yield table.table(rows)
+                rows, last = [], lines.read + BYTES_PER_BATCH
+        if rows:
+            yield table.table(rows)
+
+
+def jsonl_columns(path: str) -> list[str]:
+    """Return the names in the first object."""
+    with text_lines(path, KIND) as lines:
+        return [column.name for column in JsonTable(lines, path, None).columns]
+
+
+JSONL = TableFormat(partial(whole_file, format="jsonl", kind=KIND), read_jsonl, jsonl_columns)

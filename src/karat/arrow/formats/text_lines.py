@@ -1,0 +1,132 @@
+"""Lines of table files that are text: UTF-8, `.gz` too, one at a time within a bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO
+
+from karat.arrow.pieces import Piece, file_size
+from karat.errors import InputError, quoted, short
+from karat.settings import nearest
+from karat.storage.unpacking import NOT_GZIP
+from karat.text.sniffing import refuse_binary
+
+LONGEST_ROW = 16 << 20
+"""Bytes of a row: of all its lines, where a quoted field holds line ends."""
+
+ROWS_PER_BATCH = 4096
+BYTES_PER_BATCH = 8 << 20
+"""A record batch ends after so many rows or bytes of the file."""
+
+_BOM = b"\xef\xbb\xbf"
+_TABLES = (
+    (b"PAR1", "a Parquet table", "name it .parquet"),
+    (b"ARROW1\x00\x00", "an Arrow table", "write it as parquet first"),
+)
+
+
+class TextLines:
+    """The lines of a file with their line ends, and how far they have been read."""
+
+    def __init__(self, file: IO[bytes], path: str) -> None:
+        self._file, self._path = file, path
+        self.number = 0
+        """Lines read so far."""
+        self.read = 0
+        """Bytes read so far."""
+        self.row_start = 0
+        """Bytes before the row that is being read."""
+
+    def __iter__(self) -> Iterator[str]:
+        readline, most = self._file.readline, LONGEST_ROW + 1
+        while data := readline(most):
+            self.number += 1
+            self.read += len(data)
+            if self.read - self.row_start > LONGEST_ROW:
+                raise self._too_long()
+            try:
+                line = data.decode()
+            except UnicodeDecodeError as error:
+                convert = "convert the file to UTF-8 (for example with iconv)"
+                raise self.refusal(f"not valid UTF-8; {convert}") from error
+            yield line
+
+    def read_bytes(self, size: int) -> bytes:
+        """Return bytes after the last line; none at the end of the file."""
+        return self._file.read(size)
+
+    def end_row(self) -> None:
+        """Note that the last line ends a row."""
+        self.row_start = self.read
+
+    def refusal(self, sentence: str, line: int | None = None) -> InputError:
+        """Return the error for a line, the last one if none is named."""
+        return InputError(f"{self._path}, line {line or self.number:,}: {sentence}")
+
+    def _too_long(self) -> InputError:
+        most = f"a row of more than {LONGEST_ROW >> 20} MB ends here or goes on"
+        return self.refusal(f"{most}; shorten it, and look for a quote that is not closed")
+
+
+@contextmanager
+def text_lines(path: str, kind: str) -> Iterator[TextLines]:
+    """Open the lines of a file; `kind` is what it should be, such as "a CSV table"."""
+    check_local(path, kind)
+    try:
+        with open(path, "rb") as file:
+            packed = path.lower().endswith(".gz")
+            archive = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
+            _refuse_others(archive.peek(2048)[:2048], b"" if packed else _tail(file), path, kind)
+            if archive.peek(len(_BOM)).startswith(_BOM):
+                archive.read(len(_BOM))
+            yield TextLines(archive, path)
+    except NOT_GZIP as error:
+        raise InputError(f"{path}: not a complete gzip file ({error})") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+def check_local(path: str, kind: str) -> None:
+    """Refuse an address: files of text are read from this machine."""
+    if "://" in path:
+        raise InputError(
+            f"{path}: {kind} is read from this machine alone; download it, or store it as parquet"
+        )
+
+
+def whole_file(path: str, format: str, kind: str) -> list[Piece]:
+    """Return the one piece of a file of text."""
+    check_local(path, kind)
+    return [Piece(path, format, file_size(path))]
+
+
+def _tail(file: io.BufferedReader) -> bytes:
+    """Return the last bytes of a file."""
+    if not file.seekable():
+        return b""
+    end = file.seek(0, io.SEEK_END)
+    file.seek(max(0, end - 4))
+    tail = file.read(4)
+    file.seek(0)
+    return tail
+
+
+def _refuse_others(head: bytes, tail: bytes, path: str, kind: str) -> None:
+    """Refuse a file that is not text, by what it is."""
+    if not head:
+        raise InputError(f"{path} is empty: expected {kind}")
+    for magic, name, advice in _TABLES:
+        if head.startswith(magic) and (magic != b"PAR1" or tail in (magic, b"")):
+            raise InputError(f"{path} is {name}: expected {kind}; {advice}")
+    refuse_binary(head + tail, path, kind)
+
+
+def check_wanted(path: str, wanted: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse a table that lacks a column."""
+    for column in wanted:
+        if column not in columns:
+            hint, has = nearest(column, columns), short(", ".join(columns))
+            raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")

@@ -1,0 +1,1 @@
+"""Tables in memory: one file for each library, and lists of dictionaries."""

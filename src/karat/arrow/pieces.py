@@ -1,0 +1,228 @@
+"""Pieces: the parts of table files that are worked on one by one, here or on a cluster."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from karat.errors import InputError, quoted
+from karat.registry import Registry
+from karat.storage.output import FilePath
+
+RecordBatches = Iterator[Any]
+"""Record batches of one piece, in the order of its rows: anything with `__arrow_c_array__`."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A whole file, or some row groups of one."""
+
+    path: str
+    format: str
+    size: int
+    """Bytes of the whole file."""
+    rows: int | None = None
+    """Number of rows, where it is known before they are read."""
+    first: int = 0
+    """Rows of the file before these."""
+    groups: tuple[int, int] | None = None
+    """Row groups, from the first up to but without the second."""
+    span: tuple[int, int] | None = None
+    """Bytes of the file that hold the rows; None: all of them."""
+    number: int = 0
+    """The place among all pieces of a table, from 1."""
+    fingerprint: str = ""
+    """A digest of the beginning and the end of the file, with all of a parquet file's footer."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return self.path
+
+    def facts(self) -> dict[str, object]:
+        """Return what tells this piece from others, wherever its file is stored."""
+        name = os.path.basename(self.path)
+        file = {"file": name, "size": self.size, "fingerprint": self.fingerprint}
+        return {**file, "first": self.first, "groups": self.groups}
+
+
+class TableFormat(NamedTuple):
+    """A format of tables: how a file is cut into pieces, and how one is read."""
+
+    pieces: Callable[[str], list[Piece]]
+    read: Callable[[Piece, Sequence[str] | None], RecordBatches]
+    """The record batches of a piece; with these columns alone, or with all (None)."""
+    columns: Callable[[str], list[str]]
+    """The names of the columns of a file."""
+
+
+TABLE_FORMATS: Registry[TableFormat] = Registry(
+    "table_formats",
+    "format",
+    {
+        "parquet": "karat.arrow.formats.parquet:PARQUET",
+        "csv": "karat.arrow.formats.delimited:CSV",
+        "tsv": "karat.arrow.formats.delimited:TSV",
+        "jsonl": "karat.arrow.formats.jsonl:JSONL",
+    },
+)
+"""Format -> how it is read; the name is also the ending of its files."""
+
+_ENDINGS = {"pq": "parquet", "ndjson": "jsonl"}
+_PACKED = (".gz",)
+
+
+def format_of(path: str) -> str | None:
+    """Return the format that the ending of a file names, if it is one of tables."""
+    plain = path.lower()
+    for ending in _PACKED:
+        plain = plain.removesuffix(ending)
+    ending = os.path.splitext(plain)[1].removeprefix(".")
+    found = _ENDINGS.get(ending, ending)
+    return found if found in TABLE_FORMATS.known() else None
+
+
+def find_files(given: FilePath | Sequence[FilePath]) -> list[str]:
+    """Return the files that paths, folders and patterns such as `data/*.parquet` name, in order."""
+    listed = isinstance(given, list | tuple)
+    paths: list[Any] = list(given) if listed else [given]  # type: ignore[arg-type]
+    if not paths:
+        raise InputError("no table was given: name at least one file")
+    found: list[str] = []
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            told = "expected files (paths or patterns), or one table that speaks Arrow"
+            raise InputError(f"table is {type(path).__name__}, {told}")
+        found += _expand(str(os.fspath(path)))
+    seen: set[str] = set()
+    for path in found:
+        place = path if "://" in path else os.path.realpath(path)
+        if "://" not in path:
+            file_size(path)  # refuses what is none
+        if place in seen:
+            raise InputError(f"{path} is named twice: its rows would count twice")
+        seen.add(place)
+    return found
+
+
+def _expand(path: str) -> list[str]:
+    path = path.removeprefix("file://") if path.startswith("file:///") else path
+    if "://" in path:
+        return [path]
+    if os.path.isdir(path):
+        files = sorted(_tables_in(path))
+        if not files:
+            endings = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
+            raise InputError(f"{path} is a directory without tables ({endings})")
+        return files
+    if not os.path.exists(path) and glob.has_magic(path):
+        files = sorted(one for one in glob.glob(path, recursive=True) if not _hidden(one))
+        if not files:
+            raise InputError(f"{path}: no file fits this pattern")
+        return files
+    return [path]
+
+
+def _tables_in(folder: str) -> Iterator[str]:
+    """Yield the tables of a folder and of the folders in it."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _hidden(name)]
+        yield from (os.path.join(place, name) for name in names if _is_table(name))
+
+
+def _is_table(name: str) -> bool:
+    return format_of(name) is not None and not _hidden(name)
+
+
+def _hidden(path: str) -> bool:
+    return os.path.basename(path).startswith(("_", "."))
+
+
+def plan_pieces(files: Sequence[str], format: str | None = None) -> list[Piece]:
+    """Return the pieces of all files, in their order."""
+    pieces = []
+    for path in files:
+        found, digest = table_format(path, format).pieces(path), _fingerprint(path)
+        pieces += [replace(piece, fingerprint=digest) for piece in found]
+    if not pieces:
+        raise InputError(f"{files[0]} has no rows: there is nothing to score")
+    return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
+
+
+def table_format(path: str, format: str | None = None) -> TableFormat:
+    """Return the format of a file: the one that is named, or that of its ending."""
+    named = format or format_of(path)
+    if named is None:
+        known = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
+        raise InputError(f"{quoted(path)}: expected a table that ends in {known}")
+    return TABLE_FORMATS[named]
+
+
+def file_size(path: str) -> int:
+    """Return the bytes of a file, which must be there."""
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a directory: expected a table")
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path} is a pipe or a device: a table must be a file, to be read twice")
+    return found.st_size
+
+
+_READ = 1 << 20
+
+
+def content_digest(piece: Piece) -> str:
+    """Return a digest of the bytes that hold the rows of a piece, and of the file's footer."""
+    begin, end = piece.span or (0, piece.size)
+    digest = hashlib.sha256(piece.fingerprint.encode())
+    try:
+        with open_file(piece.path) as file:
+            file.seek(begin)
+            left = end - begin
+            while left > 0:
+                data = file.read(min(_READ, left))
+                if not data:
+                    break
+                digest.update(data)
+                left -= len(data)
+    except OSError as error:
+        raise InputError(f"{piece.path}: {error.strerror or error}") from error
+    return digest.hexdigest()
+
+
+_ENDS = 1 << 16
+_MOST_FOOTER = 1 << 28
+
+
+def _fingerprint(path: str) -> str:
+    """Return a digest of both ends of a file, so that another file of its name and size is told."""
+    try:
+        with open_file(path) as file:
+            digest = hashlib.sha256(file.read(_ENDS))
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 8))
+            last = file.read(8)
+            footer = int.from_bytes(last[:4], "little") + 8 if last[4:] == b"PAR1" else 0
+            wanted = max(_ENDS, footer if footer <= _MOST_FOOTER else 0)
+            file.seek(max(0, size - wanted))
+            digest.update(file.read(wanted))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    return digest.hexdigest()[:16]
+
+
+def open_file(path: str) -> Any:
+    """Open a file for reading, one of this machine or one that pyarrow can reach by its address."""
+    if "://" not in path:
+        return open(path, "rb")
+    from karat.arrow.formats.parquet import opened
+
+    return opened(path)

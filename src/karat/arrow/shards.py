@@ -1,0 +1,326 @@
+"""Shards: the statistics of finished pieces in files, so that a run can be split and go on.
+
+Every finished piece of a job is one file, written whole or not at all. It says which job it is of
+(a digest of columns, metrics, versions and the list of all pieces), which piece, and a digest of
+the bytes that were read. Merging refuses pieces of another job, a piece twice and a missing piece.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from karat.arrays import Ints, NDArray, np
+from karat.arrow.engines import Report, Work
+from karat.arrow.jobs import Failure, Job, added, guarded, measure_piece
+from karat.arrow.merged import Merged
+from karat.arrow.pieces import Piece, content_digest
+from karat.arrow.row_files import has_rows_of
+from karat.arrow.statistics import SegmentRows, Statistics, SystemSums
+from karat.errors import InputError, quoted
+from karat.metrics.names import metric
+from karat.progress import Stop
+from karat.storage.output import FilePath, check_local
+from karat.storage.schema import check_fields, listed, named, perhaps, record, text, whole
+from karat.storage.store import Store, damaged, read_store, write_store
+
+KIND = "shard of statistics"
+VERSION = 1
+ENDING = ".shard"
+
+ABOUT = record(
+    {
+        "job": text,
+        "piece": whole(1),
+        "pieces": whole(1),
+        "file": text,
+        "digest": text,
+        "metrics": listed(text, 1),
+        "buckets": perhaps(whole(2)),
+        "rows": whole(0),
+        "references": listed(whole(0), 2),
+        "systems": listed(text),
+        "text_ids": listed(whole(0, 1)),
+        "kinds": named(text),
+    }
+)
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """A job whose pieces are kept in a folder."""
+
+    job: Job
+    folder: str
+    digest: str
+    pieces: int
+    """The number of all pieces."""
+
+    @classmethod
+    def of(cls, job: Job, folder: str, pieces: Sequence[Piece]) -> ShardJob:
+        """Return the job with its digest."""
+        return cls(job, folder, job_digest(job, pieces), len(pieces))
+
+    def path(self, piece: Piece) -> str:
+        """Return the file of a piece."""
+        return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
+
+    def finished(self, piece: Piece) -> Statistics | None:
+        """Return the statistics of a piece that was done before, if its content is the same."""
+        if not os.path.exists(self.path(piece)):
+            return None
+        try:
+            shard = read_shard(self.path(piece))
+        except InputError:  # damaged, or of another version: it is made anew
+            return None
+        rows = self.job.row_file(piece)
+        if rows and not has_rows_of(rows, shard.digest):
+            return None
+        return shard.statistics if shard.digest == content_digest(piece) else None
+
+    def measure(
+        self, piece: Piece, threads: int, stop: Stop | None, report: Report | None
+    ) -> Statistics:
+        """Measure a piece and keep it."""
+        digest = content_digest(piece)
+        found = measure_piece(self.job, piece, threads, stop, report, digest)
+        about = {"job": self.digest, "piece": piece.number, "pieces": self.pieces}
+        name = os.fsencode(os.path.basename(piece.path)).decode("utf-8", "replace")
+        write_shard(self.path(piece), found, {**about, "file": name, "digest": digest})
+        return found
+
+
+@contextmanager
+def shard_folder(path: FilePath | None) -> Iterator[str | None]:
+    """Yield the folder of shards; it is made if need be, and removed if nothing came of it."""
+    if path is None:
+        yield None
+        return
+    check_local(path)
+    place = os.path.abspath(os.fspath(path))
+    if os.path.isfile(place):
+        raise InputError(f"{path} is a file: shards are kept in a folder; name another")
+    made = not os.path.isdir(place)
+    try:
+        os.makedirs(place, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    try:
+        yield place
+    except BaseException:
+        if made and not os.listdir(place):
+            os.rmdir(place)
+        raise
+
+
+def job_digest(job: Job, pieces: Sequence[Piece]) -> str:
+    """Return a digest of what is measured, and of which pieces; not of where rows are written."""
+    facts = [asdict(job.writing(None)), [piece.facts() for piece in pieces]]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def shard_work(job: ShardJob) -> Work[Statistics | Failure]:
+    """Return the work of such a job as a function that engines can send."""
+    return partial(run_shard, job)
+
+
+def run_shard(
+    job: ShardJob,
+    piece: Piece,
+    threads: int = 1,
+    stop: Stop | None = None,
+    report: Report | None = None,
+) -> Statistics | Failure:
+    """Measure a piece and keep it; bad input is a result, too."""
+    return guarded(partial(job.measure, piece, threads, stop, report), stop)
+
+
+def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
+    """Return K and N of a shard K/N, checked."""
+    parts = shard.split("/") if isinstance(shard, str) else list(map(str, shard))
+    good = len(parts) == 2 and all(part.isascii() and part.isdigit() for part in parts)
+    numbers = [int(part) for part in parts] if good and max(map(len, parts)) < 10 else [0, 0]
+    if not 1 <= numbers[0] <= numbers[1]:
+        raise InputError(f"shard {quoted(shard)}: expected K/N with K from 1 to N, such as 3/16")
+    return numbers[0], numbers[1]
+
+
+# ------------------------------------------------------------------------------------- files
+
+
+def write_shard(path: str, found: Statistics, about: dict[str, object]) -> None:
+    """Write the statistics of a piece."""
+    from karat.arrow.tables import signed
+
+    arrays: dict[str, NDArray[Any]] = {}
+    text_ids = []
+    for at, own in enumerate(found.systems.values()):
+        arrays[f"{at}.counted"] = own.counted
+        for m, sums in enumerate(own.sums):
+            arrays[f"{at}.sums.{m}"] = sums
+        text_ids.append(int(any(isinstance(kept.ids, list) for kept in own.kept)))
+        if own.kept:
+            arrays |= {f"{at}.{name}": array for name, array in _kept_arrays(own.kept).items()}
+    said = {
+        **about,
+        "metrics": [signed(m) for m in found.metrics],
+        "buckets": found.buckets,
+        "rows": found.rows,
+        "references": list(found.reference_range),
+        "systems": list(found.systems),
+        "text_ids": text_ids,
+        "kinds": found.kinds,
+    }
+    write_store(path, KIND, VERSION, said, arrays)
+
+
+def _kept_arrays(kept: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
+    tables = zip(*(rows.tables for rows in kept), strict=True)
+    arrays = {f"rows.{m}": np.concatenate(blocks) for m, blocks in enumerate(tables)}
+    arrays["references"] = np.concatenate([rows.references for rows in kept])
+    texts = [one for rows in kept if isinstance(rows.ids, list) for one in rows.ids]
+    if texts:
+        encoded = [one.encode() for one in texts]
+        arrays["id_bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
+        arrays["id_ends"] = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+    else:
+        numbers = [rows.ids for rows in kept if isinstance(rows.ids, np.ndarray)]
+        arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *numbers])
+    return arrays
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A piece that was read from its file."""
+
+    path: str
+    job: str
+    piece: int
+    pieces: int
+    digest: str
+    statistics: Statistics
+
+
+def read_shard(path: str) -> Shard:
+    """Read the statistics of a piece, checked."""
+    store = read_store(path, KIND, VERSION)
+    try:
+        check_fields(store.about, ABOUT)
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+    about = store.about
+    metrics = [metric(name) for name in about["metrics"]]
+    found = Statistics(metrics, about["buckets"])
+    found.rows, found.reference_range = about["rows"], tuple(about["references"])
+    found.kinds, found.source = about["kinds"], about["file"]
+    try:
+        for at, system in enumerate(about["systems"]):
+            found.systems[system] = _system(store, at, len(metrics), bool(about["text_ids"][at]))
+    except (KeyError, IndexError, ValueError, UnicodeDecodeError) as error:
+        raise damaged(path, f"its arrays do not fit: {error}") from error
+    _check_shapes(path, found)
+    facts = (about["job"], about["piece"], about["pieces"], about["digest"])
+    return Shard(path, *facts, found)
+
+
+def _system(store: Store, at: int, metrics: int, text_ids: bool) -> SystemSums:
+    arrays = {
+        name.removeprefix(f"{at}."): array.copy()
+        for name, array in store.arrays.items()
+        if name.startswith(f"{at}.")
+    }
+    sums = [arrays[f"sums.{m}"] for m in range(metrics)]
+    if "references" not in arrays:
+        return SystemSums(arrays["counted"], sums)
+    ids: Ints | list[str] | None = arrays.get("ids")
+    if text_ids:
+        data, ends = arrays["id_bytes"].tobytes(), [0, *arrays["id_ends"].tolist()]
+        ids = [data[a:b].decode() for a, b in pairwise(ends)]
+    tables = [arrays[f"rows.{m}"] for m in range(metrics)]
+    codes = np.zeros(len(arrays["references"]), np.int32)
+    return SystemSums(
+        arrays["counted"], sums, [SegmentRows(codes, ids, arrays["references"], tables)]
+    )
+
+
+def _check_shapes(path: str, found: Statistics) -> None:
+    size = found.buckets or 1
+    for own in found.systems.values():
+        widths = [len(m.columns()) for m in found.metrics]
+        shapes = [{(size, width), (size, 3, width)} for width in widths]
+        good = own.counted.shape == (size, 2) and own.counted.dtype == np.int64
+        good &= found.buckets is None or not own.kept
+        good &= all(
+            s.shape in w and s.dtype == np.int64 for s, w in zip(own.sums, shapes, strict=True)
+        )
+        for kept in own.kept:
+            rows = len(kept.references)
+            good &= kept.ids is None or len(kept.ids) == rows
+            good &= all(t.shape == (rows, w) for t, w in zip(kept.tables, widths, strict=True))
+        if not good:
+            raise damaged(path, "its arrays do not fit each other")
+
+
+# ------------------------------------------------------------------------------------- merging
+
+
+def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
+    """Add up the shards of a job: files, or folders of them; each piece once, none missing."""
+    files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
+    if not files:
+        raise InputError("no shard was given: name files or folders that --shards wrote")
+    total: Statistics | None = None
+    first: Shard | None = None
+    seen: dict[int, str] = {}
+    for path in files:
+        shard = read_shard(path)
+        first = first or shard
+        _check_job(first, shard)
+        if shard.piece in seen:
+            both = f"{seen[shard.piece]} and {path} are both of piece {shard.piece:,}"
+            raise InputError(f"{both}: its rows would count twice; leave one out")
+        seen[shard.piece] = path
+        total = shard.statistics if total is None else added(total, shard.statistics)
+    if first is None or total is None:
+        raise InputError("no shard was given: there is nothing to merge")
+    missing = [at for at in range(1, first.pieces + 1) if at not in seen]
+    if missing:
+        which = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        some = f"{len(missing):,} of {first.pieces:,} pieces are missing ({which})"
+        raise InputError(f"{some}: run the command that made the others again; it does only these")
+    return Merged(total)
+
+
+def shard_files(paths: Sequence[FilePath]) -> list[str]:
+    """Return the shards that are named, and those in folders that are."""
+    files: list[str] = []
+    for path in (str(os.fspath(path)) for path in paths):
+        if not os.path.isdir(path):
+            files.append(path)
+            continue
+        found = sorted(name for name in os.listdir(path) if name.endswith(ENDING))
+        if not found:
+            raise InputError(f"{path} has no shards in it (files that end in {ENDING})")
+        files += (os.path.join(path, name) for name in found)
+    return files
+
+
+def _check_job(first: Shard, other: Shard) -> None:
+    if other.job == first.job and other.pieces == first.pieces:
+        return
+    raise InputError(
+        f"{other.path} is of another job than {first.path}: other tables, columns, metrics or "
+        f"settings; name the shards of one job alone ({_pattern(first)})"
+    )
+
+
+def _pattern(shard: Shard) -> str:
+    """Return a pattern for the files of a shard's job."""
+    return os.path.join(os.path.dirname(shard.path), f"{shard.job}-*{ENDING}")

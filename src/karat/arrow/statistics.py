@@ -1,0 +1,388 @@
+"""Statistics of tables: exact sums by system and bucket, and rows where they are kept.
+
+Parts of a table are measured anywhere, in any order, and added up: the sum is the same, bit by bit.
+From it come the scores, intervals and tests of `karat.score` and `karat.compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from karat import _kernel
+from karat.arithmetic import grouped_sums, joined_sums
+from karat.arrays import Floats, Ints, NDArray, np
+from karat.arrow.batches import RowRange, TableBatch
+from karat.errors import InputError, quoted
+from karat.metrics.base import Metric
+from karat.metrics.loop import Counting, cuts_of
+from karat.progress import Stop, as_threads, in_order
+from karat.scoring import Collected, compact
+from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
+
+MOST_SYSTEMS = 10_000
+"""Systems of one table; more are most likely ids."""
+
+
+class SegmentRows(NamedTuple):
+    """Statistics of single segments: for each metric a table with a row for each segment."""
+
+    codes: NDArray[np.int32]
+    ids: Ints | list[str] | None
+    references: Ints
+    """The number of references of each segment."""
+    tables: list[NDArray[Any]]
+
+
+class Part(NamedTuple):
+    """The statistics of some rows of a table, as they come from one worker."""
+
+    rows: int
+    references: tuple[int, int]
+    """The smallest and the largest number of references of a row."""
+    systems: list[str]
+    cells: Ints
+    """Cells that have rows: system x buckets + bucket."""
+    counted: Ints
+    """For each cell its number of segments, and a sum of their ids' hashes (the upper 32 bits)."""
+    sums: list[Ints]
+    """For each metric the exact sums of its rows, by cell."""
+    kept: SegmentRows | None = None
+    values: Sequence[Floats] = ()
+    """For each metric the score of every row, if they are wanted; in a wide table for each system
+    and metric."""
+
+
+def part_of_rows(
+    systems: list[str], kept: SegmentRows, hashes: Ints | None, buckets: int | None
+) -> Part:
+    """Return the part that some rows make; `hashes` are those of their ids, if they have any."""
+    codes, count = kept.codes, len(kept.codes)
+    known = np.zeros(count, np.int64) if hashes is None else hashes
+    cells = codes if buckets is None else codes * buckets + bucket_of(known, buckets)
+    used, groups = np.unique(cells, return_inverse=True)
+    places = groups.astype(np.int32)
+    checks = (known.view(np.uint64) >> np.uint64(32)).astype(np.int64)
+    counted = grouped_sums(np.stack([np.ones_like(checks), checks], axis=1), places, len(used))
+    sums = [grouped_sums(table, places, len(used)) for table in kept.tables]
+    ends = int(kept.references.min()), int(kept.references.max())
+    return Part(count, ends, systems, used.astype(np.int64), counted, sums)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The numbers to be made of every batch: by which metrics, in how many buckets."""
+
+    metrics: tuple[Metric, ...]
+    buckets: int | None = None
+    keep: bool = False
+    """True to keep rows."""
+    values: bool = False
+    """True to score every row, too."""
+
+    def parts(
+        self, ranges: Iterable[RowRange], threads: int | None = 1, stop: Stop | None = None
+    ) -> Iterator[Part]:
+        """Yield the statistics of ranges of rows, in their order."""
+        count = Counting(self.metrics, lambda _, rows, __: rows, stop)
+
+        def work(rows: RowRange) -> Part:
+            batch = rows.read()
+            try:
+                cuts = cuts_of(batch.candidates, batch.references)
+                texts = [(batch.outputs(i), own) for i, own in enumerate(batch.candidates)]
+                runs = [count(texts, batch.references, cut) for cut in cuts]
+            except InputError as error:
+                place = f"{batch.name}: " if str(error).startswith("segment ") else ""
+                raise type(error)(f"{place}{error}") from error
+            systems = [zip(*found, strict=True) for found in zip(*runs, strict=True)]
+            return self._part(batch, [[np.concatenate(run) for run in own] for own in systems])
+
+        workers = as_threads(threads)
+        done = map(work, ranges)
+        yield from done if workers == 1 else in_order(work, ranges, workers, count.stop)
+
+    def _part(self, batch: TableBatch, tables: list[list[NDArray[Any]]]) -> Part:
+        """Return what was counted for each column of candidates and each metric."""
+        many = len(tables)
+        ids = batch.ids.listed() if batch.ids is not None and self.keep else None
+        kept = SegmentRows(
+            np.concatenate([batch.codes + i for i in range(many)]),
+            ids * many if isinstance(ids, list) else None if ids is None else np.tile(ids, many),
+            np.tile(batch.references.counts(), many),
+            [np.concatenate(own) for own in zip(*tables, strict=True)],
+        )
+        values = [
+            m.of_segments().measure(own)["value"]
+            for found in tables
+            for m, own in zip(self.metrics, found, strict=True)
+            if self.values
+        ]
+        hashes = None if batch.ids is None else np.tile(batch.ids.hashes, many)
+        found = part_of_rows(batch.systems, kept, hashes, self.buckets)
+        return found._replace(kept=kept if self.keep else None, values=values)
+
+
+@dataclass
+class SystemSums:
+    """The sums of one system: of each bucket, or of all its rows."""
+
+    counted: Ints
+    """For each bucket its number of segments, and the sum of hashes by which ids are compared."""
+    sums: list[Ints]
+    kept: list[SegmentRows] = field(default_factory=list)
+
+
+def _chosen(rows: SegmentRows, code: int) -> SegmentRows:
+    """Return the rows of one system, small whole numbers in few bytes."""
+    mine = np.flatnonzero(rows.codes == code)
+    own: Ints | list[str] | None = rows.ids
+    if own is not None:
+        own = [own[i] for i in mine.tolist()] if isinstance(own, list) else own[mine]
+    tables = [compact(table[mine]) for table in rows.tables]
+    return SegmentRows(rows.codes[mine], own, rows.references[mine], tables)
+
+
+class Statistics:
+    """The sums of many parts, by system; `+=` adds a part or other statistics."""
+
+    def __init__(self, metrics: Sequence[Metric], buckets: int | None = None) -> None:
+        self.metrics, self.buckets = tuple(metrics), buckets
+        self.systems: dict[str, SystemSums] = {}
+        self.rows = 0
+        self.reference_range: tuple[int, int] = (0, 0)
+        """The smallest and the largest number of references of a row."""
+        self.kinds: dict[str, str] = {}
+        """The kind of each column of the table, where it is known."""
+        self.source = "table"
+        """The name of the table, or of the last file that was added."""
+        self.order: tuple[str, ...] = ()
+        """The systems of a wide table, in the order in which they were named."""
+
+    def names(self) -> list[str]:
+        """Return the names of the systems, in their order."""
+        return [*self.order] or sorted(self.systems, key=_by_number)
+
+    @property
+    def keeps(self) -> bool:
+        """True if rows are kept."""
+        return any(own.kept for own in self.systems.values())
+
+    @property
+    def references(self) -> int | None:
+        """Number of references of every row; None if that varies."""
+        least, most = self.reference_range
+        return least if least == most else None
+
+    def __iadd__(self, other: Part | Statistics) -> Statistics:
+        if isinstance(other, Part):
+            self._add_part(other)
+        else:
+            self._add_statistics(other)
+        return self
+
+    def _add_part(self, part: Part) -> None:
+        self._count(part.rows, part.references)
+        cells, size = part.cells, self.buckets or 1
+        for code in np.unique(cells // size).tolist():
+            mine = np.flatnonzero(cells // size == code)
+            own = (CellSums(cells[mine] % size, sums[mine]) for sums in (part.counted, *part.sums))
+            self._add(part.systems[code], *own)
+            if part.kept is not None:
+                self.systems[part.systems[code]].kept.append(_chosen(part.kept, code))
+
+    def in_buckets(self, buckets: int) -> Statistics:
+        """Return the same in buckets, for which rows and their ids must have been kept."""
+        found = Statistics(self.metrics, buckets)
+        found.kinds, found.source, found.order = self.kinds, self.source, self.order
+        for system, own in self.systems.items():
+            for kept in own.kept:
+                rows = kept._replace(codes=np.zeros(len(kept.codes), np.int32))
+                found += part_of_rows([system], rows, _hashes(kept.ids), buckets)
+        return found
+
+    def _add_statistics(self, other: Statistics) -> None:
+        if not other.rows:
+            return
+        self._check_kinds(other)
+        if self.buckets and not other.buckets:
+            other = other.in_buckets(self.buckets)
+        self._count(other.rows, other.reference_range)
+        every = np.arange(self.buckets or 1)
+        for system, own in other.systems.items():
+            self._add(system, *(CellSums(every, sums) for sums in (own.counted, *own.sums)))
+            self.systems[system].kept += own.kept
+
+    def _check_kinds(self, other: Statistics) -> None:
+        """Refuse a file whose columns hold other values than those of the files before it."""
+        for column, kind in other.kinds.items():
+            before = self.kinds.setdefault(column, kind)
+            if before != kind:
+                told = f"column {quoted(column)} holds {kind}, and {before} in {self.source}"
+                raise InputError(f"{other.source}: {told}: all files must have the same columns")
+        self.source = other.source
+
+    def _count(self, rows: int, references: tuple[int, int]) -> None:
+        least, most = self.reference_range if self.rows else references
+        self.reference_range = min(least, references[0]), max(most, references[1])
+        self.rows += rows
+
+    def _add(self, system: str, counted: CellSums, *sums: CellSums) -> None:
+        size, before = self.buckets or 1, self.systems.get(system)
+        if before is None:
+            if len(self.systems) >= MOST_SYSTEMS:
+                told = f"more than {MOST_SYSTEMS:,} systems, {quoted(system)} among them"
+                raise InputError(f"the column of systems names {told}: is it the right column?")
+            first = [add_cells(None, part, size) for part in sums]
+            self.systems[system] = SystemSums(add_cells(None, counted, size), first)
+            return
+        before.counted = add_cells(before.counted, counted, size)
+        held = zip(before.sums, sums, strict=True)
+        before.sums = [add_cells(total, part, size) for total, part in held]
+
+    # ------------------------------------------------------------------------ as collected text
+
+    def collected(
+        self, *, drawn: bool, values: bool = False
+    ) -> dict[tuple[str, Metric], Collected]:
+        """Return the statistics of every system by every metric, systems in order of their names.
+
+        With `drawn`, rows of segments in the order of their ids, or sums of buckets, to resample;
+        with `values`, scores of segments, if their rows are kept.
+        """
+        if not self.systems:
+            raise InputError("no segments: there is nothing to score")
+        names = self.names()
+        if not drawn:
+            tables: dict[str, list[NDArray[Any]] | None] = dict.fromkeys(names)
+        elif self.buckets:
+            tables = {name: self._bucket_rows(name) for name in names}
+        else:
+            tables = {name: self._sorted_rows(name) for name in names}
+        return {
+            (name, m): self._one(name, at, tables[name], values)
+            for name in names
+            for at, m in enumerate(self.metrics)
+        }
+
+    def _one(self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool) -> Collected:
+        total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
+        if rows is None:
+            return Collected(total, (), None)
+        scores = None
+        if values and not self.buckets:
+            scores = self.metrics[at].of_segments().measure(rows[at])["value"]
+        return Collected(total, (rows[at],), scores)
+
+    def _bucket_rows(self, name: str) -> list[NDArray[Any]]:
+        own = self.systems[name]
+        check_filled(int(own.counted[:, 0].sum()), self.buckets or 1, name)
+        return list(own.sums)
+
+    def _sorted_rows(self, name: str) -> list[NDArray[Any]]:
+        if not self.has_ids:
+            raise InputError(NO_IDS)
+        return self.sorted_rows(name).tables
+
+    @property
+    def has_ids(self) -> bool:
+        """True if all rows that are kept have ids."""
+        return all(kept.ids is not None for own in self.systems.values() for kept in own.kept)
+
+    def sorted_rows(self, name: str) -> SegmentRows:
+        """Return the rows of a system as one table a metric, in the order of ids if they have any.
+
+        An id must not stand twice.
+        """
+        kept = self.systems[name].kept
+        tables = [np.concatenate(blocks) for blocks in zip(*(k.tables for k in kept), strict=True)]
+        codes, references = (np.concatenate([k[at] for k in kept]) for at in (0, 2))
+        if not self.has_ids:
+            return SegmentRows(codes, None, references, tables)
+        ids = self.ids(name)
+        order = _order(ids, name)
+        listed = [ids[i] for i in order.tolist()] if isinstance(ids, list) else ids[order]
+        return SegmentRows(codes[order], listed, references[order], [t[order] for t in tables])
+
+    def ids(self, name: str) -> Ints | list[str]:
+        """Return the ids of a system's rows, in the order in which they were measured."""
+        found = [kept.ids for kept in self.systems[name].kept]
+        if any(ids is None for ids in found):
+            raise InputError(NO_IDS)
+        numbers = [ids for ids in found if isinstance(ids, np.ndarray)]
+        texts = [ids for ids in found if isinstance(ids, list)]
+        if numbers and texts:
+            raise InputError(f"system {name} has ids that are numbers and ids that are texts")
+        return np.concatenate(numbers) if numbers else [one for ids in texts for one in ids]
+
+    def sorted_ids(self, name: str) -> list[Any]:
+        """Return the ids of a system's rows, in their order."""
+        ids = self.ids(name)
+        return sorted(ids if isinstance(ids, list) else ids.tolist())
+
+    def check_used(self) -> None:
+        """Refuse metrics that have scores for other rows than those of the table."""
+        for name, own in self.systems.items():
+            for m, sums in zip(self.metrics, own.sums, strict=True):
+                m.check_used(name, joined_sums(list(sums)))
+
+    def check_paired(self) -> None:
+        """Refuse systems that do not have the same ids."""
+        first, *others = self.names()
+        for other in others:
+            if self.buckets:
+                same = (self.systems[first].counted == self.systems[other].counted).all()
+                problem = "" if same else f"{first} and {other} do not have the same ids"
+            else:
+                problem = _missing(first, self.ids(first), other, self.ids(other))
+            if problem:
+                wanted = "a comparison needs every segment from every system"
+                raise InputError(f"systems {problem}: {wanted}")
+
+
+def _hashes(ids: Ints | list[str] | None) -> Ints:
+    if ids is None:
+        raise InputError(NO_IDS)
+    if isinstance(ids, list):
+        return _kernel.hash_views(_kernel.Views.from_strings(ids, 0, len(ids)))
+    return _kernel.hash_ids(ids)
+
+
+NO_IDS = (
+    "intervals and tests on tables need ids, so that they do not depend on the order of rows: "
+    "name the column that has them, the same for all systems (--id COLUMN, in Python id=)"
+)
+
+
+def _by_number(name: str) -> tuple[int, int, str]:
+    """Order names that are whole numbers by their value, before all others."""
+    whole = name.isascii() and name.isdigit() and len(name) < 19
+    return (0, int(name), name) if whole else (1, 0, name)
+
+
+def _missing(a: str, mine: Ints | list[str], b: str, theirs: Ints | list[str]) -> str:
+    """Return which id one of two systems lacks; nothing if both have the same."""
+    here, there = (set(ids if isinstance(ids, list) else ids.tolist()) for ids in (mine, theirs))
+    for has, lacks, more in ((a, b, here - there), (b, a, there - here)):
+        if more:
+            return f"{has} and {lacks} differ: {lacks} has no segment with id {quoted(min(more))}"
+    return ""
+
+
+def _order(ids: Ints | list[str], name: str) -> Ints:
+    """Return the order of ids; each must be there once."""
+    if isinstance(ids, list):
+        order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
+        twice = next((i for i, j in pairwise(order.tolist()) if ids[i] == ids[j]), None)
+    else:
+        order = np.argsort(ids, kind="stable")
+        same = np.flatnonzero(np.diff(ids[order]) == 0)
+        twice = int(order[same[0]]) if len(same) else None
+    if twice is not None:
+        told = f"system {name} has two segments with id {quoted(str(ids[twice]))}"
+        raise InputError(
+            f"{told}: ids must be different (name systems with --by COLUMN, in Python by=)"
+        )
+    return order

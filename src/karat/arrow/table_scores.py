@@ -1,0 +1,269 @@
+"""Scores and comparisons of tables: files of any size, on any engine, or tables in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from karat.arrow.batches import RowRange
+from karat.arrow.columns import Columns
+from karat.arrow.engines import Engine, Local, as_engine
+from karat.arrow.examples import table_texts, with_examples
+from karat.arrow.frames.frame import Frame, as_frame
+from karat.arrow.frames.measured import (
+    Asked,
+    RowScores,
+    check_ids,
+    frame_columns,
+    frame_ranges,
+    measure_frame,
+    numbered_rows,
+)
+from karat.arrow.jobs import Failure, Job, added, piece_ranges, work_of
+from karat.arrow.merged import Merged
+from karat.arrow.pieces import Piece, find_files, plan_pieces, table_format
+from karat.arrow.row_folder import check_apart, row_folder
+from karat.arrow.shards import ShardJob, job_digest, shard_folder, shard_work
+from karat.arrow.statistics import Statistics
+from karat.arrow.tables import signed
+from karat.comparison import Comparison
+from karat.errors import InputError
+from karat.metrics.base import Metric
+from karat.progress import Progress, silent
+from karat.scoring import Scoring, as_metrics
+from karat.stats.buckets import MOST_ROWS, as_buckets
+from karat.stats.resampling import SEED
+from karat.storage.output import FilePath
+
+Metrics = Sequence[str | Metric] | str | Metric
+
+
+def score_table(
+    table: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    bootstrap: int = 0,
+    seed: int = SEED,
+    segments: bool = False,
+    progress: Progress = silent,
+    signature: str = "karat",
+    **how: Any,
+) -> Scoring:
+    """Score the systems of a table; with `bootstrap` resamples also 95% intervals.
+
+    `table` is a file, several, a folder or a pattern (parquet, CSV, TSV, JSON lines), or a table in
+    memory: a data frame, anything that speaks Arrow, a list of dictionaries. With `segments` the
+    scores of all rows are kept (of files, which need `id`, in the order of ids): `worst` and `best`
+    find their texts, and `join()` returns a table in memory with them. `how` has the arguments of
+    `measure_table`: the columns `candidate`, `reference`, `by` and `id`, and `engine`, `buckets`,
+    `rows`, `shards`, `threads`.
+    """
+    frame = as_frame(table)
+    rows = RowScores() if segments and frame is not None else None
+    by_ids = segments and frame is None
+    given, drawn = table if frame is None else frame, bootstrap > 0 or by_ids
+    found = measure_table(given, metrics, drawn=drawn, scores=rows, progress=progress, **how)
+    told: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
+    made = found.score(bootstrap, segments=by_ids, **told)
+    if rows is not None and frame is not None:
+        return rows.added_to(made, frame, frame_columns(frame, _asked(how)))
+    if not by_ids:
+        return made
+    if not made.values:
+        raise InputError(TOO_MANY)
+    return replace(made, texts=table_texts(found.statistics, lambda: read_rows(table, _asked(how))))
+
+
+TOO_MANY = (
+    f"above {MOST_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
+    "--buckets 0 keeps them"
+)
+
+
+def _asked(how: Mapping[str, Any]) -> Asked:
+    return how.get("candidate"), how.get("reference"), how.get("by"), how.get("id")
+
+
+def compare_table(
+    table: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    baseline: str | None = None,
+    test: str = "bootstrap",
+    trials: int | None = None,
+    resamples: int | None = None,
+    seed: int = SEED,
+    progress: Progress = silent,
+    signature: str = "karat",
+    examples: int = 0,
+    **how: Any,
+) -> Comparison:
+    """Compare the systems of a table with a baseline (by default the first by name).
+
+    `table` and `how` are those of `score_table`. Systems are those of the column `by`, and then
+    `id` is needed; or several columns of candidates, of which the first is the default baseline.
+    The other arguments are those of `compare`; examples need a table that can be read twice, and
+    rows that are kept.
+    """
+    table = as_frame(table) or table
+    found = measure_table(table, metrics, drawn=True, progress=progress, **how)
+    tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
+    made = found.compare(baseline, **tested, progress=progress, signature=signature)
+    rows, named = read_rows(table, _asked(how)), how.get("id") is not None
+    return with_examples(made, found.statistics, rows, examples, named=named)
+
+
+def read_rows(table: Any, asked: Asked) -> Iterator[RowRange]:
+    """Yield the rows of a table, in ranges, as they are asked for."""
+    frame = table if isinstance(table, Frame) else as_frame(table)
+    if frame is not None:
+        yield from frame_ranges(frame, numbered_rows(frame_columns(frame, asked)))
+        return
+    files = find_files(table)
+    columns = Columns.found(files[0], table_format(files[0]).columns(files[0]), *asked)
+    columns = numbered_rows(columns) if len(files) == 1 else columns
+    for piece in plan_pieces(files):
+        yield from piece_ranges(piece, columns)
+
+
+def measure_table(
+    table: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    drawn: bool = False,
+    scores: RowScores | None = None,
+    candidate: str | Sequence[str] | None = None,
+    reference: str | Sequence[str] | None = None,
+    by: str | None = None,
+    id: str | None = None,
+    buckets: int | None = None,
+    engine: str | Engine = "local",
+    engine_options: Mapping[str, str] | None = None,
+    rows: FilePath | None = None,
+    shards: FilePath | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Merged:
+    """Return the statistics of a table; with `drawn` also what intervals and tests need.
+
+    `candidate` and `reference` name the columns of texts (default: their usual names), `by` that of
+    systems, `id` that of segments; several columns of candidates are several systems. Scores of
+    rows of a table in memory are left in `scores`. `buckets` groups segments for resampling
+    (default: 4,096 above two million rows, else none; 0: never). `engine` is `local`, `dask`,
+    `spark` or `ray`. `rows` is a folder for the table with a column of scores for each metric.
+    `shards` is a folder that keeps the statistics of every finished piece, so that a run that was
+    stopped goes on from there.
+    """
+    asked = candidate, reference, by, id
+    as_buckets(0, buckets)  # refused, where it is no number of buckets
+    runner = choose_engine(engine, engine_options, threads)
+    frame = table if isinstance(table, Frame) else as_frame(table)
+    if frame is not None:
+        for name, value in {"rows": rows, "shards": shards}.items():
+            if value is not None:
+                raise InputError(f"{name} is for tables in files: this one is in memory")
+        if not isinstance(runner, Local):
+            raise InputError(f"engine {runner} works on tables in files: this one is in memory")
+        chosen = tuple(as_metrics(metrics))
+        return measure_frame(frame, asked, chosen, buckets, drawn, runner.threads, scores, progress)
+    drawn = drawn or (shards is not None and id is not None)
+    job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn)
+    total = Statistics(as_metrics(metrics), job.buckets)
+    total.order = job.columns.candidate if job.columns.wide else ()
+    check_apart(rows, shards)
+    folders = row_folder(rows, pieces, job_digest(job, pieces), kept=shards is not None, part=False)
+    with folders as folder, shard_folder(shards) as place:
+        writing = job.writing(folder)
+        whole = writing if place is None else ShardJob.of(writing, place, pieces)
+        for found in run_pieces(runner, whole, pieces, progress):
+            total = added(total, found, job.most_rows)
+    total.check_used()
+    return Merged(total, _remarks(runner, total.rows))
+
+
+ENOUGH_ROWS = 1_000_000
+"""Rows from which on a cluster is worth its start, more or less."""
+
+
+def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
+    if isinstance(engine, Local) or rows >= ENOUGH_ROWS:
+        return ()
+    told = f"{rows:,} rows: below about a million, starting {engine.name} costs more than the job"
+    return (f"{told}; --engine local scores them sooner.",)
+
+
+def plan_job(
+    table: Any, metrics: Sequence[Metric], asked: Asked, buckets: int | None, drawn: bool
+) -> tuple[Job, list[Piece]]:
+    """Return the job of measuring a table in files, and its pieces."""
+    as_buckets(0, buckets)
+    files = find_files(table)
+    columns = Columns.found(files[0], table_format(files[0]).columns(files[0]), *asked)
+    columns = columns.with_scores(metrics)
+    if drawn:
+        columns = numbered_rows(columns) if len(files) == 1 else columns
+        check_ids(columns)
+    for path in files:
+        columns.places(path, table_format(path).columns(path))
+    pieces = plan_pieces(files)
+    used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if drawn else None
+    most = None if buckets == 0 else MOST_ROWS
+    return Job(columns, tuple(map(signed, metrics)), used, drawn and not used, most), pieces
+
+
+def choose_engine(
+    engine: str | Engine, options: Mapping[str, str] | None, threads: int | None
+) -> Engine:
+    """Return an engine by its name; `threads` are those of this process."""
+    found = as_engine(engine, options)
+    if threads is None:
+        return found
+    if isinstance(found, Local):
+        return Local(threads)
+    told = f"engine {found.name} has workers, and no threads of this process"
+    raise InputError(f"{told}: leave threads out, or set the engine's option workers")
+
+
+def run_pieces(
+    engine: Engine, job: Job | ShardJob, pieces: Sequence[Piece], progress: Progress
+) -> Iterator[Statistics]:
+    """Yield the statistics of all pieces, those first that were done before."""
+    left = []
+    for number, piece in enumerate(pieces, 1):
+        found = job.finished(piece) if isinstance(job, ShardJob) else None
+        if found is None:
+            left.append(piece)
+            continue
+        progress(number, len(pieces), "reading finished pieces")
+        yield found
+    if not left:
+        return
+    work = shard_work(job) if isinstance(job, ShardJob) else work_of(job)
+    counted = RowProgress([piece.rows for piece in left], progress)
+    with engine.running(len(left)) as runner:
+        for _, result in runner.run(work, left, counted.more):
+            if isinstance(result, Failure):
+                raise InputError(result.sentence)
+            counted.finished(result.rows)
+            yield result
+
+
+class RowProgress:
+    """Rows that are done, of which some are reported in mid-piece and all when a piece is."""
+
+    def __init__(self, rows: Sequence[int | None], progress: Progress) -> None:
+        known = [number for number in rows if number is not None]
+        self._total = sum(known) if len(known) == len(rows) else 0  # 0: nobody knows
+        self._progress, self._seen, self._finished = progress, 0, 0
+
+    def more(self, rows: int) -> None:
+        """Count rows that were done in mid-piece."""
+        self._seen += rows
+        self._progress(self._seen, self._total, "scoring rows")
+
+    def finished(self, rows: int) -> None:
+        """Count the rows of a piece that is done."""
+        self._finished += rows
+        if self._finished > self._seen:
+            self.more(self._finished - self._seen)

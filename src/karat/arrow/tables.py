@@ -1,0 +1,237 @@
+"""Tables of statistics that any library can take, by Arrow's PyCapsule protocol, and back.
+
+A table of sums has a row for each system, metric and bucket, always with the same columns, so that
+engines need no schema of ours but this one. A table of rows has a row for each segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from karat import _kernel
+from karat.arithmetic import carried
+from karat.arrays import Ints, NDArray, np
+from karat.arrow.batches import ONE_SYSTEM, record_batches
+from karat.arrow.columns import kind_of
+from karat.arrow.statistics import Part, SegmentRows, Statistics, part_of_rows
+from karat.errors import InputError, quoted
+from karat.metrics.base import Metric
+from karat.metrics.names import metric
+from karat.stats.buckets import MOST_BUCKETS, sum_cells
+
+SUMS = (
+    "system",
+    "metric",
+    "buckets",
+    "bucket",
+    "segments",
+    "ids",
+    "least_references",
+    "most_references",
+    "sums",
+)
+"""The columns of a table of sums."""
+
+SUMS_SCHEMA = (
+    "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "
+    "least_references bigint, most_references bigint, sums array<bigint>"
+)
+"""The same as a schema for Spark's `mapInArrow`."""
+
+
+class Table:
+    """A small Arrow table: `pyarrow.table(t)`, `polars.DataFrame(t)` and others take it."""
+
+    def __init__(self, kernel: _kernel.ArrowTable, columns: Sequence[str]) -> None:
+        self._kernel, self.columns = kernel, tuple(columns)
+
+    def __len__(self) -> int:
+        return len(self._kernel)
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self):,} rows of {', '.join(self.columns)}>"
+
+    def __arrow_c_schema__(self) -> object:
+        return self._kernel.schema()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._kernel.array()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._kernel.stream()
+
+
+def signed(m: Metric) -> str:
+    """Return a metric's name with the version that makes its statistics; it parses back."""
+    return "|".join([m.digested(), *m.signature("unknown").split("|nrefs=unknown|")[1:]])
+
+
+def sums_table(found: Statistics) -> Table:
+    """Return statistics as a table of sums: a row for each system, metric and bucket that is used.
+
+    Sums of whole numbers are one number a column of the metric; others are three, their limbs.
+    """
+    names: list[tuple[str, str]] = []
+    cells: list[NDArray[Any]] = [np.zeros((0, 3), np.int64)]
+    lists: list[NDArray[Any]] = []
+    for system, own in found.systems.items():
+        used = np.flatnonzero(own.counted[:, 0])
+        for m, sums in zip(found.metrics, own.sums, strict=True):
+            names += [(system, signed(m))] * len(used)
+            cells.append(np.column_stack([used, own.counted[used]]))
+            lists += [row.ravel() for row in sums[used]]
+    kernel = _kernel.ArrowTable()
+    kernel.strings("system", [system for system, _ in names])
+    kernel.strings("metric", [signature for _, signature in names])
+    same = np.full((len(names), 1), found.buckets or 0)
+    ends = np.full((len(names), 2), found.reference_range)
+    numbers = np.hstack([same, np.concatenate(cells), ends]).astype(np.int64)
+    for name, column in zip(SUMS[2:-1], numbers.T, strict=True):
+        kernel.integers(name, np.ascontiguousarray(column))
+    offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    kernel.lists("sums", offsets, np.concatenate([np.zeros(0, np.int64), *lists]))
+    return Table(kernel, SUMS)
+
+
+def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> Table:
+    """Return the rows that parts keep, one for each segment; statistics in METRIC/COLUMN."""
+    rows = [part.kept for part in parts if part.kept is not None]
+    kernel, names = _kernel.ArrowTable(), ["system", "references"]
+    systems = [part.systems[i] for part in parts if part.kept for i in part.kept.codes.tolist()]
+    kernel.strings("system", systems)
+    numbers = [np.zeros(0, np.int64), *(kept.references for kept in rows)]
+    kernel.integers("references", np.concatenate(numbers))
+    if rows and rows[0].ids is not None:
+        names.append("id")
+        _add_ids(kernel, [kept.ids for kept in rows])
+    for at, m in enumerate(metrics):
+        empty = np.zeros((0, len(m.columns())))
+        table = np.concatenate([kept.tables[at] for kept in rows]) if rows else empty
+        for place, column in enumerate(m.columns()):
+            names.append(f"{m}/{column}")
+            if table.dtype.kind in "iub":
+                values = np.ascontiguousarray(table[:, place], dtype=np.int64)
+                kernel.integers(names[-1], values)
+            else:
+                kernel.floats(names[-1], np.ascontiguousarray(table[:, place], dtype=np.float64))
+    return Table(kernel, names)
+
+
+def _add_ids(kernel: _kernel.ArrowTable, ids: Sequence[Ints | list[str] | None]) -> None:
+    numbers = [one for one in ids if isinstance(one, np.ndarray)]
+    if numbers:
+        kernel.integers("id", np.concatenate(numbers))
+    else:
+        kernel.strings("id", [text for one in ids if isinstance(one, list) for text in one])
+
+
+# ------------------------------------------------------------------------------------- and back
+
+
+Found = tuple[str, int | None, Part]
+"""A metric's signature, the number of buckets, and a part of that metric's statistics."""
+
+
+def read_table(data: Any, name: str) -> Iterator[Found]:
+    """Yield the statistics in a table of sums or of rows, metric by metric."""
+    names, formats, batches = record_batches(data, name)
+    read: Callable[[TableColumns], Iterator[Found]]
+    if set(SUMS) <= set(names):
+        read = _read_sums
+    elif "references" in names and any("/" in column for column in names):
+        read = _read_rows
+    else:
+        has = f"it has the columns {', '.join(names)}" if names else "it has no columns"
+        raise InputError(f"{name} is no table of karat.arrow.sums or karat.arrow.stats: {has}")
+    for batch in batches:
+        if len(batch):
+            yield from read(TableColumns(name, dict(zip(names, formats, strict=True)), batch))
+
+
+class TableColumns(NamedTuple):
+    """The columns of a record batch of a table of statistics."""
+
+    name: str
+    formats: dict[str, str]
+    batch: _kernel.ArrowBatch
+
+    def _read(self, column: str, reader: Callable[[int, int, int], Any]) -> Any:
+        place = list(self.formats).index(column)
+        try:
+            *found, row = reader(place, 0, len(self.batch))
+        except TypeError:
+            kind = kind_of(self.formats[column])
+            raise InputError(f"{self.name}: column {quoted(column)} holds {kind}") from None
+        except IndexError as error:
+            told = f"column {quoted(column)} is damaged: {error}"
+            raise InputError(f"{self.name}: {told}") from error
+        why = "null" if isinstance(row, int) else row
+        row = row if isinstance(row, int) else found.pop()
+        if row >= 0:
+            raise InputError(f"{self.name}, row {row + 1:,}: column {quoted(column)} is {why}")
+        return found
+
+    def texts(self, column: str) -> _kernel.Views:
+        """Return a column of texts."""
+        found: _kernel.Views = self._read(column, self.batch.texts)[0]
+        return found
+
+    def numbers(self, column: str) -> NDArray[Any]:
+        """Return a column of whole numbers, or of others."""
+        whole = kind_of(self.formats[column]) == "whole numbers"
+        reader = self.batch.integers if whole else self.batch.floats
+        found: NDArray[Any] = self._read(column, reader)[0]
+        return found
+
+    def lists(self, column: str) -> tuple[Ints, Ints]:
+        """Return the numbers of a column of lists, and where each row's start."""
+        numbers, starts = self._read(column, self.batch.integer_lists)
+        return numbers, starts
+
+
+def _read_sums(columns: TableColumns) -> Iterator[Found]:
+    systems, codes = _kernel.view_groups(columns.texts("system"))
+    signatures, metrics = _kernel.view_groups(columns.texts("metric"))
+    buckets, bucket, segments, ids, least, most = (columns.numbers(c) for c in SUMS[2:-1])
+    sums, starts = columns.lists("sums")
+    widths = np.diff(starts)
+    for code, signature in enumerate(signatures):
+        m = metric(signature)
+        for width in np.unique(widths[metrics == code]).tolist():
+            mine = np.flatnonzero((metrics == code) & (widths == width))
+            count, size = len(m.columns()), int(buckets[mine].max())
+            bad = (buckets[mine] != size) | (bucket[mine] < 0) | (bucket[mine] >= max(size, 1))
+            known = size == 0 or 2 <= size <= MOST_BUCKETS
+            if width not in (count, 3 * count) or not known or bad.any():
+                place = f"{columns.name}, row {mine[0] + 1:,}"
+                raise InputError(f"{place}: not a row that karat.arrow.sums wrote")
+            numbers = sums[starts[mine][:, None] + np.arange(width)]
+            table = np.column_stack([segments[mine], ids[mine], numbers])
+            cells = codes[mine].astype(np.int64) * max(size, 1) + bucket[mine]
+            used, added = sum_cells(table, cells)
+            shape = (-1, count) if width == count else (-1, 3, count)
+            total = added[:, 2:].reshape(shape)
+            found = [total if width == count else carried(total)]
+            rows, ends = int(segments[mine].sum()), (int(least[mine].min()), int(most[mine].max()))
+            yield signature, size or None, Part(rows, ends, systems, used, added[:, :2], found)
+
+
+def _read_rows(columns: TableColumns) -> Iterator[Found]:
+    named = [column for column in columns.formats if "/" in column]
+    systems, codes = [ONE_SYSTEM], np.zeros(len(columns.batch), np.int32)
+    if "system" in columns.formats:
+        systems, codes = _kernel.view_groups(columns.texts("system"))
+    ids: Ints | list[str] | None = None
+    if "id" in columns.formats:
+        text = kind_of(columns.formats["id"]) == "text"
+        ids = columns.texts("id").strings() if text else columns.numbers("id")
+    references = columns.numbers("references")
+    for m in dict.fromkeys(metric(column.rpartition("/")[0]) for column in named):
+        wanted = [f"{m}/{column}" for column in m.columns()]
+        missing = [column for column in wanted if column not in columns.formats]
+        if missing:
+            raise InputError(f"{columns.name} has no column {quoted(missing[0])}: {m} needs it")
+        table = np.stack([columns.numbers(column) for column in wanted], axis=1)
+        kept = SegmentRows(codes, ids, references, [table])
+        yield signed(m), None, part_of_rows(systems, kept, None, None)._replace(kept=kept)

@@ -1,0 +1,150 @@
+"""Tables on the command line: which inputs are tables, and the options that only they have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple
+
+from karat.cli.inputs import Given
+from karat.cli.parameters import Listing, option, path, whole
+from karat.cli.show import check_output
+from karat.errors import InputError, quoted
+
+_COLUMNS = {
+    "by": "In a table: the column of systems.",
+    "id": "In a table: the column of segment ids, the same for all systems; with --by, intervals "
+    "need it.",
+}
+
+
+class TableOptions(NamedTuple):
+    """Options that only tables have."""
+
+    candidate: Sequence[str]
+    by: str | None
+    id: str | None
+    engine: str
+    engine_options: Sequence[str]
+    rows: str | None
+    shards: str | None
+    shard: str | None = None
+
+    def named(self) -> list[str]:
+        """Return the options that were given."""
+        given = {"--engine": self.engine != "local", "--engine-option": self.engine_options}
+        given = {"--candidate": self.candidate, **given}
+        single = ("by", "id", "rows", "shards", "shard")
+        given |= {f"--{name}": getattr(self, name) is not None for name in single}
+        return [name for name, value in given.items() if value]
+
+    def settings(self, given: Given) -> dict[str, Any]:
+        """Return the arguments of the functions for tables."""
+        pairs = [text.partition("=") for text in self.engine_options]
+        for name, equals, value in pairs:
+            if not (name and equals and value):
+                shown = quoted(f"{name}{equals}{value}")
+                raise InputError(f"--engine-option {shown}: expected NAME=VALUE")
+        return {
+            "candidate": list(self.candidate) or None,
+            "reference": list(given.references) or None,
+            "by": self.by,
+            "id": self.id,
+            "engine": self.engine,
+            "engine_options": {name: value for name, _, value in pairs},
+            "rows": self.rows,
+            "shards": self.shards,
+        }
+
+
+def are_tables(given: Given, table: TableOptions) -> bool:
+    """Return whether the inputs are tables; refuse options that do not go together."""
+    from karat.arrow.pieces import format_of
+
+    named = table.named()
+    plain = given.evalset is not None or given.as_text or given.read_as or given.optional
+    kinds = [] if plain else [_is_table(name, format_of(name)) for name in given.candidates]
+    beside = any(os.path.isfile(name) for name in given.references)
+    binary = any(format_of(name) == "parquet" for name in given.candidates)  # never lines of text
+    if kinds and all(kinds) and (named or binary or not beside):
+        return True
+    if named:
+        wanted = "name files that end in .parquet, .csv, .tsv or .jsonl, and columns with -r"
+        raise InputError(f"{named[0]} is for tables: {wanted}")
+    return False
+
+
+def _is_table(name: str, format: str | None) -> bool:
+    return format is not None or os.path.isdir(name)
+
+
+def check_tables(given: Given, output: str | None, table: TableOptions) -> None:
+    """Refuse outputs that cannot be written, before anything is read."""
+    from karat.arrow.pieces import find_files
+
+    check_output(output, [] if output is None else find_files(list(given.candidates)))
+    if output and table.rows and os.path.abspath(output) == os.path.abspath(table.rows):
+        raise InputError(f"{output} is named for the result and for the rows: name two places")
+
+
+def table_options(sharded: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of tables: `table`; with `sharded` also `--shard`."""
+    fields = TableOptions._fields if sharded else TableOptions._fields[:-1]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def called(**more: Any) -> Any:
+            table = TableOptions(*(more.pop(name) for name in fields))
+            return function(table=table, **more)
+
+        found: Callable[..., Any] = called
+        for add in reversed(_options(sharded)):
+            found = add(found)
+        return found
+
+    return decorate
+
+
+def _options(sharded: bool) -> list[Callable[[Any], Any]]:
+    candidate = option(
+        "--candidate",
+        "In a table: the column of candidates (default: its usual name); repeat for several, each "
+        "of which is a system.",
+        multiple=True,
+        metavar="COLUMN",
+    )
+    columns = [option(f"--{name}", told, metavar="COLUMN") for name, told in _COLUMNS.items()]
+    engine = option(
+        "--engine",
+        "Engine that processes a table: {names}.",
+        default="local",
+        metavar="NAME",
+        cls=Listing,
+        registry="engines",
+    )
+    more = option(
+        "--engine-option engine_options",
+        "A setting of the engine, such as workers=4 or address=HOST:PORT; repeat for several.",
+        multiple=True,
+        metavar="NAME=VALUE",
+    )
+    rows = option("--rows", "Write the table with its scores to this folder.", path, metavar="OUT")
+    shards = option(
+        "--shards",
+        "Keep finished pieces of a table in this folder, to go on if the run is stopped.",
+        path,
+        metavar="FOLDER",
+    )
+    told = "Process shard K of N only; combine them with karat merge FOLDER."
+    part = option("--shard", told, metavar="K/N")
+    return [candidate, *columns, engine, more, rows, shards, *([part] if sharded else [])]
+
+
+buckets = option(
+    "--buckets",
+    "Resample N buckets of segments, not segments (default: 4096 above two million segments; "
+    "0: never).",
+    whole(0, 1 << 16),
+    metavar="N",
+)

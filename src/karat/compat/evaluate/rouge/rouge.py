@@ -1,0 +1,33 @@
+"""ROUGE for HF `evaluate`, with the arguments and results of its module `rouge`."""
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from karat.compat import evaluate_base as base
+from karat.compat import rouge_scorer
+
+
+class Rouge(base.KaratModule):
+    """ROUGE as rouge-score computes it: F of each type, the mean over predictions."""
+
+    title = "ROUGE as rouge-score computes it, by Karat."
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[Any],
+        rouge_types: Sequence[str] | None = None,
+        use_aggregator: bool = True,
+        use_stemmer: bool = False,
+        tokenizer: Callable[[str], list[str]] | None = None,
+    ) -> dict[str, Any]:
+        names = list(rouge_types or ("rouge1", "rouge2", "rougeL", "rougeLsum"))
+        cutter = SimpleNamespace(tokenize=tokenizer) if tokenizer else None
+        scorer = rouge_scorer.RougeScorer(names, use_stemmer, tokenizer=cutter)
+        pairs = zip(predictions, base.groups(references), strict=True)
+        found = [scorer.score_multi(group, text) for text, group in pairs]
+        values = {name: [one[name].fmeasure for one in found] for name in names}
+        if not use_aggregator:
+            return dict(values)
+        return {name: sum(each) / len(each) for name, each in values.items()}

@@ -1,0 +1,17 @@
+"""Where the modules for HF `evaluate` are: `evaluate.load(evaluate_path("bleu"))`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from karat.errors import InputError, quoted
+
+_FOLDER = Path(__file__).parent / "evaluate"
+
+
+def evaluate_path(name: str) -> str:
+    """Return the folder of a module for `evaluate.load`: bleu, chrf, ter, rouge, gtm or aev."""
+    known = sorted(path.name for path in _FOLDER.iterdir() if (path / f"{path.name}.py").exists())
+    if name not in known:
+        raise InputError(f"evaluate module {quoted(name)}: expected one of {', '.join(known)}")
+    return str(_FOLDER / name)

@@ -1,0 +1,120 @@
+"""`RougeScorer`: ROUGE-N, ROUGE-L and ROUGE-Lsum of one text, as rouge-score computes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from karat.compat.rouge_scorer.scoring import BaseScorer, Score, fmeasure
+from karat.compat.rouge_scorer.tokenizers import DefaultTokenizer
+from karat.errors import InputError, MissingExtra, quoted
+
+if TYPE_CHECKING:
+    from karat.arrays import Ints
+    from karat.metrics.rouge import Rouge
+
+
+class RougeScorer(BaseScorer):
+    """Scores of a prediction against one target or the best of several.
+
+    `tokenizer` has a method `tokenize(text)`; without one, tokens are lower-cased runs of a-z and
+    0-9, stemmed if `use_stemmer`. With `split_summaries`, NLTK finds the sentences of ROUGE-Lsum.
+    """
+
+    def __init__(
+        self,
+        rouge_types: Sequence[str],
+        use_stemmer: bool = False,
+        split_summaries: bool = False,
+        tokenizer: Any = None,
+    ) -> None:
+        self.rouge_types = rouge_types
+        self._tokenizer = tokenizer or DefaultTokenizer(use_stemmer)
+        self._split_summaries = split_summaries
+
+    def score(self, target: str, prediction: str) -> dict[str, Score]:
+        """Return the scores of each type against one target."""
+        return self.score_multi([target], prediction)
+
+    def score_multi(self, targets: Sequence[str], prediction: str) -> dict[str, Score]:
+        """Return the scores of each type against the target with the best F."""
+        _check(targets, prediction)
+        names = list(dict.fromkeys(self.rouge_types))
+        split = [name for name in names if self._split_summaries and name == "rougeLsum"]
+        whole = self._scores([name for name in names if name not in split], targets, prediction)
+        if split:
+            lines = [_sentences(text) for text in (prediction, *targets)]
+            whole |= self._scores(split, lines[1:], lines[0])
+        return {name: whole[name] for name in names}
+
+    def _scores(
+        self, names: list[str], targets: Sequence[str], prediction: str
+    ) -> dict[str, Score]:
+        if not names:
+            return {}
+        from karat.compat.one_segment import pairs_of
+        from karat.compat.rouge_scorer.own_tokens import passage_of
+        from karat.text.recipe import Passage
+
+        own = type(self._tokenizer) is DefaultTokenizer
+        metrics = _metrics(tuple(names), self._tokenizer.stem if own else "none")
+        passage = Passage if own else passage_of(self._tokenizer.tokenize)
+        pairs = pairs_of(metrics, prediction, targets, passage)
+        return {
+            name: _best(*metric.hits(pairs)) for name, metric in zip(names, metrics, strict=True)
+        }
+
+
+def _best(hits: Ints, mine: Ints, theirs: Ints) -> Score:
+    """Return the score against the target with the best F; of equals, the first."""
+    found = []
+    for h, m, t in zip(hits.tolist(), mine.tolist(), theirs.tolist(), strict=False):
+        precision, recall = h / max(m, 1), h / max(t, 1)
+        found.append(Score(precision, recall, fmeasure(precision, recall)))
+    return max(found, key=lambda score: score.fmeasure)
+
+
+def _check(targets: object, prediction: object) -> None:
+    if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
+        kind = type(targets).__name__
+        raise InputError(f"targets is {kind}, expected a list of str")
+    texts = list(targets)
+    if not texts:
+        raise InputError("targets is empty: at least one is needed")
+    for name, text in (("prediction", prediction), *(("target", text) for text in texts)):
+        if not isinstance(text, str):
+            raise InputError(f"{name} is {type(text).__name__}, expected str")
+
+
+@lru_cache(maxsize=32)
+def _metrics(names: tuple[str, ...], stem: str) -> tuple[Rouge, ...]:
+    """Return the metrics of rouge types."""
+    from karat.metrics.rouge import RougeL, RougeLsum, RougeN
+
+    kinds: dict[str, Callable[..., Rouge]] = {"rougeL": RougeL, "rougeLsum": RougeLsum}
+    found: list[Rouge] = []
+    for name in names:
+        if name in kinds:
+            found.append(kinds[name](stem=stem))
+        elif re.fullmatch("rouge[1-9]", name):
+            found.append(RougeN(n=int(name[5:]), stem=stem))
+        else:
+            expected = "expected rouge1 to rouge9, rougeL or rougeLsum"
+            raise InputError(f"rouge type {quoted(name)}: {expected}")
+    return tuple(found)
+
+
+def _sentences(text: str) -> str:
+    """Return the sentences that NLTK finds, one a line."""
+    try:
+        import nltk
+    except ImportError as error:
+        needs = "split_summaries needs the package nltk and its data punkt_tab"
+        raise MissingExtra(f"{needs}: pip install nltk") from error
+    try:
+        return "\n".join(nltk.sent_tokenize(text))
+    except LookupError as error:
+        do = "run nltk.download('punkt_tab'), or put a line feed between sentences yourself"
+        raise InputError(f"split_summaries: NLTK has no data punkt_tab here; {do}") from error

@@ -1,0 +1,160 @@
+"""The base of sacreBLEU's metric classes: references, scores and signatures."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+
+from karat import __version__
+from karat.compat.sacrebleu.metrics.scores import Score, Signature
+from karat.errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from karat.arrays import NDArray
+    from karat.metrics.base import Metric as KaratMetric
+    from karat.text.references import References
+
+Streams: TypeAlias = "Sequence[Sequence[str | None]]"
+"""References as sacreBLEU takes them: `references[k][i]` is reference k of segment i, or None."""
+
+ScoreT = TypeVar("ScoreT", bound=Score)
+
+_ORIENTATION = "give a list of streams, each with a reference for every hypothesis"
+
+
+class Metric(ABC, Generic[ScoreT]):
+    """A metric with sacreBLEU's methods; its attributes are its settings."""
+
+    _SHORT: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, references: Streams | None = None) -> None:
+        self.n_bootstrap: int | None = None
+        self.seed: str | None = None
+        self.num_refs: int | None = None  # -1: it varies
+        self._ref_cache = None if references is None else self._read(references)
+
+    @abstractmethod
+    def _karat(self) -> KaratMetric:
+        """Return Karat's metric with these settings."""
+
+    @abstractmethod
+    def _score(self, row: NDArray[Any]) -> ScoreT:
+        """Return the score of a sum of rows."""
+
+    @abstractmethod
+    def _info(self) -> dict[str, Any]:
+        """Return the fields of the signature that are this metric's own."""
+
+    def corpus_score(
+        self, hypotheses: Sequence[str], references: Streams | None, n_bootstrap: int = 1
+    ) -> ScoreT:
+        """Return the score of a corpus.
+
+        `references` are streams, or None for those that were given to the constructor. With
+        `n_bootstrap` above 1 the score has a 95% interval from so many resamples.
+        """
+        from karat.arithmetic import exact_sums
+        from karat.text.segments import Strings
+
+        texts = Strings(hypotheses, "hypotheses")
+        given = self._ref_cache if references is None else self._read(references)
+        if given is None:
+            raise InputError("no references: give them here or to the constructor")
+        rows = self._karat().stats(texts, given)
+        score = self._score(exact_sums(rows))
+        if n_bootstrap > 1:
+            self._resample(score, rows, n_bootstrap)
+        return score
+
+    def sentence_score(self, hypothesis: str, references: Sequence[str]) -> ScoreT:
+        """Return the score of one sentence against its references."""
+        from karat.compat.one_segment import row_of
+
+        texts = self._sentence_references(hypothesis, references)
+        return self._score(row_of(self._karat(), hypothesis, texts))
+
+    def get_signature(self) -> Signature:
+        """Return the signature; the number of references is known once something was scored."""
+        if self.num_refs is None:
+            raise InputError("the number of references is not known yet: score something first")
+        number = "var" if self.num_refs < 0 else self.num_refs
+        shared = {"version": f"karat-{__version__}", "nrefs": number}
+        drawn = {"bs": self.n_bootstrap, "seed": self.seed}
+        return Signature({**shared, **drawn, **self._info()}, self._SHORT)
+
+    def _sentence_references(self, hypothesis: str, references: Sequence[str]) -> list[str]:
+        texts = sentence_references(hypothesis, references)
+        self.num_refs = len(texts)
+        return texts
+
+    def _read(self, references: Streams) -> References:
+        read = read_streams(references)
+        self.num_refs = -1 if read.number is None else read.number
+        return read
+
+    def _resample(self, score: ScoreT, rows: NDArray[Any], resamples: int) -> None:
+        from karat.stats.resampling import bootstrap_sums
+
+        seed = _seed()
+        self.n_bootstrap, self.seed = resamples, "none" if seed is None else str(seed)
+        drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+        sums = bootstrap_sums(rows, resamples, drawn)
+        score.take_resamples(self._karat().measure(sums)["value"])
+
+
+def read_streams(references: Iterable[Iterable[str | None]]) -> References:
+    """Return references that are given as streams; None means that a stream has none there."""
+    from karat.text.references import References, VaryingReferences
+    from karat.text.segments import Strings
+
+    if isinstance(references, str | bytes) or not isinstance(references, Iterable):
+        raise InputError(f"references is {type(references).__name__}: {_ORIENTATION}")
+    streams = [_stream(k, stream) for k, stream in enumerate(references)]
+    if not streams:
+        raise InputError(f"references is empty: {_ORIENTATION}")
+    lengths = {len(stream) for stream in streams}
+    if len(lengths) > 1:
+        found = " and ".join(str(n) for n in sorted(lengths))
+        raise InputError(f"the streams of references have {found} segments: they must be equal")
+    if not any(None in stream for stream in streams):
+        return References([Strings(s, f"references[{k}]") for k, s in enumerate(streams)])  # type: ignore[arg-type]
+    groups = [[text for text in row if text is not None] for row in zip(*streams, strict=True)]
+    if [] in groups:
+        where = f"segment {groups.index([]) + 1:,} has no reference"
+        raise InputError(f"{where}: it is None in every stream")
+    return VaryingReferences(groups)
+
+
+def _stream(k: int, stream: object) -> tuple[str | None, ...]:
+    if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
+        kind = type(stream).__name__
+        raise InputError(f"references[{k}] is {kind}: {_ORIENTATION}, as in [references]")
+    return tuple(stream)
+
+
+def sentence_references(hypothesis: object, references: object) -> list[str]:
+    """Return the references of one sentence; those that are None are left out."""
+    if not isinstance(hypothesis, str):
+        raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
+    if isinstance(references, str | bytes) or not isinstance(references, Iterable):
+        kind = type(references).__name__
+        raise InputError(f"references is {kind}, expected a list of str")
+    texts = [text for text in references if text is not None]
+    bad = next((text for text in texts if not isinstance(text, str)), None)
+    if bad is not None:
+        raise InputError(f"references holds {quoted(bad)}, expected str")
+    if not texts:
+        raise InputError("references is empty: at least one is needed")
+    return texts
+
+
+def _seed() -> int | None:
+    """Return the seed in the environment, as sacreBLEU reads it; None: draw one."""
+    text = os.environ.get("SACREBLEU_SEED", "12345")
+    if text.lower() == "none":
+        return None
+    if not text.isdecimal():
+        raise InputError(f"SACREBLEU_SEED={text}: expected a whole number or none")
+    return int(text)

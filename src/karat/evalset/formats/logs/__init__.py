@@ -1,0 +1,1 @@
+"""Logs of evaluation tools, a file for each tool."""

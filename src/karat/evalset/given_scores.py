@@ -1,0 +1,183 @@
+"""Given scores: what another program said of outputs, by system and segment.
+
+Scores of segments go by the ids of segments, or stand in the order of the segments. A system may
+have a score of its own besides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from karat.arithmetic import exact_sum
+from karat.arrays import Floats, Ints, np
+from karat.errors import InputError, quoted, short
+from karat.evalset.reading import Where
+from karat.settings import nearest
+
+NEAR = 1e-6
+"""Relative difference up to which a system score is the mean of the system's segment scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class GivenScores:
+    """Scores of one metric: finite numbers, NaN where one is missing."""
+
+    source: str
+    """Name in messages: a file, or what the scores are of."""
+    by_id: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """System -> id of a segment -> score."""
+    in_order: Mapping[str, Floats] = field(default_factory=dict)
+    """System -> a score for each segment, where they have no ids."""
+    by_system: Mapping[str, float] = field(default_factory=dict)
+    """System -> the score of the whole system."""
+    places: Mapping[str, Where] = field(default_factory=dict)
+    """Id of a segment -> where it was first found."""
+    oriented: bool = False
+    """True if whoever stored the scores turned them so that more is better."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change when a score does, for signatures."""
+        lines = sorted("\t".join(row) for row in self._rows())
+        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for system, scores in self.by_id.items():
+            yield from (("id", system, s, repr(x)) for s, x in scores.items() if not math.isnan(x))
+        for system, values in self.in_order.items():
+            numbered = enumerate(values.tolist())
+            yield from (("order", system, str(i), repr(x)) for i, x in numbered)
+        for system, score in self.by_system.items():
+            yield "system", system, repr(score)
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that have scores."""
+        return list(dict.fromkeys([*self.by_id, *self.in_order, *self.by_system]))
+
+    @property
+    def has_segments(self) -> bool:
+        """True if segments have scores, not systems alone."""
+        return bool(self.by_id or self.in_order)
+
+    @cached_property
+    def has_system_scores(self) -> bool:
+        """True if a system has a score that is not the mean of its segments' scores."""
+        return any(not math.isnan(self.of_system(system)) for system in self.by_system)
+
+    @cached_property
+    def negated(self) -> bool:
+        """True if scores are below 0 and none is above: those of an error rate were turned."""
+        known = [own for own in map(self.known, self.systems) if len(own)]
+        ends = [end for own in known for end in (float(own.min()), float(own.max()))]
+        every = [*ends, *self.by_system.values()]
+        return bool(every) and min(every) < 0 >= max(every)
+
+    def known(self, system: str) -> Floats:
+        """Return the scores of a system's segments that are there."""
+        values = self.in_order.get(system)
+        if values is None:
+            values = np.array([*self.by_id.get(system, {}).values()], np.float64)
+        return values[~np.isnan(values)]
+
+    def of_segments(
+        self, system: str, ids: Sequence[str] | Sequence[int] | Ints, first: int
+    ) -> Floats:
+        """Return the scores of some segments, of which the first has a number, from 0."""
+        if system in self.in_order:
+            return self.in_order[system][first : first + len(ids)]
+        own = self.by_id.get(system, {})
+        return np.array([own.get(str(name), math.nan) for name in ids], np.float64)
+
+    def of_system(self, system: str) -> float:
+        """Return the system score; NaN if there is none, or if the segments' mean says the same."""
+        score, known = self.by_system.get(system, math.nan), self.known(system)
+        if math.isnan(score) or not len(known):
+            return score
+        mean = float(exact_sum(known)) / len(known)
+        return math.nan if math.isclose(score, mean, rel_tol=NEAR) else score
+
+    # ----------------------------------------------------------------------------- what is wrong
+
+    def check_system(self, system: str) -> None:
+        """Refuse a system that has no score."""
+        if system not in self.systems:
+            every = short(", ".join(self.systems) or "none")
+            has = f"it has those of {every}{nearest(system, self.systems)}"
+            raise InputError(f"{self.source}: no scores of system {quoted(system)}; {has}")
+        if not len(self.known(system)) and system not in self.by_system:
+            raise InputError(f"{self.source}: all scores of system {quoted(system)} are missing")
+
+    def check_order(self, system: str, segments: int) -> None:
+        """Refuse scores in the order of segments that are not one for each."""
+        count = len(self.in_order.get(system, ())) if system in self.in_order else segments
+        if count != segments:
+            told = f"found {count:,} scores, expected {segments:,}, one a segment"
+            raise InputError(f"{self.source}: system {quoted(system)}: {told}")
+
+    def check_ids(self, known: Callable[[str], bool], example: str) -> None:
+        """Refuse scores of a segment that is not there; `example` is an id that is."""
+        for name, place in self.places.items():
+            if not known(name):
+                told = f"a score of segment {quoted(name)}, which is not there"
+                how = f"segments go by their ids, such as {quoted(example)}"
+                raise InputError(f"{place}: {told}; {how} (lines of a file are numbered from 1)")
+
+
+Offered: TypeAlias = Mapping[str, Callable[[], GivenScores]]
+"""Metrics whose scores come with a set, by name, read when they are asked for."""
+
+
+def given_scores(
+    source: str,
+    scores: Mapping[str, object] | Sequence[float | None],
+    systems: Mapping[str, float] | None = None,
+) -> GivenScores:
+    """Return scores from Python, checked.
+
+    `scores[system]` has a score for each segment, or scores by id; a sequence alone is that of the
+    system `candidate`. None and NaN are missing.
+    """
+    given = scores if isinstance(scores, Mapping) else {"candidate": scores}
+    by_id, in_order = {}, {}
+    for system, own in given.items():
+        place = f"{source}, system {short(str(system))}"
+        if isinstance(own, Mapping):
+            named = {str(name): _score(f"{place}, {quoted(name)}", x) for name, x in own.items()}
+            if len(named) < len(own):
+                raise InputError(f"{place}: two segments have the same id")
+            by_id[str(system)] = named
+        else:
+            in_order[str(system)] = _in_order(place, own)
+    whole = {
+        str(system): _score(f"{source}, system {short(str(system))}", score)
+        for system, score in (systems or {}).items()
+    }
+    places = {name: f"{source}, system {system}" for system in by_id for name in by_id[system]}
+    known = {system: score for system, score in whole.items() if not math.isnan(score)}
+    if not (by_id or in_order or known):
+        raise InputError(f"{source}: no scores: expected those of at least one system")
+    return GivenScores(source, by_id, in_order, known, places)
+
+
+def _in_order(place: str, given: object) -> Floats:
+    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
+        told = f"found {quoted(given)}, expected a score for each segment, or scores by id"
+        raise InputError(f"{place}: {told}")
+    values = (_score(f"{place}, segment {i}", x) for i, x in enumerate(given, 1))
+    return np.array([*values], np.float64)
+
+
+def _score(place: str, given: object) -> float:
+    try:
+        value = math.nan if given is None else float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        value = math.inf
+    if math.isinf(value) or isinstance(given, str | bool):
+        raise InputError(f"{place}: found {quoted(given)}, expected a finite number or None")
+    return value

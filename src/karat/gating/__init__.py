@@ -1,0 +1,1 @@
+"""Gates: is a run as good as the baseline that was committed?"""

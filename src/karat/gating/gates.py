@@ -1,0 +1,249 @@
+"""`gate`: a run against the baseline that was committed, with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from karat.arrays import np
+from karat.errors import InputError, quoted
+from karat.gating.baseline_file import (
+    Baseline,
+    baseline_of,
+    check_replaceable,
+    read_baseline,
+    save_baseline,
+)
+from karat.gating.decisions import (
+    CORRECTIONS,
+    FAIL,
+    SIMULTANEOUS,
+    UNDECIDED,
+    VERDICTS,
+    GateRow,
+    decide,
+)
+from karat.gating.guards import (
+    Change,
+    GuardRow,
+    item_deltas,
+    item_guards,
+    loss_guard,
+    score_guards,
+    worst_changes,
+)
+from karat.gating.items import ItemScores
+from karat.gating.limits import LEAST_RESAMPLES, Limit, limits_of
+from karat.gating.matching import Paired, check_source, matched
+from karat.gating.sources import check_settings, item_scores
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.scoring import interval_fields
+from karat.stats.resampling import SEED
+from karat.storage.output import FilePath
+from karat.trials import check_trials
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateResult(Result):
+    """The verdict on a run: by metrics (`rows`) and by guards, and the items that lost most."""
+
+    rows: tuple[GateRow, ...]
+    guards: tuple[GuardRow, ...]
+    changes: tuple[Change, ...]
+    """The items that lost most by `changes_by`."""
+    changes_by: str
+    system: str
+    baseline: str
+    """The file of the baseline."""
+    items: int
+    signatures: Mapping[str, str]
+    how: Mapping[str, object]
+    """Settings of intervals and limits."""
+    unit: str = "unit"
+    """The word for what items carry."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """`fail` if any metric or guard fails, else `undecided` if any metric is, else `pass`."""
+        return next(verdict for verdict in VERDICTS if verdict in self.verdicts)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdict of each metric and guard, in their order."""
+        return (*(row.verdict for row in self.rows), *(row.verdict for row in self.guards))
+
+    @property
+    def failed(self) -> bool:
+        """True if the verdict is `fail`."""
+        return self.verdict == FAIL
+
+    @property
+    def undecided(self) -> bool:
+        """True if the verdict is `undecided`."""
+        return self.verdict == UNDECIDED
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence on each metric and guard, in the order of `verdicts`."""
+        from karat.gating.sentences import about_guard, about_row
+
+        guards = (about_guard(row, self.unit) for row in self.guards)
+        return (*map(about_row, self.rows), *guards)
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The baseline, the limits, and how intervals were made."""
+        return {"baseline": self.baseline, "metrics": tuple(self.signatures), **self.how}
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return "\n".join(self.signatures.values())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on how the verdict was made."""
+        drawn = f"{self.how['bootstrap']:,} bootstrap resamples of {self.items:,} items"
+        many = f", {CORRECTIONS[str(self.how['correction'])]}" if len(self.rows) > 1 else ""
+        told = (
+            f"Intervals of the difference: 95%, paired, from {drawn}{many}; those of few items are "
+            "widened as Student's t is. A metric fails if the "
+            "whole interval is below minus the tolerated drop, and passes if none of it is."
+        )
+        return (told, *self.remarks)
+
+    def __repr__(self) -> str:
+        return f"<GateResult: {self.verdict}; {'; '.join(self.sentences)}>"
+
+
+def gate(
+    output: Any,
+    references: Any = None,
+    metrics: Sequence[Any] | str | None = None,
+    *,
+    baseline: FilePath,
+    max_drop: Limit = 0.0,
+    min_score: Limit = None,
+    max_item_drop: Limit = None,
+    no_loss: bool = False,
+    correction: str = SIMULTANEOUS,
+    resamples: int = 1000,
+    seed: int = SEED,
+    examples: int = 10,
+    source: str = "texts",
+    progress: Progress = silent,
+    **settings: Any,
+) -> GateResult:
+    """Compare a run with a baseline file, and decide: pass, fail or undecided.
+
+    `output` are the texts of one system and `references` theirs, as for `score`; or what another
+    `source` scores, such as `nuggets`, and what it scores against; or `ItemScores`. `metrics` are
+    by default those of the baseline. `max_drop` is the tolerated loss, `min_score` a limit for the
+    score, `max_item_drop` one for the loss of any single item; each is a number, or a mapping from
+    metrics to numbers. With `no_loss` no item may lose what it carried (vital nuggets).
+    `correction` is `simultaneous` or `none`. `examples` is the number of items to show that
+    lost most. Other settings are the source's: for texts `ids`, `threads` and, in tables,
+    `candidate` and `id`.
+    """
+    _check(correction, resamples)
+    check_settings(gate, source, settings)
+    stored = read_baseline(baseline)
+    if metrics is None and not isinstance(output, ItemScores):
+        check_source(source, stored)
+        metrics = [one.name for one in stored.metrics]
+    scored = item_scores(output, references, metrics, source=source, progress=progress, **settings)
+    items, pairs = matched(scored, stored)
+    names = [pair.run.name for pair in pairs]
+    limits = {"max_drop": max_drop, "min_score": min_score, "max_item_drop": max_item_drop}
+    found = {name: limits_of(name, given, names) for name, given in limits.items()}
+    rows = decide(pairs, found["max_drop"], correction, resamples, seed, progress)
+    guards = score_guards(rows, found["min_score"])
+    guards += item_guards(pairs, items.ids, found["max_item_drop"])
+    guards += [loss_guard(items, stored)] if no_loss else []
+    shown = _shown(pairs, rows)
+    drawn = interval_fields(resamples, seed)
+    how = {**drawn, "correction": correction, **found, "no_loss": no_loss}
+    return GateResult(
+        rows,
+        tuple(guards),
+        worst_changes(shown, items, stored, examples),
+        shown.run.name,
+        items.system,
+        stored.path,
+        len(items.ids),
+        {pair.run.name: _signed(pair.run.signature, drawn) for pair in pairs},
+        how,
+        items.unit,
+        (*items.notes, *_unscored(pairs)),
+    )
+
+
+def _check(correction: str, resamples: int) -> None:
+    check_trials("resamples", resamples, LEAST_RESAMPLES)
+    if correction not in CORRECTIONS:
+        expected = f"expected one of {', '.join(CORRECTIONS)}"
+        raise InputError(f"correction {quoted(correction)}: {expected}")
+
+
+def write_baseline(
+    output: Any,
+    references: Any = None,
+    metrics: Sequence[Any] | str | None = None,
+    *,
+    baseline: FilePath,
+    texts: bool = False,
+    source: str = "texts",
+    progress: Progress = silent,
+    **settings: Any,
+) -> Baseline:
+    """Score a run and write it to a file, as the baseline of later ones; return it.
+
+    `metrics` are by default those of the file that is there, or those of the source. With `texts`
+    the file has the outputs, too, so that reports can show them. The others are those of `gate`.
+    A file that is there and is no baseline is not replaced.
+    """
+    check_settings(write_baseline, source, settings)
+    check_replaceable(baseline)  # before any work is done
+    if metrics is None and not isinstance(output, ItemScores):
+        metrics = _metrics_there(baseline, source)
+    items = item_scores(output, references, metrics, source=source, progress=progress, **settings)
+    made = baseline_of(items, baseline, texts)
+    save_baseline(made)
+    return made
+
+
+def _metrics_there(path: FilePath, source: str) -> list[str] | None:
+    """Return the metrics of the baseline that is to be replaced, if it can be read.
+
+    One of another source has other metrics.
+    """
+    try:
+        there = read_baseline(path)
+    except InputError:
+        return None
+    return [one.name for one in there.metrics] if there.source == source else None
+
+
+def _shown(pairs: Sequence[Paired], rows: Sequence[GateRow]) -> Paired:
+    """Return the metric whose changes are shown: the first of those with the worst verdict."""
+    worst = min(rows, key=lambda row: VERDICTS.index(row.verdict))
+    return pairs[rows.index(worst)]
+
+
+def _signed(signature: str, drawn: Mapping[str, object]) -> str:
+    return signature + "".join(f"|{name}={value}" for name, value in drawn.items())
+
+
+def _unscored(pairs: Sequence[Paired]) -> list[str]:
+    """Return sentences on items that have no score in the run or in the baseline."""
+    told = []
+    for pair in pairs:
+        count = int(np.isnan(item_deltas(pair)).sum())
+        if count:
+            name = pair.run.name
+            have = "item has" if count == 1 else "items have"
+            told.append(f"{count:,} {have} no score by {name}, now or in the baseline.")
+    return told

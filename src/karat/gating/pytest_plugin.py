@@ -1,0 +1,117 @@
+"""The pytest plugin: the fixture `karat_gate`, and `--karat-update`, which writes baselines.
+
+It is loaded by every run of pytest where Karat is installed, so that it imports nothing of Karat
+until the fixture is called.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+if TYPE_CHECKING:
+    from karat.gating.gates import GateResult
+
+
+class GateUndecided(UserWarning):
+    """A gate that its items cannot decide."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--karat-update`."""
+    group = parser.getgroup("karat")
+    group.addoption(
+        "--karat-update",
+        action="store_true",
+        help="write the baselines of karat_gate from this run; compare nothing",
+    )
+
+
+@pytest.fixture
+def karat_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult | None]:
+    """Fail the test if outputs are worse than their baseline; warn if that is undecided.
+
+    karat_gate(outputs, references, "chrf", max_drop=1.0) takes the arguments of `karat.gate`. The
+    baseline is a file beside the test, named after it, unless `baseline` names another. With
+    `undecided="fail"`, an undecided gate fails, too.
+    """
+    calls: list[str] = []
+
+    def check(
+        output: Any,
+        references: Any = None,
+        metrics: Any = None,
+        *,
+        baseline: Any = None,
+        undecided: str = "warn",
+        **how: Any,
+    ) -> GateResult | None:
+        __tracebackhide__ = True
+        if undecided not in ("warn", "fail"):
+            pytest.fail(f"undecided={undecided!r}: expected 'warn' or 'fail'", pytrace=False)
+        if baseline is None:
+            calls.append("")
+            baseline = _beside(request, len(calls))
+        if request.config.getoption("--karat-update"):
+            _update(output, references, metrics, baseline=baseline, **how)
+            return None
+        result = _gate(output, references, metrics, baseline=baseline, **how)
+        if result.failed or (result.undecided and undecided == "fail"):
+            raise AssertionError(_message(result))
+        if result.undecided:
+            warnings.warn(GateUndecided(_message(result)), stacklevel=2)
+        return result
+
+    return check
+
+
+_LIMITS = (
+    *("max_drop", "min_score", "max_item_drop", "no_loss"),
+    *("correction", "resamples", "seed", "examples"),
+)
+
+
+def _gate(*given: Any, **how: Any) -> GateResult:
+    from karat.gating.gates import gate
+
+    found: GateResult = _or_fail(gate, *given, **how)
+    return found
+
+
+def _update(*given: Any, **how: Any) -> None:
+    from karat.gating.gates import write_baseline
+
+    kept = {name: value for name, value in how.items() if name not in _LIMITS}
+    _or_fail(write_baseline, *given, **kept)
+
+
+def _or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
+    """Call a function; bad input fails the test with its sentence alone."""
+    from karat.errors import KaratError
+
+    try:
+        return function(*given, **how)
+    except KaratError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+def _beside(request: pytest.FixtureRequest, call: int) -> Any:
+    """Return the path of a test's baseline; further calls in one test are numbered."""
+    name = ".".join(request.node.nodeid.split("::")[1:])
+    number = f".{call}" if call > 1 else ""
+    name = f"{request.path.stem}.{quote(name, safe='[]')}{number}.gate.tsv"
+    return request.path.with_name(name)
+
+
+def _message(result: GateResult) -> str:
+    checks = zip(result.verdicts, result.sentences, strict=True)
+    lines = [f"karat gate: {result.verdict} (baseline {result.baseline})"]
+    lines += [f"  {verdict}: {sentence}" for verdict, sentence in checks]
+    for one in result.changes[:3]:
+        lines.append(f"  item {one.item} lost {-one.delta:.4g} by {result.changes_by}:")
+        lines += [f"    reference: {one.reference}", f"    output:    {one.output}"]
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""Sources of scores per item: texts with metrics here, others by the registry `sources`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from karat.errors import InputError, quoted
+from karat.gating.items import ItemScores
+from karat.progress import Progress, silent
+from karat.registry import Registry, call, check_that, load, returned
+from karat.settings import nearest
+
+
+class Source(NamedTuple):
+    """A source of scores per item, its functions as "module:function" or themselves."""
+
+    read: Any
+    """From an output, what it is scored against, names of measures (None: the usual ones),
+    `progress` and settings to `ItemScores`."""
+    options: Any = None
+    """Decorator that adds the source's options to `karat gate` and passes them under the source's
+    name: a mapping of settings with `against`, or None if the options were not given."""
+
+
+SOURCES: Registry[Source] = Registry(
+    "sources",
+    "source",
+    {"texts": Source("karat.gating.texts:read_texts")},
+    check=check_that(lambda found: isinstance(found, Source), "source", "a karat.Source"),
+)
+
+
+def check_settings(function: Callable[..., Any], source: str, given: Iterable[str]) -> None:
+    """Refuse settings that neither a function of gates nor its source has."""
+    own, more = (
+        inspect.signature(one).parameters for one in (function, load(SOURCES[source].read))
+    )
+    if any(one.kind is one.VAR_KEYWORD for one in more.values()):
+        return  # the source looks at them itself
+    both = [*own.values(), *more.values()]
+    known = list(dict.fromkeys(one.name for one in both if one.kind is one.KEYWORD_ONLY))
+    for name in given:
+        if name not in known:
+            told = f"expected one of {', '.join(known)}{nearest(name, known)}"
+            raise InputError(f"setting {quoted(name)} of {function.__name__}: {told}")
+
+
+def item_scores(
+    output: Any,
+    against: Any = None,
+    measures: Sequence[Any] | str | None = None,
+    *,
+    source: str = "texts",
+    progress: Progress = silent,
+    **settings: Any,
+) -> ItemScores:
+    """Return the scores of an output, item by item, from a source.
+
+    `against` is what the source scores against: references for texts, a key for nuggets. The other
+    settings are the source's own.
+    """
+    if isinstance(output, ItemScores):
+        if against is not None or measures is not None or settings:
+            given = "leave references, metrics and settings out"
+            raise InputError(f"the output is scored already, item by item: {given}")
+        return output
+    check_settings(item_scores, source, settings)
+    read = load(SOURCES[source].read)
+    found: ItemScores = call(
+        f"source {source}",
+        read,
+        lambda: read(output, against, measures, progress=progress, **settings),
+        returned(ItemScores, "ItemScores"),
+    )
+    return found if found.source == source else replace(found, source=source)

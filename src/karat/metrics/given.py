@@ -1,0 +1,328 @@
+"""Given scores as a metric: what another program said of the same outputs.
+
+Statistics are the sum of the scores, how many there are, and how many segments there are:
+
+    score = sum of scores / number of scores
+
+A system score that was given and is not this mean stands in its place, for whole systems alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat.arrays import Flags, Floats, NDArray, np
+from karat.errors import InputError, MetricError, quoted, short
+from karat.evalset.formats.score_files import read_scores
+from karat.evalset.given_scores import GivenScores, Offered, given_scores
+from karat.metrics.base import Metric
+from karat.metrics.outputs import Outputs, SegmentNames
+from karat.settings import nearest, setting, to_text
+
+if TYPE_CHECKING:
+    from karat.metrics.pairs import Pairs
+
+LOWER = frozenset(
+    ["ter", "wer", "cer", "per", "cder", "hter", "mwer", "metricx", "ppl", "perplexity"]
+)
+"""Metrics of which lower scores are better; all at or below 0, they were negated."""
+HIGHER = frozenset(
+    [
+        *("bartscore", "bertscore", "bleu", "bleurt", "chrf", "comet", "cometkiwi", "f200spbleu"),
+        *("gemba", "mee", "mee4", "meteor", "mqm", "nist", "prism", "prismref", "prismsrc"),
+        *("rouge", "sacrebleu", "spbleu", "unite", "xcomet", "yisi"),
+    ]
+)
+"""Metrics of which higher scores are better."""
+_SYSTEM = {
+    "given": "the score that the system was given, where it has one",
+    "mean": "the mean of its segment scores",
+}
+_WAYS = (
+    "given:file=scores.tsv reads a file, given:column=NAME a column of the table, "
+    "given:metric=NAME what the evaluation set offers"
+)
+
+
+@dataclass(frozen=True)
+class Given(Metric):
+    """Scores that another program gave to the same outputs; the mean of segments, or of systems."""
+
+    name: ClassVar[str] = "given"
+    title: ClassVar[str] = "Given scores"
+    score_range: ClassVar[str] = "that of the scores"
+    bounded: ClassVar[bool] = False
+    reads_texts: ClassVar[bool] = False
+    aliases: ClassVar[Mapping[str, str]] = {"name": "metric"}
+    alone: ClassVar[bool] = False
+    """True where segments are scored, and no system scores stand in their place."""
+
+    file: str | None = setting(
+        None, "File with the columns system, segment and score.", kind=str, place=True
+    )
+    metric: str | None = setting(
+        None,
+        "Name of the metric, as it is shown; without file, that of scores that come with the set "
+        "(a pattern such as * or COMET* takes several).",
+        kind=str,
+    )
+    column: str | None = setting(
+        None, "Column of scores: of the file, or else of the table that is scored.", kind=str
+    )
+    higher: bool | None = setting(
+        None, "Whether higher scores are better (none: by the name).", kind=bool
+    )
+    system: str = setting("given", "Score of a whole system.", choices=_SYSTEM)
+    digest: str | None = setting(
+        None,
+        "Digest of the scores, as signatures have it; others are refused.",
+        kind=str,
+        compare=False,
+    )
+
+    # ------------------------------------------------------------------------------- its scores
+
+    @cached_property
+    def given(self) -> GivenScores:
+        """All scores, of systems and segments."""
+        if self.file is None:
+            raise InputError(f"{self} has no scores here: {_WAYS}")
+        return self._checked(read_scores(self.file, self.column))
+
+    def _checked(self, found: GivenScores) -> GivenScores:
+        if self.digest not in (None, found.digest):
+            told = f"the scores of {found.source} have the digest {found.digest}"
+            raise MetricError(f"{self}: {told}: they are not those of the signature")
+        return found
+
+    def taking(self, found: GivenScores) -> Given:
+        """Return this metric with its scores."""
+        made = copy.copy(self)
+        made.__dict__["given"] = self._checked(found)
+        return made
+
+    @property
+    def of_table(self) -> bool:
+        """True if the scores are a column of the table that is scored."""
+        return self.file is None and self.column is not None and "given" not in self.__dict__
+
+    @property
+    def here(self) -> bool:
+        """True if the scores can be looked at now."""
+        return self.file is not None or "given" in self.__dict__
+
+    @property
+    def label(self) -> str:
+        """The short name."""
+        stem = "" if self.file is None else PurePath(self.file).name.partition(".")[0]
+        return self.metric or self.column or stem or self.name
+
+    def offered_by(self, offered: Offered) -> Sequence[Metric]:
+        """Return the metrics of a set that the name, or its pattern, stands for."""
+        if self.here or self.of_table:
+            return (self,)
+        wanted = self.metric or "*"
+        chosen = [wanted] if wanted in offered else []
+        if any(c in wanted for c in "*?["):
+            chosen = [name for name in offered if fnmatchcase(name, wanted)]
+        if not offered:
+            raise InputError(f"{self} has no scores here: {_WAYS}")
+        if not chosen:
+            has = f"it offers {short(', '.join(offered))}"
+            raise InputError(
+                f"{self}: the set has no scores of {quoted(wanted)}{nearest(wanted, offered)} "
+                f"({has}); {_WAYS}"
+            )
+        settings = {f.name: getattr(self, f.name) for f in self.settings()}
+        return [type(self)(**{**settings, "metric": n}).taking(offered[n]()) for n in chosen]
+
+    # ------------------------------------------------------------------------------ its direction
+
+    @cached_property
+    def _word(self) -> str:
+        words = [word for word in re.split(r"[^a-z0-9]+", self.label.lower()) if word]
+        return words[0] if words else ""
+
+    @property
+    def sign(self) -> int:
+        """1 if higher is better: as it says, as the set has it, or by the name of the metric."""
+        if self.higher is not None:
+            return 1 if self.higher else -1
+        turned = self.here and (self.given.oriented or self.given.negated)
+        return -1 if self._word in LOWER and not turned else 1
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return what is taken for granted, and what system scores mean."""
+        return tuple(f"{self}: {note}." for note in (*self._direction(), *self._of_systems()))
+
+    def _direction(self) -> Iterator[str]:
+        if self.higher is not None or (self.here and self.given.oriented):
+            return
+        if self.sign < 0:
+            yield "lower is better, by its name; higher=yes says otherwise"
+        elif self._word in LOWER:
+            yield "higher is better, since scores are below 0, none above; higher=no says otherwise"
+        elif self._word not in HIGHER:
+            yield "higher is taken to be better; higher=no says otherwise"
+
+    def _of_systems(self) -> Iterator[str]:
+        if not self.here:
+            return
+        if not self.given.has_segments:
+            yield "systems have scores, segments have none"
+        elif self.system == "given" and self.given.has_system_scores:
+            yield (
+                "systems have scores that are not the mean of their segments' scores; resamples "
+                "of segments leave them as they are (system=mean takes the mean)"
+            )
+
+    # --------------------------------------------------------------------------------- its rows
+
+    def columns(self) -> tuple[str, ...]:
+        """The sum of scores, their number, that of segments; system scores, and their number."""
+        return "sum", "known", "segments", "system_sum", "system_known"
+
+    def rows(self, pairs: Pairs) -> Floats:
+        """The score of each segment, 0 where there is none, and the system's."""
+        outputs = pairs.outputs
+        values, whole = self._column(outputs) if self.of_table else self._looked_up(outputs)
+        parts = *_known(values), np.ones(outputs.count), *_known(whole)
+        return np.stack(parts, axis=1)
+
+    def _column(self, outputs: Outputs) -> tuple[Floats, Floats]:
+        values = outputs.columns.get(self.column or "")
+        if values is None:
+            raise InputError(f"{self} is a column of a table, and no table is scored: {_WAYS}")
+        return values, np.full(len(values), np.nan)
+
+    def _looked_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
+        scores, ids = self.given, outputs.segments()
+        values, whole = np.full((2, outputs.count), np.nan)
+        if outputs.of_table and scores.has_segments and (outputs.ids is None or scores.in_order):
+            wanted = "scores by the ids of segments, and a column of ids (--id COLUMN)"
+            raise InputError(f"{self}: a table needs {wanted}")
+        for system, places in outputs.by_system():
+            scores.check_system(system)
+            own = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
+            values[places] = scores.of_segments(system, own, outputs.first)
+            if self.system == "given":
+                whole[places] = scores.of_system(system)
+        return values, whole
+
+    def table_columns(self) -> tuple[str, ...]:
+        """The column of scores, if it is one of the table."""
+        return (self.column,) if self.of_table and self.column else ()
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        """The mean of the scores, or the system score; NaN where there is neither."""
+        total, known, segments, whole, systems = np.asarray(rows, np.float64).T
+        mean = np.divide(total, known, out=np.full(len(rows), np.nan), where=known > 0)
+        value = mean
+        if not self.alone:
+            value = np.divide(whole, systems, out=mean.copy(), where=systems > 0)
+        return {"value": value, "mean": mean, "known": known, "segments": segments}
+
+    def has_score(self, rows: NDArray[Any]) -> Flags:
+        """Return whether each segment has a score."""
+        found: Flags = rows[:, 1] > 0
+        return found
+
+    def without_scores(self, rows: NDArray[Any], left_out: Flags) -> NDArray[Any]:
+        """Return the rows as if some segments had no score."""
+        made: NDArray[Any] = rows.copy()
+        made[left_out, :2] = 0
+        return made
+
+    def of_segments(self) -> Metric:
+        """Return what scores segments, where system scores have no part."""
+        made = copy.copy(self)
+        made.__dict__["alone"] = True
+        return made
+
+    def of_documents(self) -> Metric:
+        """Return the mean over the segments of a document."""
+        return self.of_segments()
+
+    # ------------------------------------------------------------------------------- its checks
+
+    def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
+        """Refuse systems without scores, and scores of segments that are not there."""
+        if self.of_table:
+            raise InputError(f"{self} is a column of a table, and no table is scored: {_WAYS}")
+        for system in systems:
+            self.given.check_system(system)
+            self.given.check_order(system, segments.count)
+        self.given.check_ids(segments.known, (segments.listed() or ["1"])[0])
+
+    def check_used(self, system: str, total: NDArray[Any]) -> None:
+        """Refuse scores that no row of a whole table has asked for."""
+        there = len(self.given.known(system)) if self.here else 0
+        if there > total[1]:
+            more = f"{there - int(total[1]):,} of {there:,} scores of system {quoted(system)}"
+            raise InputError(f"{self.given.source}: the table has no segments for {more}")
+
+    def check_resampled(self, system: str, total: NDArray[Any]) -> None:
+        """Refuse a system score that does not come from segments."""
+        if total[4] > 0:
+            mean = "; system=mean takes the mean of segment scores" if total[1] > 0 else ""
+            raise InputError(
+                f"{self}: the score of system {quoted(system)} does not come from scores of its "
+                f"segments, which intervals and tests draw{mean or ': leave this metric out'}"
+            )
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """Return how many segments have no score."""
+        known, segments = int(row[1]), int(row[2])
+        if known == segments or (row[4] > 0 and not known):
+            return ()
+        missing = f"{segments - known:,} of {segments:,} segments"
+        return (f"{missing} {'has' if segments - known == 1 else 'have'} no score",)
+
+    # -------------------------------------------------------------------------------- its names
+
+    def digested(self) -> str:
+        """Return the name with the digest of the scores."""
+        settings = {f.name: getattr(self, f.name) for f in self.settings()}
+        return str(type(self)(**{**settings, "digest": self._full_digest()}))
+
+    def method(self, references: int | None) -> str:
+        """Return the signature without the digest of the scores: every run has its own."""
+        return self.signature(references).replace(f",digest={self._full_digest()}", "")
+
+    def _full_digest(self) -> str | None:
+        return self.given.digest if self.here else self.digest
+
+    def _full(self, name: str) -> str:
+        return to_text(self._full_digest()) if name == "digest" else super()._full(name)
+
+
+def given(
+    name: str,
+    scores: Mapping[str, object] | Sequence[float | None],
+    *,
+    systems: Mapping[str, float] | None = None,
+    higher: bool | None = None,
+) -> Given:
+    """Return scores that were made elsewhere as a metric.
+
+    Args:
+        name: the metric's name, which is shown and decides the direction unless `higher` does.
+        scores: for each system a score for each segment, in their order, or scores by the ids of
+            segments; None and NaN are missing. A list alone is of the system `candidate`.
+        systems: scores of whole systems, where they are not the mean of their segments' scores.
+        higher: whether higher scores are better.
+    """
+    return Given(metric=name, higher=higher).taking(given_scores(name, scores, systems))
+
+
+def _known(scores: Floats) -> tuple[Floats, Floats]:
+    """Return scores with 0 for those that are missing, and 1 where there is one."""
+    known = ~np.isnan(scores)
+    return np.where(known, scores, 0.0), known.astype(np.float64)

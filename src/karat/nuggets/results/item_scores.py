@@ -1,0 +1,122 @@
+"""Nuggets as a source of scores per item: a run's questions, and the vital nuggets they carry."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from karat.arrays import Floats, NDArray, np
+from karat.errors import InputError, quoted
+from karat.gating.items import ItemScores, ItemText, Measured, digest
+from karat.nuggets.formats.loading import open_runs
+from karat.nuggets.results.scoring import NuggetScoring, score_nuggets
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+
+MEASURES = ("f", "A", "V", "W")
+"""Scores that are means over questions: the official F, and shares of nuggets."""
+
+
+_READING = ("judgements", "model_judges", "ties", "skip_unknown")
+
+
+@dataclass(frozen=True)
+class QuestionMean:
+    """The mean of a score over the questions that have it."""
+
+    score: str
+    sign: int = 1
+    full_scale: float = 1.0
+
+    def __str__(self) -> str:
+        return self.score
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the numbers in a row: a score, and 1 if there is one."""
+        return "sum", "questions"
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        """Return sums divided by numbers of questions."""
+        total, count = np.asarray(rows, dtype=np.float64).T
+        return {"value": np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)}
+
+    def of_segments(self) -> QuestionMean:
+        """Return the same: a question is a mean of one."""
+        return self
+
+
+def read_questions(
+    run: Any,
+    key: Any = None,
+    measures: Sequence[str] | str | None = None,
+    *,
+    progress: Progress = silent,
+    **how: Any,
+) -> ItemScores:
+    """Return the scores of a run, question by question, and the vital nuggets of each answer.
+
+    `run` is a file or the tag of a run that comes with the key, or a `NuggetSet` with one run.
+    `how` has arguments of `load_nuggets` (judgements, model_judges, ties, skip_unknown) and of
+    `score_nuggets` (guess, classifier, corrected, and the settings of F as `how`).
+    """
+    names = [measures] if isinstance(measures, str) else list(measures or ("f",))
+    for name in names:
+        if name not in MEASURES:
+            known = f"expected one of {', '.join(MEASURES)}"
+            raise InputError(f"measure {quoted(str(name))} of nuggets: {known}")
+    found = run
+    if not isinstance(run, NuggetSet):
+        if key is None:
+            raise InputError("no key was given: nuggets are scored against one")
+        more = {name: how.pop(name) for name in _READING if name in how}
+        guess = how.get("guess", True)
+        found = open_runs((run,), key, guess, progress=progress, **more)
+    if len(found.runs) != 1:
+        raise InputError(f"{found.name} has {len(found.runs)} runs: a gate takes one")
+    return _items(score_nuggets(found, progress=progress, **how), names)
+
+
+def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
+    (one,), rows = done.scored, done.questions
+    key, strict = done.nuggets.key, done.how.strict
+    tables = {name: [_cells(getattr(row, name)) for row in rows] for name in names}
+    # `responses` counts those of the run: it is no setting
+    signed = re.sub(r",responses=\d+|\|interval=[^|]*", "", done.signature)
+    measured = [
+        Measured(QuestionMean(name), f"{name}:{signed}", np.array(table))
+        for name, table in tables.items()
+    ]
+    carried = []
+    for row in rows:
+        decided, nuggets = one.decided[row.question].credit(strict), key.questions[row.question]
+        both = zip(nuggets.nuggets, decided, strict=True)
+        carried.append(tuple(n.id for n, credit in both if n.vital and credit is not None))
+
+    def shown(places: Sequence[int]) -> list[ItemText]:
+        ids = [rows[at].question for at in places]
+        answers = (" / ".join(r.text for r in one.run.responses(id)) for id in ids)
+        asked = (key.questions[id].text for id in ids)
+        return [ItemText(*pair) for pair in zip(answers, asked, strict=True)]
+
+    ids = tuple(row.question for row in rows)
+    about = one.run.tag, ids, tuple(measured), _against(done.nuggets), shown, "nuggets"
+    return ItemScores(*about, tuple(carried), "vital nugget", done.notes)
+
+
+def _cells(value: float | None) -> tuple[float, int]:
+    known = value is not None and not math.isnan(value)
+    return (float(value), 1) if known and value is not None else (0.0, 0)
+
+
+def _against(nuggets: NuggetSet) -> str:
+    """Return the digest of the key and of the judgements."""
+    parts: list[tuple[str, Any]] = [
+        (f"question {id}", [(n.id, n.descriptions, n.vital, n.votes) for n in question.nuggets])
+        for id, question in nuggets.key.questions.items()
+    ]
+    rows = nuggets.judgements.rows
+    judged = sorted([*row.words, str(row.value), row.judge, row.kind] for row in rows)
+    return digest([*parts, ("judgements", judged)])

@@ -1,0 +1,51 @@
+"""Tokens of long texts in temporary files, read part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from karat.arrays import np
+from karat.storage.array_file import ArrayFile
+from karat.text.recipe import Recipe
+from karat.text.segments import Segments
+from karat.text.tokens import Tokens, Vocab, token_parts
+
+_PURPOSE = "the words of a text are held there"
+
+
+class StoredTokens:
+    """The ids of words in temporary files; the vocabulary is in memory."""
+
+    def __init__(self) -> None:
+        self.vocab = Vocab()
+        self._ids, self._offsets = ArrayFile("int32", _PURPOSE), ArrayFile("int64", _PURPOSE)
+        self._offsets.append(np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def append(self, tokens: Tokens) -> None:
+        """Add the next segments."""
+        self._offsets.append(tokens.offsets[1:] + len(self._ids))
+        self._ids.append(tokens.ids)
+
+    def part(self, start: int, stop: int) -> Tokens:
+        """Return some of the segments."""
+        offsets = self._offsets.read(start, stop + 1)
+        ids = self._ids.read(int(offsets[0]), int(offsets[-1]))
+        return Tokens(ids, offsets - offsets[0], self.vocab)
+
+
+Words = Tokens | StoredTokens
+"""The words of a text, in memory or in files."""
+
+
+def stored_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
+    """Cut one or more texts into words, one after the other; `work` is `threads`, `progress`."""
+    found = StoredTokens()
+    for text in texts:
+        for part in token_parts(text, recipe, found.vocab, **work):
+            found.append(part)
+            text.release(0, len(text))
+    return found

@@ -1,0 +1,1 @@
+"""Training of models, stage by stage."""

@@ -1,0 +1,67 @@
+"""The report of `score --worst` and `--best`: segments with their scores and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.metrics.base import Metric
+from karat.ranked_segments import RankedSegment, RankedSegments
+from karat.report.documents.scores import SEGMENT, SYSTEM, decimals
+from karat.report.model.table import Cell, Column, Document, Readers, Table
+
+_ID = Column("id", "Id", help="The id of the segment.")
+_RANK = Column("rank", "Rank", align="right", help="1 is the worst, or the best.")
+_TEXTS = (
+    Column("text", "Text", help="References and the candidate.", wrap=True, readers="people"),
+    Column("candidate", "Candidate", readers="programs"),
+    Column("references", "References", readers="programs", help="All of them, a line each."),
+)
+
+MOST_SHOWN = 3
+"""Metrics whose scores people see; of more than that, only the one that ranks."""
+
+
+def ranked_document(ranked: RankedSegments, command: str) -> Document:
+    """Return a table of the worst segments and one of the best, those that were asked for."""
+    asked = [which for which in ("worst", "best") if ranked.settings[which]]
+    tables = [_table(ranked, which, number == 0) for number, which in enumerate(asked)]
+    title = f"{' and '.join(asked).capitalize()} segments by {ranked.metric}"
+    return Document(title, tuple(tables), command, ranked.signatures, ranked.notes)
+
+
+def _table(ranked: RankedSegments, which: str, first: bool) -> Table:
+    rows = [row for row in ranked.rows if row.which == which]
+    metrics = list(dict.fromkeys(m for row in rows for m in row.scores))
+    metrics.sort(key=lambda m: m != ranked.metric)  # the one that ranks comes first
+    readers: list[Readers] = ["all"] * len(metrics)
+    if len(metrics) > MOST_SHOWN:  # so that there is room for the texts
+        readers[1:] = ["programs"] * (len(metrics) - 1)
+    named = any(row.text.id is not None for row in rows)
+    columns = (
+        *(SYSTEM, _RANK, _ID if named else SEGMENT),
+        *(
+            Column(str(m), str(m), align="right", help=f"Score by {m}.", readers=who)
+            for m, who in zip(metrics, readers, strict=True)
+        ),
+        *_TEXTS,
+    )
+    title = f"{which.capitalize()} segments by {ranked.metric}"
+    cells = tuple(_cells(row, metrics) for row in rows)
+    # The first table is the one of data frames, whatever was asked for.
+    return Table("rows" if first else which, title, columns, cells, group="system")
+
+
+def _cells(row: RankedSegment, metrics: Sequence[Metric]) -> dict[str, Cell]:
+    refs = row.text.references
+    names = [f"reference {n}" for n in range(1, len(refs) + 1)] if len(refs) > 1 else ["reference"]
+    lines = [f"{name}: {text}" for name, text in zip(names, refs, strict=True)]
+    return {
+        "system": row.system,
+        "rank": row.rank,
+        "segment": row.segment + 1,
+        "id": row.text.id,
+        **{str(m): decimals(m, row.scores[m]) for m in metrics},
+        "text": "\n".join([*lines, f"candidate: {row.text.candidate}"]),
+        "candidate": row.text.candidate,
+        "references": "\n".join(refs),
+    }

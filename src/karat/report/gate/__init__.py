@@ -1,0 +1,1 @@
+"""What `karat gate` writes for machines that run tests: JUnit files and GitHub annotations."""

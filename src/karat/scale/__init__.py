@@ -1,0 +1,1 @@
+"""Scale: table pieces on the workers of Dask, Spark and Ray."""

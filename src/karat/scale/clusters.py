@@ -1,0 +1,176 @@
+"""Clusters: settings, addresses, pieces and failures, the same for every engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, ClassVar
+
+from karat import __version__
+from karat.arrow.engines import Engine
+from karat.arrow.pieces import Piece
+from karat.errors import InputError, MetricError, MissingExtra, short
+from karat.progress import as_threads
+from karat.settings import setting
+
+ANSWER_SECONDS = 5.0
+"""Time in which an address must answer."""
+ATTEMPTS = 4
+"""Number of times that a piece is tried while workers die."""
+
+
+@dataclass(frozen=True)
+class Cluster(Engine):
+    """An engine whose workers are other processes, on this machine or elsewhere."""
+
+    title: ClassVar[str]
+    """Name in messages."""
+    address: str | None = setting(
+        None, "Address of a cluster; by default a local one is started.", kind=str, place=True
+    )
+    workers: int | None = setting(
+        None, "Workers of a local cluster; by default one for each processor.", kind=int, low=1
+    )
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        super().__post_init__()
+        if self.address is not None and self.workers is not None:
+            told = "address and workers are both given, but a running cluster has its own workers"
+            raise MetricError(f"{self.name}: {told}: leave one out")
+
+    def local_workers(self, pieces: int) -> int:
+        """Return the number of workers to start for so many pieces."""
+        return max(1, min(as_threads(self.workers), pieces))
+
+    # ---------------------------------------------------------------------------------- failures
+
+    def unreachable(self, why: str) -> InputError:
+        """Return the error for an address that cannot be used."""
+        return InputError(f"{self.title} at {self.address}: {why}: is it running there?")
+
+    def not_started(self, error: BaseException | str) -> InputError:
+        """Return the error for a cluster that did not start."""
+        if self.address is not None:
+            return self.unreachable(first_line(error))
+        return InputError(f"{self.title} does not start on this machine: {first_line(error)}")
+
+    def lost_workers(self, piece: Piece) -> InputError:
+        """Return the error for a piece whose workers died ATTEMPTS times."""
+        return InputError(
+            f"{place_of(piece)}: {ATTEMPTS} {self.title} workers died on this piece, most likely "
+            "for lack of memory: use fewer workers, or give them more memory"
+        )
+
+    def failed(self, piece: Piece | None, error: str) -> InputError:
+        """Return the error for work that raised one, on a piece if it is known."""
+        where = f"{place_of(piece)}: " if piece else ""
+        return InputError(
+            f"{where}a {self.title} worker failed: {error} (every worker needs Karat "
+            f"{__version__}, its extras and the same files)"
+        )
+
+    def gone(self) -> InputError:
+        """Return the error for a cluster that ended before the work did."""
+        where = "on this machine" if self.address is None else f"at {self.address}"
+        told = f"{self.title} {where} went away before the work was done"
+        return InputError(f"{told}: start it again")
+
+
+def first_line(error: BaseException | str) -> str:
+    """Return the first line of a message, or the kind of an error that has none."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return short(lines[0]).rstrip(".")
+
+
+def place_of(piece: Piece) -> str:
+    """Return the file and the first row of a piece, for messages."""
+    return f"{piece.name}, from row {piece.first + 1:,}"
+
+
+def import_extra(module: str, title: str, extra: str) -> Any:
+    """Import a module of an optional package, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        if error.name and error.name.partition(".")[0] != module.partition(".")[0]:
+            told = f"{title} cannot be used, because {error.name} is not installed"
+        else:
+            told = f"{title} is not installed"
+        raise MissingExtra(f"{told}: pip install 'karat[{extra}]'") from error
+
+
+def absolute(piece: Piece) -> Piece:
+    """Return a piece that workers find from any working directory."""
+    if "://" in piece.path:
+        return piece
+    return replace(piece, path=os.path.abspath(piece.path))
+
+
+def check_listening(cluster: Cluster, places: str) -> None:
+    """Refuse an address, `host:port` or several with commas, at which nobody listens."""
+    why = "no host:port"
+    for place in places.split(","):
+        host, _, port = place.rpartition(":")
+        if not (host and port.isdigit() and int(port) < 1 << 16):
+            raise cluster.unreachable(f"expected host:port, found {short(place)}")
+        why = _why_not(host.strip("[]"), int(port))
+        if not why:
+            return
+    raise cluster.unreachable(why)
+
+
+def _why_not(host: str, port: int) -> str:
+    """Return why nobody can be reached; nothing if somebody listens.
+
+    A DNS lookup can block, so it runs in its own thread.
+    """
+    found = [f"no answer in {ANSWER_SECONDS:.0f} seconds"]
+
+    def connect() -> None:
+        try:
+            socket.create_connection((host, port), ANSWER_SECONDS).close()
+            found.append("")
+        except TimeoutError:
+            pass
+        except OSError as error:
+            found.append((error.strerror or str(error)).lower())
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(ANSWER_SECONDS)
+    return found[-1]
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Put off Ctrl-C while processes start: nobody would end those that are half started.
+
+    Does nothing outside the main thread, and where the handler is not one of Python's.
+    """
+    asked: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is not None:  # else a handler in C, which Python cannot set again
+        try:
+            signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+        except ValueError:  # not the main thread
+            before = None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
+
+
+def on_this_machine(address: str) -> bool:
+    """Return whether an address is a loopback one."""
+    host = address.partition("://")[2] or address
+    return host.startswith(("127.", "localhost:", "[::1]:"))

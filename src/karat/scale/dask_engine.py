@@ -1,0 +1,227 @@
+"""Dask: pieces as plain tasks of a `distributed` cluster, a window of them at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
+
+from karat.arrow.engines import Report, Work
+from karat.arrow.pieces import Piece
+from karat.scale.clusters import (
+    ANSWER_SECONDS,
+    ATTEMPTS,
+    Cluster,
+    absolute,
+    first_line,
+    import_extra,
+    interrupts_later,
+)
+
+T = TypeVar("T")
+
+_CONFIG = {
+    "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
+    "distributed.worker.profile.enabled": False,  # it would look at the stacks every 10 ms
+}
+_QUICK_ANSWER = {"distributed.comm.timeouts.connect": f"{ANSWER_SECONDS}s"}
+_LEAST_WINDOW = 8
+_PAUSE = 0.02
+"""Seconds between two looks for results."""
+_PATIENCE = {True: 60.0, False: 600.0}
+"""Seconds that a cluster may be without workers: one of this machine, one elsewhere."""
+
+
+@dataclass(frozen=True)
+class Dask(Cluster):
+    """A cluster of Dask's `distributed`, such as tcp://host:8786."""
+
+    name: ClassVar[str] = "dask"
+    title: ClassVar[str] = "Dask"
+
+    @contextmanager
+    def running(self, pieces: int) -> Iterator[DaskRunner]:
+        """Start local workers, or connect to a scheduler."""
+        distributed = import_extra("distributed", self.title, "dask")
+        dask = import_extra("dask", self.title, "dask")
+        # Workers of a busy machine take their time; an address must answer at once.
+        config = _CONFIG if self.address is None else _CONFIG | _QUICK_ANSWER
+        with _quiet_client(), dask.config.set(config), ExitStack() as stack:
+            if self.address is None:
+                stack.enter_context(_without_script())
+                workers = self.local_workers(pieces)
+                client = self._local(distributed, workers, stack)
+            else:
+                workers = 0
+                client = self._connected(distributed, stack)
+            yield DaskRunner(self, distributed, client, workers)
+
+    def _local(self, distributed: ModuleType, workers: int, stack: ExitStack) -> Any:
+        with interrupts_later(), _interrupts_blocked():
+            try:
+                cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",  # None would be port 8787 of all networks
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+                stack.enter_context(cluster)
+                return stack.enter_context(distributed.Client(cluster, set_as_default=False))
+            except (OSError, RuntimeError, ValueError) as error:
+                raise self.not_started(error) from error
+
+    def _connected(self, distributed: ModuleType, stack: ExitStack) -> Any:
+        try:
+            kind = asyncio.run(_kind_of_server(str(self.address)))
+        except (OSError, ValueError, TypeError, asyncio.TimeoutError) as error:
+            raise self.unreachable(f"no answer in {ANSWER_SECONDS:.0f} seconds") from error
+        if kind != "Scheduler":
+            raise self.unreachable(f"this is a Dask {kind}, expected a scheduler")
+        try:
+            client = distributed.Client(self.address, timeout=ANSWER_SECONDS, set_as_default=False)
+            stack.enter_context(client)
+            client.wait_for_workers(1, timeout=ANSWER_SECONDS)
+        except (OSError, asyncio.TimeoutError) as error:
+            raise self.unreachable("the scheduler has no workers") from error
+        return client
+
+
+@contextmanager
+def _quiet_client() -> Iterator[None]:
+    """Silence the client's log: that a scheduler went away is told in one sentence."""
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+async def _kind_of_server(address: str) -> str:
+    """Return what answers; a client would wait longer, and print a traceback."""
+    core = import_extra("distributed.core", "Dask", "dask")
+
+    async def ask() -> str:
+        async with core.rpc(address, timeout=ANSWER_SECONDS) as remote:
+            return str((await remote.identity()).get("type"))
+
+    return await asyncio.wait_for(ask(), ANSWER_SECONDS)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT in this thread, and in all threads and processes that it starts.
+
+    A terminal sends Ctrl-C to workers as well: they leave it to the client, which ends them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # now: its start unblocks SIGINT in whatever thread it is
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Hide the file of the main script: new workers would run it once more, cluster and all."""
+    script = sys.modules["__main__"]
+    stand_in = ModuleType("__main__")
+    hidden = {"__file__": None, "__spec__": None}
+    vars(stand_in).update({**vars(script), **hidden})
+    sys.modules["__main__"] = stand_in
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+
+
+class DaskRunner:
+    """A client of a scheduler that has workers."""
+
+    def __init__(self, engine: Dask, distributed: Any, client: Any, started: int) -> None:
+        self._engine, self._distributed, self._client = engine, distributed, client
+        self._started = started
+
+    def run(
+        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+    ) -> Iterator[tuple[int, T]]:
+        """Yield results as they come; some pieces for each worker are under way."""
+        waiting = iter(enumerate(pieces))
+        flying: dict[Any, int] = {}
+        stream = self._distributed.as_completed(
+            with_results=True, raise_errors=False, loop=self._client.loop
+        )
+        try:
+            self._submit(work, waiting, flying, stream)
+            while flying:
+                self._wait(stream)
+                future, result = next(stream)
+                at = flying.pop(future)
+                self._check(future, pieces[at], result)
+                future.release()  # the cluster need not keep it
+                self._submit(work, waiting, flying, stream)
+                yield at, result
+        finally:
+            with suppress(Exception):  # of a cluster that went away
+                self._client.cancel(list(flying), force=True)
+
+    def _wait(self, stream: Any) -> None:
+        """Wait for a result; a cluster that stays without workers has gone."""
+        alone = looked = time.monotonic()
+        while not stream.has_ready():
+            time.sleep(_PAUSE)
+            now = time.monotonic()
+            if now - looked < 1:
+                continue
+            looked = now
+            if self._client.nthreads():
+                alone = now
+            elif now - alone > _PATIENCE[self._started > 0]:
+                raise self._engine.gone()
+
+    def _submit(self, work: Any, waiting: Iterator[Any], flying: dict[Any, int], to: Any) -> None:
+        """Submit pieces until enough are under way."""
+        for _ in range(self._window() - len(flying)):
+            at, piece = next(waiting, (-1, None))
+            if piece is None:
+                return
+            future = self._client.submit(work, absolute(piece), pure=False)
+            flying[future] = at
+            to.add(future)
+
+    def _window(self) -> int:
+        """Return how many pieces may be under way: of a local cluster, one for each worker.
+
+        When a worker dies, the scheduler blames all pieces that it was given, also those that
+        wait. A cluster elsewhere may grow, but only while pieces wait.
+        """
+        if self._started:
+            return self._started
+        threads: int = sum(self._client.nthreads().values())
+        return max(_LEAST_WINDOW, 2 * threads)
+
+    def _check(self, future: Any, piece: Piece, result: Any) -> None:
+        if future.status == "error":
+            error = result[1]
+            if isinstance(error, self._distributed.KilledWorker):
+                raise self._engine.lost_workers(piece)
+            raise self._engine.failed(piece, f"{type(error).__name__}: {first_line(error)}")
+        if future.status != "finished":  # cancelled or lost
+            raise self._engine.gone()

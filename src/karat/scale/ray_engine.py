@@ -1,0 +1,230 @@
+"""Ray: pieces as plain remote tasks, a window of them at a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from karat.arrow.engines import Report, Work
+from karat.arrow.pieces import Piece
+from karat.errors import InputError
+from karat.scale.clusters import (
+    ATTEMPTS,
+    Cluster,
+    absolute,
+    check_listening,
+    first_line,
+    import_extra,
+    interrupts_later,
+    on_this_machine,
+)
+
+T = TypeVar("T")
+
+_ENVIRONMENT = {
+    "RAY_worker_niceness": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+    "RAY_task_oom_retries": str(ATTEMPTS - 1),  # by default for ever
+    "RAY_raylet_start_wait_time_s": "60",
+}
+_LOOPBACK = "127.0.0.1"
+_STORE_BYTES = 200 << 20  # results are small; Ray's default is a third of the memory
+_LEAST_WINDOW = 8
+_WAIT_SECONDS = 1.0
+_LOOK_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Ray(Cluster):
+    """A cluster of Ray, such as host:6379, ray://host:10001 or auto."""
+
+    name: ClassVar[str] = "ray"
+    title: ClassVar[str] = "Ray"
+
+    @contextmanager
+    def running(self, pieces: int) -> Iterator[RayRunner]:
+        """Start local workers, or connect to a cluster, or use the session of this process."""
+        with _environment(), _quiet_listener():
+            ray = import_extra("ray", self.title, "ray")
+            if ray.is_initialized():
+                self._check_session(ray)
+                yield RayRunner(self, ray)
+                return
+            try:
+                self._start(ray, pieces)
+                yield RayRunner(self, ray)
+            finally:
+                ray.shutdown()
+
+    def _check_session(self, ray: Any) -> None:
+        """Refuse a session that is not what the settings ask for."""
+        told = "this process has a Ray session already"
+        if self.workers is not None:
+            raise InputError(f"{told}, which has its own workers: leave workers out")
+        if self.address not in (None, "auto", head_of(ray)):
+            raise InputError(f"{told}, not at {self.address}: leave the address out, or end it")
+
+    def _start(self, ray: Any, pieces: int) -> None:
+        if self.address is not None and self.address != "auto":
+            check_listening(self, self.address.removeprefix("ray://").rstrip("/"))
+        try:
+            # Ray's own remarks are not shown; its exceptions say what matters.
+            with interrupts_later(), _silent_errors():
+                ray.init(**self._place(pieces), log_to_driver=False, logging_level="CRITICAL")
+        except (OSError, RuntimeError, ValueError, TimeoutError) as error:
+            raise self.not_started(error) from error
+
+    def _place(self, pieces: int) -> dict[str, Any]:
+        if self.address is None:
+            return {
+                "address": "local",  # else one that this machine has been told of
+                "num_cpus": self.local_workers(pieces),
+                "include_dashboard": False,
+                "object_store_memory": _STORE_BYTES,
+                "_node_ip_address": _LOOPBACK,
+            }
+        here = {"_node_ip_address": _LOOPBACK} if on_this_machine(self.address) else {}
+        return {"address": self.address, **({} if "://" in self.address else here)}
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Set variables that are read when Ray is imported and started; leave none behind."""
+    added = {name: value for name, value in _ENVIRONMENT.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+@contextmanager
+def _silent_errors() -> Iterator[None]:
+    """Send standard error to nowhere, also that of compiled code."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+class _OfOwnThreads:
+    """Standard output without what Ray's threads print of workers that died."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, unless this is a thread of Ray."""
+        if threading.current_thread().name.startswith("ray_"):
+            return len(text)
+        return int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _quiet_listener() -> Iterator[None]:
+    """Keep Ray's remarks about workers from standard output, where results go."""
+    before = sys.stdout
+    sys.stdout = _OfOwnThreads(before)
+    try:
+        yield
+    finally:
+        sys.stdout = before
+
+
+def head_of(ray: Any) -> str:
+    """Return host:port of the process that leads the cluster; nothing for a `ray://` client."""
+    if import_extra("ray.util.client", "Ray", "ray").ray.is_connected():
+        return ""
+    return str(ray.get_runtime_context().gcs_address)
+
+
+class RayRunner:
+    """A cluster that has been started or connected to."""
+
+    def __init__(self, engine: Ray, ray: Any) -> None:
+        self._engine, self._ray = engine, ray
+        self._head = head_of(ray)
+        self._window, self._next_look = _LEAST_WINDOW, 0.0
+
+    def run(
+        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+    ) -> Iterator[tuple[int, T]]:
+        """Yield results as they come; a few pieces for each worker are under way."""
+        ray, waiting = self._ray, iter(enumerate(pieces))
+        flying: dict[Any, int] = {}
+
+        def work_on(piece: Piece) -> T:  # Ray takes no partial functions
+            return work(piece)
+
+        task = ray.remote(work_on).options(
+            max_retries=ATTEMPTS - 1, retry_exceptions=False, num_cpus=1, name="karat"
+        )
+        try:
+            while True:
+                self._look()
+                self._submit(task, waiting, flying)
+                if not flying:
+                    return
+                done, _ = ray.wait(list(flying), num_returns=1, timeout=_WAIT_SECONDS)
+                for one in done:
+                    at = flying.pop(one)
+                    yield at, self._result(one, pieces[at])
+                done = one = None
+        finally:
+            with suppress(Exception):  # of a cluster that went away
+                for one in flying:
+                    ray.cancel(one, force=True)
+
+    def _submit(self, task: Any, waiting: Iterator[Any], flying: dict[Any, int]) -> None:
+        """Submit pieces until twice as many are under way as there are processors."""
+        while len(flying) < self._window:
+            at, piece = next(waiting, (-1, None))
+            if piece is None:
+                return
+            flying[task.remote(absolute(piece))] = at
+
+    def _look(self) -> None:
+        """Now and then, see whether the head is there, and how many processors.
+
+        Without a head, most calls of Ray wait, and a minute later Ray ends this process.
+        """
+        if time.monotonic() < self._next_look:
+            return
+        if self._head:
+            try:
+                check_listening(self._engine, self._head)
+            except InputError as error:
+                raise self._engine.gone() from error
+        processors = int(self._ray.cluster_resources().get("CPU", 0))
+        self._window = max(_LEAST_WINDOW, 2 * processors)
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+
+    def _result(self, done: Any, piece: Piece) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(done)
+        except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
+            raise self._engine.lost_workers(piece) from error
+        except errors.RayTaskError as error:
+            cause = error.cause
+            told = f"{type(cause).__name__}: {first_line(cause)}"
+            raise self._engine.failed(piece, told) from error
+        except (errors.RayError, OSError) as error:
+            raise self._engine.gone() from error

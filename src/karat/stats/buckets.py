@@ -1,0 +1,94 @@
+"""Buckets: sums of rows by a hash of their ids, for tables with too many rows to keep.
+
+Intervals and paired tests resample segments. Where those are too many, they resample buckets: all
+segments whose ids have the same remainder, splitmix64(id) mod the number of buckets. A bucket is
+the same for every system, so differences stay paired. The number of segments alone decides, never
+the memory of a machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from karat import _kernel
+from karat.arithmetic import carried, grouped_sums
+from karat.arrays import Ints, NDArray, np
+from karat.errors import InputError
+
+BUCKETS = 4096
+MOST_ROWS = 2_000_000
+"""Segments of all systems whose rows are kept; where there are more, buckets are."""
+MOST_BUCKETS = 1 << 16
+
+
+def as_buckets(rows: int, asked: int | None) -> int | None:
+    """Return the number of buckets for so many rows: as asked for; none if rows are kept.
+
+    Asked for 0, rows are kept, however many there are.
+    """
+    if asked is None:
+        return BUCKETS if rows > MOST_ROWS else None
+    if asked == 0:
+        return None
+    if not isinstance(asked, int) or not 2 <= asked <= MOST_BUCKETS:
+        raise InputError(f"buckets={asked}: expected 2 to {MOST_BUCKETS:,}, or 0 for none")
+    return asked
+
+
+def check_filled(segments: int, buckets: int, system: str) -> None:
+    """Refuse fewer segments than buckets: most of them would be empty."""
+    if segments < buckets:
+        told = f"system {system} has {segments:,} segments, fewer than the {buckets:,} buckets"
+        do = "ask for fewer (--buckets N), or for none, so that all rows are kept (--buckets 0)"
+        raise InputError(f"{told} that would be resampled: {do}")
+
+
+def bucket_of(hashes: Ints, buckets: int) -> NDArray[np.int32]:
+    """Return the bucket of each hash."""
+    found: NDArray[np.int32] = (hashes.view(np.uint64) % np.uint64(buckets)).astype(np.int32)
+    return found
+
+
+def bucket_of_rows(first: int, rows: int, buckets: int) -> NDArray[np.int32]:
+    """Return the bucket of each of some rows whose ids are their numbers, from `first`."""
+    return bucket_of(_kernel.hash_ids(np.arange(first, first + rows, dtype=np.int64)), buckets)
+
+
+class CellSums(NamedTuple):
+    """Exact sums of the rows in some cells; `arithmetic.grouped_sums` has their form."""
+
+    cells: Ints
+    sums: Ints
+
+
+def sum_cells(rows: NDArray[Any], cells: NDArray[np.int32]) -> CellSums:
+    """Return the sums of the rows of each cell that has any."""
+    used, groups = np.unique(cells, return_inverse=True)
+    return CellSums(used.astype(np.int64), grouped_sums(rows, groups.astype(np.int32), len(used)))
+
+
+def add_cells(total: Ints | None, part: CellSums, cells: int) -> Ints:
+    """Add sums to those of all cells, in place where it can be done; None: nothing is there yet."""
+    columns = part.sums.shape[-1]
+    if total is None:
+        total = np.zeros((cells, *part.sums.shape[1:]), np.int64)
+    if part.sums.ndim > total.ndim:  # whole numbers so far
+        total = np.stack([total, *np.zeros((2, cells, columns), np.int64)], axis=1)
+    if part.sums.ndim < total.ndim:
+        total[part.cells, 0] += part.sums
+    elif part.sums.ndim == 2:
+        total[part.cells] += part.sums
+    else:
+        total[part.cells] = carried(total[part.cells] + part.sums)
+    return total
+
+
+def joined_cells(parts: Sequence[CellSums], cells: int) -> Ints:
+    """Return the sums of all cells, from at least one part of them."""
+    total = None
+    for part in parts:
+        total = add_cells(total, part, cells)
+    if total is None:
+        raise ValueError("no part")
+    return total

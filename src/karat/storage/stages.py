@@ -1,0 +1,118 @@
+"""Long work in stages, whose results are kept in a folder: what is finished is not done again.
+
+Every stage writes a file and then a manifest: what it was made from (digests of inputs, settings,
+the version of Karat) and the digest of the file. A stage is finished if its manifest is what would
+be written now and its file has that digest. Both are written whole or not at all, so work that was
+stopped or killed goes on after the last finished stage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from karat import __version__
+from karat.errors import OutputError
+from karat.storage.output import FilePath, write_atomically
+from karat.storage.temporary import writing_temporary
+
+T = TypeVar("T")
+
+_PIECE = 1 << 22  # bytes that are read together
+
+
+class Stages:
+    """The stages of one piece of work, in a folder; `done_already` names those that were found."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.done_already: list[str] = []
+        self._made: set[str] = set()
+
+    def result(
+        self,
+        name: str,
+        inputs: Mapping[str, Any],
+        make: Callable[[Path], object],
+        read: Callable[[Path], T],
+    ) -> T:
+        """Return what is read from the file of a stage, which is made unless it is finished.
+
+        `name` says what the result is, as in `alignment of fr`; `inputs` is all it depends on.
+        """
+        path = self.folder / f"{_file_name(name)}.npz"
+        manifest = path.with_suffix(".json")
+        wanted = {"stage": name, "karat": __version__, "inputs": _plain(inputs)}
+        found = _manifest(manifest)
+        if found == {**wanted, "result": file_digest(path)}:
+            if name not in {*self.done_already, *self._made}:
+                self.done_already.append(name)
+        else:
+            make(path)
+            self._made.add(name)
+            said = json.dumps({**wanted, "result": file_digest(path)}, indent=1)
+            write_atomically(manifest, said + "\n")
+        return read(path)
+
+
+@contextmanager
+def work_folder(path: FilePath | None) -> Iterator[Path]:
+    """Give the folder of that name, which is made if it is missing, or a temporary one."""
+    if path is None:
+        with writing_temporary("stages of the work are kept there"):
+            held = tempfile.TemporaryDirectory(prefix="karat-", ignore_cleanup_errors=True)
+        with held as name:
+            yield Path(name)
+        return
+    folder = Path(path)
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileExistsError as error:
+        raise OutputError(f"cannot work in {folder}: it is a file, expected a folder") from error
+    except FileNotFoundError as error:
+        where = f"there is no folder {folder.parent}"
+        raise OutputError(f"cannot work in {folder}: {where}; create it first") from error
+    except OSError as error:
+        raise OutputError(f"cannot work in {folder}: {error.strerror or error}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"cannot work in {folder}: no permission to write to it")
+    yield folder
+
+
+def file_digest(path: Path) -> str | None:
+    """Return a digest of a file's bytes; None without a file."""
+    digest = sha256()
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _manifest(path: Path) -> object:
+    """Return what a manifest says; None where there is none, or a damaged one."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _plain(inputs: Mapping[str, Any]) -> Any:
+    """Return values as JSON gives them back."""
+    return json.loads(json.dumps(inputs))
+
+
+def _file_name(name: str) -> str:
+    """Return a name that any file system takes, another for every stage."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40]
+    exact = name.replace(" ", "-")
+    return plain if plain == exact else f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"

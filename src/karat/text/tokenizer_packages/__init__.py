@@ -1,0 +1,1 @@
+"""Tokenisers that need another package, an extra of Karat, and cut as sacreBLEU's do."""

@@ -1,0 +1,103 @@
+"""What is merged belongs together: metrics and parts in any order, or one sentence."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import karat as kt
+from karat.arrow import merged as module
+
+COUNT = 12
+A = [f"the cat {i % 5} sat on mat {i % 3}" for i in range(COUNT)]
+B = [f"a cat {i % 4} sat on the mat" for i in range(COUNT)]
+REFERENCES = [f"the cat {i % 6} sat on the mat {i % 3}" for i in range(COUNT)]
+HOW: dict[str, Any] = {"by": "system", "id": "id"}
+
+
+def part(texts: list[str], system: str, rows: range) -> pa.Table:
+    return pa.table(
+        {
+            "candidate": [texts[i] for i in rows],
+            "reference": [REFERENCES[i] for i in rows],
+            "system": [system] * len(rows),
+            "id": list(rows),
+        }
+    )
+
+
+PARTS = [part(A, "A", range(7)), part(A, "A", range(7, COUNT)), part(B, "B", range(COUNT))]
+
+
+def test_metrics_may_come_in_tables_of_their_own_in_any_order() -> None:
+    metrics = ["bleu", "rougeL"]
+    expected = kt.compare({"A": A, "B": B}, REFERENCES, metrics, trials=20)
+    tables = {
+        (m, at): kt.arrow.stats(PARTS[at] if m == "bleu" else PARTS[::-1][at], m, **HOW)
+        for m in metrics
+        for at in range(3)
+    }
+    for order in list(permutations(tables))[::97]:
+        found = kt.arrow.merge([tables[key] for key in order]).compare(trials=20)
+        assert {row[:2]: row for row in found.rows} == {row[:2]: row for row in expected.rows}
+
+
+def test_what_does_not_cover_the_same_rows_is_refused() -> None:
+    whole = pa.concat_tables(PARTS)
+    for made in (kt.arrow.sums, kt.arrow.stats):
+        with pytest.raises(kt.InputError, match="bleu and chrf were not measured on the same rows"):
+            kt.arrow.merge([made(whole, "bleu", **HOW), made(PARTS[0], "chrf", **HOW)])
+        with pytest.raises(kt.InputError, match="not measured on the same rows"):
+            kt.arrow.merge([made(PARTS[0], "bleu", **HOW), made(whole, "chrf", **HOW)])
+    shifted = whole.set_column(3, "id", pa.array([i + 1 for i in whole["id"].to_pylist()]))
+    with pytest.raises(kt.InputError, match="not measured on the same rows"):
+        kt.arrow.merge(
+            [kt.arrow.stats(whole, "bleu", **HOW), kt.arrow.stats(shifted, "chrf", **HOW)]
+        )
+
+
+def test_sums_and_rows_are_not_mixed() -> None:
+    with pytest.raises(kt.InputError, match="cannot be merged"):
+        kt.arrow.merge([kt.arrow.stats(PARTS[0], **HOW), kt.arrow.sums(PARTS[1], **HOW)])
+    with pytest.raises(kt.InputError, match="4 and no buckets cannot be merged"):
+        kt.arrow.merge([kt.arrow.sums(PARTS[0], **HOW, buckets=4), kt.arrow.sums(PARTS[1], **HOW)])
+
+
+def test_many_rows_are_put_into_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", 2 * COUNT - 1)
+    monkeypatch.setattr(module, "BUCKETS", 4)
+    found = kt.arrow.merge(kt.arrow.stats(part_, **HOW) for part_ in PARTS).compare(trials=20)
+    asked = kt.compare({"A": A, "B": B}, REFERENCES, trials=20, buckets=4)
+    assert found.signature == asked.signature
+    assert [row.low for row in found.rows] == [row.low for row in asked.rows]
+
+
+def test_a_part_twice_has_an_id_twice() -> None:
+    with pytest.raises(kt.InputError, match="system A has two segments with id '0'"):
+        kt.arrow.merge([kt.arrow.stats(PARTS[0], **HOW)] * 2).score(10)
+
+
+@pytest.mark.parametrize("given", [[], (), "tables", 3, [pa.table({"x": [1]})], [pa.table({})]])
+def test_what_is_no_table_of_ours_is_refused(given: Any) -> None:
+    with pytest.raises(kt.InputError, match=r"no table|expected a? ?tables?|nothing to merge"):
+        kt.arrow.merge(given)
+
+
+def test_damaged_tables_of_sums_are_refused() -> None:
+    good = pa.table(kt.arrow.sums(PARTS[0], **HOW, buckets=4))
+    for column, values in {
+        "buckets": [-3, 1, 1 << 40],
+        "bucket": [-1, 4],
+        "sums": [[1, 2]],
+    }.items():
+        for value in values:
+            place = good.column_names.index(column)
+            bad = good.set_column(place, column, pa.array([value] * len(good), good[column].type))
+            with pytest.raises(kt.InputError, match="not a row that"):
+                kt.arrow.merge(bad)
+    other = good.set_column(1, "metric", pa.array(["bleu|karat=0.0.1"] * len(good)))
+    with pytest.raises(kt.InputError, match="a signature of Karat"):
+        kt.arrow.merge(other)

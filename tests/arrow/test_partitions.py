@@ -1,0 +1,157 @@
+"""Any partition of the rows, any order, any number of threads, any retry: the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.strategies import easy_text, hard_text
+
+import karat as kt
+from karat.metrics.names import METRICS
+
+TREES = (
+    "generation_tree_accuracy",
+    "quality_accuracy",
+    "simple_tree_accuracy",
+    "understandability_accuracy",
+)
+"""Metrics of dependency trees: a table has none."""
+MODEL = resources.files("karat") / "data" / "paraphrase" / "model.npz"
+EVERY = [
+    f"pivot_f1:table={MODEL}" if name == "pivot_f1" else name
+    for name in METRICS.known()
+    if name not in (*TREES, "given")  # whose scores are in the table: tests/metrics/test_given.py
+]
+MORE = [
+    *(
+        "bleu:tok=intl,smooth=add-k",
+        "aev:refs=best,alpha=0.3",
+        "aev:preset=paper,stop_scope=unigrams",
+    ),
+    *(
+        "chrf++",
+        "chrf:eps=yes",
+        "gtm:e=1.5",
+        "gtm:e=2,search=exact",
+        "rouge2:stem=porter-nltk,stop=en",
+    ),
+    *("rouge3", "ter:norm=yes", "wer"),
+]
+
+text = st.one_of(easy_text, easy_text, hard_text).map(
+    lambda text: text.encode("utf-8", "ignore").decode()
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """A long table of two systems on the same segments, with one or more references each."""
+    count = draw(st.integers(1, 6))
+    references = draw(
+        st.lists(st.lists(text, min_size=1, max_size=3), min_size=count, max_size=count)
+    )
+    outputs = draw(st.lists(text, min_size=2 * count, max_size=2 * count))
+    return pa.table(
+        {
+            "candidate": outputs,
+            "reference": references + references,
+            "system": ["A"] * count + ["B"] * count,
+            "id": [*range(count)] * 2,
+        }
+    )
+
+
+def partition(table: pa.Table, order: Sequence[int], cuts: Sequence[int]) -> list[pa.Table]:
+    mixed = table.take(list(order))
+    ends = [0, *sorted(cuts), len(table)]
+    return [mixed.slice(a, b - a) for a, b in pairwise(ends) if b > a]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_ranges() -> Iterator[None]:
+    """Ranges of two rows, so that several threads have some of a small table."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("karat.arrow.batches.ROWS_PER_RANGE", 2)
+        yield
+
+
+HOW: dict[str, Any] = {"by": "system", "id": "id"}
+
+
+def shown(result: Any) -> list[Any]:
+    """Every number of a result, to the last bit."""
+    numbers = [[getattr(row, name) for name in row._fields] for row in result.rows]
+    parts = [dict(row.score.parts) for row in result.rows]
+    return [repr(numbers), repr(parts), result.signature]
+
+
+@pytest.mark.parametrize("name", [*EVERY, *MORE], ids=lambda name: name.partition("=/")[0])
+@given(table=tables(), data=st.data())
+@settings(max_examples=8)
+def test_any_partition_order_threads_and_retry(name: str, table: pa.Table, data: Any) -> None:
+    size = len(table)
+    order = data.draw(st.permutations(range(size)))
+    cuts = data.draw(st.lists(st.integers(0, size), max_size=4))
+    threads = data.draw(st.sampled_from([1, 2, 3]))
+    parts = partition(table, order, cuts)
+    measured = [kt.arrow.sums(part, name, **HOW, threads=threads) for part in parts]
+    again = data.draw(st.integers(0, len(parts) - 1))
+    measured[again] = kt.arrow.sums(parts[again], name, **HOW)  # its worker died
+    merged = kt.arrow.merge(measured)
+    whole = kt.arrow.merge(kt.arrow.sums(table, name, **HOW))
+    assert shown(merged.score()) == shown(whole.score())
+    halves = (
+        [kt.arrow.merge(measured[:1]), kt.arrow.merge(measured[1:])] if len(parts) > 1 else [merged]
+    )
+    assert shown(kt.arrow.merge(halves).score()) == shown(whole.score())
+
+    rows = table.to_pydict()
+    count = size // 2
+    systems = {"A": rows["candidate"][:count], "B": rows["candidate"][count:]}
+    given_texts = kt.score(systems, rows["reference"][:count], name)
+    assert shown(whole.score()) == shown(given_texts)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+@given(table=tables(), data=st.data())
+@settings(max_examples=8)
+def test_intervals_and_tests_are_those_of_lists(test: str, table: pa.Table, data: Any) -> None:
+    metrics = ["bleu", "rougeL", "gtm", "ter"]
+    order = data.draw(st.permutations(range(len(table))))
+    parts = partition(table, order, data.draw(st.lists(st.integers(0, len(table)), max_size=3)))
+    rows, count = table.to_pydict(), len(table) // 2
+    systems = {"A": rows["candidate"][:count], "B": rows["candidate"][count:]}
+    how: dict[str, Any] = {"test": test, "trials": 20}
+    expected = kt.compare(systems, rows["reference"][:count], metrics, **how)
+    kept = kt.arrow.merge([kt.arrow.stats(part, metrics, **HOW) for part in parts])
+    assert shown(kept.compare(**how)) == shown(expected)
+    if count >= 2:
+        asked = kt.compare(systems, rows["reference"][:count], metrics, **how, buckets=2)
+        sums = [kt.arrow.sums(part, metrics, **HOW, buckets=2) for part in parts]
+        merged = kt.arrow.merge(sums).compare(**how)
+        counts = ("wins", "losses", "ties")
+        without = [row._replace(**dict.fromkeys(counts)) for row in asked.rows]
+        assert repr([*merged.rows]) == repr(without)
+        assert merged.signature == asked.signature
+
+
+@given(table=tables(), data=st.data())
+@settings(max_examples=10)
+def test_tables_of_sums_are_the_same_bytes(table: pa.Table, data: Any) -> None:
+    metrics = ["rougeL", "gtm", "chrf"]
+    order = data.draw(st.permutations(range(len(table))))
+    parts = partition(table, order, data.draw(st.lists(st.integers(0, len(table)), max_size=3)))
+    found = kt.arrow.merge([kt.arrow.sums(p, metrics, **HOW, buckets=4) for p in parts])
+    whole = kt.arrow.merge(kt.arrow.sums(table, metrics, **HOW, buckets=4))
+
+    def canonical(merged: kt.arrow.Merged) -> Any:
+        return pa.table(merged).sort_by([(c, "ascending") for c in ("system", "metric", "bucket")])
+
+    assert canonical(found) == canonical(whole)

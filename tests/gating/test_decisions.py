@@ -1,0 +1,169 @@
+"""Decisions: verdicts by hand, the draws of `compare`, identical runs, small numbers of items."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import karat as kt
+from karat.gating.decisions import FAIL, PASS, UNDECIDED, GateRow, decide, items_to_decide, widening
+from karat.gating.items import Measured
+from karat.gating.matching import Paired
+from karat.gating.sentences import about_row
+from karat.progress import silent
+from karat.stats.resampling import bootstrap_sums, interval
+
+REFERENCES = [f"the cat number {i} sat on the mat of house {i % 7}" for i in range(60)]
+BETTER = [text if i % 3 else text.replace("cat", "dog") for i, text in enumerate(REFERENCES)]
+WORSE = [text if i % 2 else "a dog" for i, text in enumerate(BETTER)]
+
+
+def paired(metric: str, run: list[str], baseline: list[str]) -> Paired:
+    m = kt.metric(metric)
+    rows = (m.stats(texts, REFERENCES) for texts in (run, baseline))
+    return Paired(Measured(m, m.signature(), next(rows)), next(rows))
+
+
+def decided(metric: str, run: list[str], baseline: list[str], drop: float = 0.0) -> GateRow:
+    pair = paired(metric, run, baseline)
+    return decide([pair], {metric: drop}, "simultaneous", 1000, 12345, silent)[0]
+
+
+@pytest.mark.parametrize("metric", ["chrf", "bleu", "ter", "rougeL"])
+def test_identical_runs_pass(metric: str) -> None:
+    row = decided(metric, BETTER, BETTER)
+    assert (row.verdict, row.delta, row.low, row.high) == (PASS, 0, 0, 0)
+
+
+@pytest.mark.parametrize("metric", ["chrf", "ter"])
+def test_a_loss_fails_whatever_the_direction(metric: str) -> None:
+    lost, gained = decided(metric, WORSE, BETTER), decided(metric, BETTER, WORSE)
+    assert (lost.verdict, gained.verdict) == (FAIL, PASS)
+    assert lost.delta < 0 < gained.delta == -lost.delta
+    assert lost.high < 0 < gained.low
+
+
+def test_the_draws_are_those_of_compare() -> None:
+    """The percentiles of the difference, made from its definition, and widened."""
+    m = kt.metric("bleu")
+    compared = kt.compare({"old": BETTER, "new": WORSE}, REFERENCES, "bleu")
+    after, before = (
+        m.measure(bootstrap_sums(m.stats(texts, REFERENCES).astype(float), 1000))["value"]
+        for texts in (WORSE, BETTER)
+    )
+    assert interval(after) == (compared["new", "bleu"].low, compared["new", "bleu"].high)
+    row = decided("bleu", WORSE, BETTER)
+    assert row.delta == compared["new", "bleu"].delta
+    ends = [row.delta + widening(60) * (end - row.delta) for end in interval(after - before)]
+    assert [row.low, row.high] == ends
+
+
+@pytest.mark.parametrize("items", [2, 5, 20, 529])
+def test_widening_is_students(items: int) -> None:
+    quantile = scipy.stats.t.ppf(0.975, items - 1) / scipy.stats.norm.ppf(0.975)
+    assert widening(items) == pytest.approx(quantile * math.sqrt(items / (items - 1)))
+
+
+def test_the_limits_decide() -> None:
+    """The three outcomes, at the ends of one interval."""
+    row = decided("chrf", WORSE, BETTER)
+    assert row.low < row.delta < row.high < 0
+    for drop, verdict in [
+        (-row.high * 0.999, FAIL),
+        (-row.high, UNDECIDED),  # u < -t is not u <= -t
+        (-row.low * 0.999, UNDECIDED),
+        (-row.low, PASS),
+        (-row.low * 1.001, PASS),
+    ]:
+        assert decided("chrf", WORSE, BETTER, drop).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("delta", "low", "high", "drop", "items"),
+    [
+        (-1.0, -3.0, 1.0, 0.0, 400),  # half width 2, distance 1: four times as many
+        (1.0, -1.0, 3.0, 0.0, 400),
+        (-1.0, -3.0, 1.0, 3.0, 101),  # nearly decided: at least one more
+        (-2.0, -3.0, 0.0, 1.5, 1600),  # the upper half, 2, decides a fail
+        (0.5, -0.5, 2.5, 0.0, 400),  # the lower half, 1, decides a pass
+        (-1.0, -3.0, 1.0, 1.0, None),  # exactly at the limit
+    ],
+)
+def test_the_number_of_items_that_would_decide(
+    delta: float, low: float, high: float, drop: float, items: int | None
+) -> None:
+    assert items_to_decide(100, delta, low, high, drop) == items
+
+
+def test_more_items_decide_as_was_estimated() -> None:
+    """The same items as often as the estimate says, and half more: now it is decided."""
+    changed = [*BETTER[:3], *("a dog and a cat" for _ in BETTER[3:5]), *BETTER[5:]]
+    changed[0], changed[9] = REFERENCES[0], REFERENCES[9]
+    pair = paired("chrf", changed, BETTER)
+    row = decide([pair], {}, "none", 1000, 1, silent)[0]
+    assert row.verdict == UNDECIDED
+    assert row.decided_by is not None
+    times = math.ceil(1.5 * row.decided_by / 60)
+    many = Paired(
+        pair.run._replace(rows=np.tile(pair.run.rows, (times, 1))),
+        np.tile(pair.baseline, (times, 1)),
+    )
+    assert decide([many], {}, "none", 1000, 1, silent)[0].verdict != UNDECIDED
+
+
+def test_several_metrics_are_corrected() -> None:
+    pairs = [paired(name, WORSE, BETTER) for name in ("chrf", "bleu", "rougeL")]
+    alone = decide(pairs, {}, "none", 1000, 1, silent)
+    both = decide(pairs, {}, "simultaneous", 1000, 1, silent)
+    assert all(b.low <= a.low and a.high <= b.high for a, b in zip(alone, both, strict=True))
+    assert any(b.low < a.low for a, b in zip(alone, both, strict=True))
+
+
+def test_sentences_say_what_was_decided() -> None:
+    m = kt.metric("chrf")
+    row = GateRow(m, FAIL, 60.0, 62.5, -2.5, -3.5, -1.25, 1.0, None)
+    assert about_row(row) == (
+        "chrf went from 62.50 to 60.00 (-2.50, 95% interval -3.50 to -1.25): this is a loss of "
+        "more than 1.00"
+    )
+    row = row._replace(verdict=UNDECIDED, high=0.5, max_drop=0.0, decided_by=1234)
+    assert about_row(row).endswith(
+        "(-2.50, 95% interval -3.50 to +0.50): these items cannot tell whether this is a loss; "
+        "about 1,234 items like these would decide (an estimate)"
+    )
+    assert about_row(row._replace(verdict=PASS)).endswith(": a loss is ruled out")
+
+
+def test_one_item_is_too_few() -> None:
+    m = kt.metric("chrf")
+    rows = m.stats(["a b"], ["a c"])
+    with pytest.raises(kt.InputError, match="1 item has a score: a gate needs at least two"):
+        decide([Paired(Measured(m, "", rows), rows)], {}, "none", 10, 1, silent)
+
+
+def test_a_loss_of_two_items_is_undecided(tmp_path: Path) -> None:
+    """Both resampled items lost: percentiles alone would call that certain."""
+    right, path = ["a b c d", "e f g h"], tmp_path / "b"
+    kt.write_baseline(right, right, baseline=path)
+    assert kt.gate(["a b c x", "e f y h"], right, baseline=path).undecided
+
+
+@pytest.mark.parametrize("items", [2, 4, 5])
+@pytest.mark.parametrize("change", [-1, 1, 0])
+def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) -> None:
+    """Their interval has no width, whatever other items would do."""
+    m = kt.metric("rougeL")
+    less, more = ["a b x x"] * items, ["a b x x y y"] * items
+    runs = {-1: (more, less), 1: (less, more), 0: (less, less)}[change]
+    after, before = (m.stats(texts, ["a b"] * items) for texts in runs)
+    row = decide([Paired(Measured(m, "", after), before)], {}, "none", 100, 1, silent)[0]
+    if items < 5 and change:
+        assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 5)
+        told = "they differ all alike, and fewer than 5 items that do say nothing of others"
+        assert about_row(row).endswith(f"this is a loss; {told}")
+    else:
+        assert row.verdict == (FAIL if change < 0 else PASS)

@@ -1,0 +1,318 @@
+"""Gates from Python: verdicts, guards, refusals, every kind of input, nuggets, other sources."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import karat as kt
+from karat.gating.matching import setting_changes
+from karat.registry import declared
+
+REFERENCES = [[f"the cat number {i} sat on the mat", f"cat {i} was on a mat"] for i in range(40)]
+OLD = [one[0] if i % 3 else one[0].replace("cat", "dog") for i, one in enumerate(REFERENCES)]
+WORSE = [text if i % 4 else "a dog" for i, text in enumerate(OLD)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "gate.tsv"
+    kt.write_baseline(OLD, REFERENCES, ["chrf", "bleu", "ter"], baseline=made)
+    return made
+
+
+def test_the_same_passes_and_less_fails(path: Path) -> None:
+    same = kt.gate(OLD, REFERENCES, baseline=path)
+    assert (same.verdict, len(same.rows), same.changes) == ("pass", 3, ())
+    worse = kt.gate(WORSE, REFERENCES, baseline=path)
+    assert worse.failed
+    assert worse.verdicts == ("fail", "fail", "fail")
+    assert repr(worse).startswith("<GateResult: fail; chrf went from ")
+    drawn = "|bootstrap=1000|seed=12345"
+    assert worse.signature.splitlines()[0] == kt.metric("chrf").signature(2) + drawn
+    scored = kt.score(WORSE, REFERENCES, ["chrf", "bleu", "ter"])
+    assert [row.score for row in worse.rows] == [row.score.value for row in scored.rows]
+    assert list(worse.to_pandas()["verdict"]) == ["fail"] * 3
+
+
+def test_a_baseline_is_the_same_bytes_every_time(path: Path, tmp_path: Path) -> None:
+    kt.write_baseline(OLD, REFERENCES, baseline=path, threads=1)  # the metrics that it has
+    kt.write_baseline(OLD, REFERENCES, ["chrf", "bleu", "ter"], baseline=tmp_path / "b", threads=2)
+    assert path.read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_only_a_baseline_is_replaced(tmp_path: Path) -> None:
+    mine = tmp_path / "notes.txt"
+    mine.write_text("dear diary\n")
+    told = r"notes\.txt is no baseline of Karat: name another file"
+    with pytest.raises(kt.OutputError, match=told):
+        kt.write_baseline(OLD, REFERENCES, baseline=mine)
+    assert mine.read_text() == "dear diary\n"
+
+
+def test_tolerances_are_by_metric(path: Path) -> None:
+    result = kt.gate(WORSE, REFERENCES, baseline=path, max_drop={"chrf": 50, "": 0.5})
+    assert [row.max_drop for row in result.rows] == [50, 0.5, 0.5]
+    assert result.verdicts == ("pass", "fail", "fail")
+    assert kt.gate(WORSE, REFERENCES, baseline=path, max_drop=90).verdict == "pass"
+    kt.write_baseline(OLD, REFERENCES, "chrf++", baseline=path)
+    only = kt.gate(WORSE, REFERENCES, "chrf++", baseline=path, max_drop={"chrf++": 50})
+    assert (only.verdict, str(only.rows[0].metric)) == ("pass", "chrf:words=2")
+
+
+def test_guards_hold_whatever_intervals_say(path: Path) -> None:
+    one = [*OLD[:7], "a dog", *OLD[8:]]
+    asked: dict[str, Any] = {"baseline": path, "max_drop": 50}
+    assert kt.gate(one, REFERENCES, **asked).verdict == "pass"
+    result = kt.gate(one, REFERENCES, **asked, max_item_drop={"chrf": 20}, min_score={"ter": 1})
+    assert [(row.guard, str(row.metric), row.verdict) for row in result.guards] == [
+        ("min-score", "ter", "fail"),  # lower is better: the score may not be above 1
+        ("max-item-drop", "chrf", "fail"),
+    ]
+    assert result.failed
+    assert (result.guards[1].items, result.guards[1].item) == (1, "8")
+    assert "item '8' lost most" in result.sentences[-1]
+    assert result.guards[1].found == -result.changes[0].delta
+    good = kt.gate(one, REFERENCES, **asked, max_item_drop=99, min_score={"ter": 99, "chrf": 10})
+    assert (good.verdict, {row.verdict for row in good.guards}) == ("pass", {"pass"})
+
+
+def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
+    result = kt.gate(WORSE, REFERENCES, baseline=path, examples=2)
+    assert len(result.changes) == 2
+    first = result.changes[0]
+    at = int(first.item) - 1
+    assert (first.output, first.reference) == (WORSE[at], REFERENCES[at][0])
+    assert first.baseline_output is None
+    before, after = (kt.metric("chrf").segments(texts, REFERENCES) for texts in (OLD, WORSE))
+    assert (first.baseline, first.score) == (before[at], after[at])
+    assert first.delta == min(after - before)
+    kt.write_baseline(OLD, REFERENCES, baseline=path, texts=True)
+    shown = kt.gate(WORSE, REFERENCES, baseline=path, examples=1)
+    assert shown.changes[0].baseline_output == OLD[at]
+    assert f"baseline: {OLD[at]}" in shown.render("text")
+
+
+# ------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"metrics": "chrf:beta=3"}, "chrf:beta=3 has another signature: beta=2, now beta=3;"),
+        ({"metrics": "rougeL"}, "there are no scores by rougeL, but by chrf, bleu, ter;"),
+        ({"max_drop": {"ble": 1}}, "max_drop ble: the gate has no such metric; there is"),
+        ({"max_drop": "1"}, "max_drop: found '1', expected a number"),
+        ({"max_drop": float("nan")}, "max_drop: found nan, expected a number"),
+        ({"max_drop": -1}, "max_drop: found -1, expected 0 or more"),
+        ({"correction": "holm"}, "correction 'holm': expected one of simultaneous, none"),
+        ({"source": "nugget"}, "source 'nugget': expected one of texts, nuggets"),
+        ({"no_loss": True}, "its items carry nothing that could be lost"),
+        ({"ids": ["1"]}, "1 id was given for 40 segments"),
+        ({"candidate": "x"}, "name their column with id"),
+        ({"undecided": "x"}, "setting 'undecided' of gate: expected one of baseline, max_drop, "),
+        ({"thread": 1}, "candidate, id, threads; did you mean threads?"),
+        ({"resamples": 99}, "resamples=99: expected 100 to "),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(path: Path, how: dict[str, Any], said: str) -> None:
+    with pytest.raises(kt.InputError, match=re.escape(said)) as caught:
+        kt.gate(OLD, REFERENCES, baseline=path, **how)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_references_are_refused(path: Path) -> None:
+    other = [["another", *one[1:]] if i == 5 else one for i, one in enumerate(REFERENCES)]
+    with pytest.raises(kt.InputError, match="the items were scored against something else then"):
+        kt.gate(OLD, other, baseline=path)
+    with pytest.raises(kt.InputError, match="chrf has another signature: nrefs=2, now nrefs=1"):
+        kt.gate(OLD, [one[0] for one in REFERENCES], baseline=path)
+
+
+def test_another_version_is_refused(path: Path) -> None:
+    path.write_text(path.read_text().replace(f"karat={kt.__version__}", "karat=0.0.1"))
+    told = f"karat=0.0.1, now karat={kt.__version__}"
+    with pytest.raises(kt.InputError, match=re.escape(told)):
+        kt.gate(OLD, REFERENCES, baseline=path)
+
+
+def test_missing_and_extra_segments_are_refused(path: Path) -> None:
+    with pytest.raises(kt.InputError, match=r"40 items and the run 38: '39', '40' are not in the"):
+        kt.gate(OLD[:38], REFERENCES[:38], baseline=path)
+    ids = [*map(str, range(1, 40)), "x"]
+    told = "'40' is not in the run, 'x' is not in the baseline"
+    with pytest.raises(kt.InputError, match=told):
+        kt.gate(OLD, REFERENCES, baseline=path, ids=ids)
+    with pytest.raises(kt.InputError, match="two items have the id '1'"):
+        kt.gate(OLD, REFERENCES, baseline=path, ids=["1"] * 40)
+
+
+def test_settings_that_differ_are_named() -> None:
+    assert setting_changes("bleu:n=4,tok=13a|nrefs=1", "bleu:n=4,tok=zh|nrefs=1|plugin=x") == (
+        "tok=13a, now tok=zh; plugin=unset, now plugin=x"
+    )
+
+
+# ---------------------------------------------------------------------------- kinds of input
+
+
+def test_ids_bring_items_together(tmp_path: Path) -> None:
+    """A table in another order is the same run; only its items matter."""
+    table = pd.DataFrame({"id": [f"s{i}" for i in range(40)], "output": OLD, "ref": REFERENCES})
+    path, columns = tmp_path / "gate.tsv", {"candidate": "output", "id": "id"}
+    kt.write_baseline(table, "ref", "chrf", baseline=path, **columns)
+    places = random.Random(1).sample(range(40), 40)
+    shuffled = table.assign(output=WORSE).iloc[places]
+    found = kt.gate(shuffled, "ref", baseline=path, **columns)
+    listed = kt.gate(WORSE, REFERENCES, baseline=path, ids=table["id"].tolist())
+    assert found.rows == listed.rows
+    assert found.changes == listed.changes
+    table.assign(output=WORSE).to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    again = kt.gate(tmp_path / "t.jsonl", "ref", baseline=path, **columns)
+    assert again.rows == found.rows
+    with pytest.raises(kt.InputError, match="name their column with id"):
+        kt.gate(table, "ref", baseline=path)
+
+
+def test_files_and_sets(tmp_path: Path) -> None:
+    path, files = tmp_path / "gate.tsv", {}
+    for name, lines in {"old": OLD, "new": WORSE, "ref": [one[0] for one in REFERENCES]}.items():
+        files[name] = tmp_path / f"{name}.txt"
+        files[name].write_text("".join(f"{line}\n" for line in lines))
+    kt.write_baseline(files["old"], files["ref"], baseline=path)
+    result = kt.gate(files["new"], files["ref"], baseline=path)
+    assert (result.failed, result.changes_by) == (True, "chrf")
+    demo = kt.load_evalset("demo")
+    kt.write_baseline(demo.select(systems=["atlas"]), baseline=path)
+    assert kt.gate(demo.select(systems=["atlas"]), baseline=path).verdict == "pass"
+    with pytest.raises(kt.InputError, match=r"4 systems were given \(.*\): a gate takes one"):
+        kt.gate(demo, baseline=path)
+
+
+def test_trees_of_references_count(tmp_path: Path) -> None:
+    words, path = ("a", "cat", "sat"), tmp_path / "gate.tsv"
+    trees, others = [kt.Tree(words, (2, 3, 0))] * 3, [kt.Tree(words, (3, 3, 0))] * 3
+    metric = "simple_tree_accuracy"
+    kt.write_baseline(["a cat sat"] * 3, trees, metric, baseline=path)
+    assert kt.gate(["a cat sat"] * 3, trees, baseline=path).verdict == "pass"
+    with pytest.raises(kt.InputError, match="scored against something else then"):
+        kt.gate(["a cat sat"] * 3, others, baseline=path)
+
+
+def test_statistics_that_are_no_whole_numbers(tmp_path: Path) -> None:
+    path, metrics = tmp_path / "gate.tsv", ["rougeL", "gtm:e=1.5", "aev:alpha=0.3"]
+    kt.write_baseline(OLD, REFERENCES, metrics, baseline=path)
+    same = kt.gate(OLD, REFERENCES, baseline=path)
+    assert {(row.delta, row.low, row.high, row.verdict) for row in same.rows} == {(0, 0, 0, "pass")}
+
+
+# ------------------------------------------------------------------------- other sources
+
+
+def test_nuggets(tmp_path: Path) -> None:
+    path = tmp_path / "nuggets.tsv"
+    asked: dict[str, Any] = {"source": "nuggets", "baseline": path}
+    kt.write_baseline("heron", "demo-nuggets", ["f", "A", "V"], **asked)
+    same = kt.gate("heron", "demo-nuggets", **asked, no_loss=True)
+    assert (same.verdict, same.sentences[-1]) == ("pass", "no vital nugget was lost")
+    scored = kt.score_nuggets(kt.load_nuggets("demo-nuggets").select("heron"))
+    row = scored.rows[0]
+    assert [one.score for one in same.rows] == pytest.approx([row.macro, row.A, row.V])
+    other = kt.gate("kestrel", "demo-nuggets", **asked, no_loss=True)
+    changes = kt.diff_nuggets(
+        *(kt.load_nuggets("demo-nuggets").select(tag) for tag in ("heron", "kestrel"))
+    )
+    lost = [c for c in changes.rows if (c.change, c.importance) == ("lost", "vital")]
+    assert (other.verdict, other.guards[0].found) == ("fail", len(lost))
+    assert other.guards[0].lost == "; ".join(f"{c.question}: {c.nugget}" for c in lost)
+    with pytest.raises(
+        kt.InputError, match="measure 'chrf' of nuggets: expected one of f, A, V, W"
+    ):
+        kt.gate("heron", "demo-nuggets", "chrf", **asked)
+    for metrics in ("chrf", None):
+        told = r"nuggets\.tsv: the baseline has scores from nuggets, the run from texts"
+        with pytest.raises(kt.InputError, match=told):
+            kt.gate(OLD, REFERENCES, metrics, baseline=path)
+    with pytest.raises(kt.InputError, match="judgements=corrected, now judgements=as-judged"):
+        kt.gate("heron", "demo-nuggets", **asked, corrected=False)
+
+
+class Length:
+    """A measure of another program: the mean of given numbers, of which some may be missing."""
+
+    sign, full_scale = 1, 100.0
+
+    def __str__(self) -> str:
+        return "length"
+
+    def columns(self) -> tuple[str, ...]:
+        return "sum", "count"
+
+    def measure(self, rows: Any) -> dict[str, Any]:
+        total, count = np.asarray(rows, float).T
+        with np.errstate(invalid="ignore"):
+            return {"value": total / count}
+
+    def of_segments(self) -> Length:
+        return self
+
+
+def lengths(output: Any, against: Any, measures: Any, *, progress: Any) -> kt.ItemScores:
+    rows = np.array([(0, 0) if text is None else (len(text), 1) for text in output])
+    measured = kt.Measured(Length(), "length|version=1", rows)
+    ids = tuple(f"i{at}" for at in range(len(output)))
+    texts = lambda places: [kt.ItemText(output[at] or "", "") for at in places]  # noqa: E731
+    return kt.ItemScores("mine", ids, (measured,), str(against), texts, "lengths")
+
+
+def test_a_source_of_another_program_and_missing_scores(tmp_path: Path) -> None:
+    kt.register(kt.Source(lengths), "sources", "lengths")
+    try:
+        texts: list[str | None] = [f"{i} " * (i % 5 + 3) for i in range(30)]
+        texts[4] = None
+        asked: dict[str, Any] = {"source": "lengths", "baseline": tmp_path / "gate.tsv"}
+        kt.write_baseline(texts, "x", **asked)
+        shorter = [text and text[:3] for text in texts]
+        shorter[5] = None
+        result = kt.gate(shorter, "x", **asked, max_item_drop=1)
+        assert result.failed
+        assert "2 items have no score by length, now or in the baseline." in result.notes
+        assert result.rows[0].score == pytest.approx(3.0)
+        scored = kt.item_scores(shorter, "x", source="lengths")
+        again = kt.gate(scored, baseline=asked["baseline"], max_item_drop=1)
+        assert again.rows[0][1:] == result.rows[0][1:]
+        with pytest.raises(kt.InputError, match="the output is scored already"):
+            kt.gate(scored, REFERENCES, baseline=asked["baseline"])
+        with pytest.raises(kt.InputError, match="the run has no score by length"):
+            kt.gate([None] * 30, "x", **asked)
+    finally:
+        declared("sources").pop("lengths", None)
+        from karat.gating.sources import SOURCES
+
+        SOURCES._entries.pop("lengths", None)
+
+
+# ------------------------------------------------------------------------------ real data
+
+
+def test_real_regressions_are_caught(karat_data: Path, tmp_path: Path) -> None:
+    """A tenth of the words of a tenth of the segments dropped: see experiments/gate_alarms.py."""
+    ted, rng, path = kt.load_evalset("ted-zhen"), random.Random(2006), tmp_path / "gate.tsv"
+    outputs, references = ted.texts()
+    before = outputs["NiuTrans"]
+    kt.write_baseline(before, references, ["chrf", "bleu"], baseline=path)
+    after = list(before)
+    for at in rng.sample(range(529), 53):
+        words = after[at].split()
+        for _ in range(max(1, round(len(words) / 10))):
+            words.pop(rng.randrange(len(words)))
+        after[at] = " ".join(words)
+    assert kt.gate(before, references, baseline=path).verdict == "pass"
+    assert kt.gate(after, references, baseline=path).verdicts == ("fail", "fail")
+    assert kt.gate(after, references, baseline=path, max_drop=5).verdict == "pass"

@@ -1,0 +1,353 @@
+"""Scores that were given elsewhere, as a metric: looked up, counted, compared, refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import csv
+
+import karat as kt
+from karat.cli.main import main
+from karat.metrics.names import parse
+
+REFERENCES = ["one", "two", "three", "four"] * 2
+SYSTEMS = {"A": REFERENCES, "B": ["uno", "dos", "tres", "cuatro"] * 2}
+SCORES: dict[str, list[float | None]] = {
+    "A": [0.5, None, 0.25, 1.0, 0.5, 0.75, 0.25, 1.0],
+    "B": [0.25, 0.75, 0.5, 0.0, 0.25, 0.75, 0.5, 0.0],
+}
+MEAN = 4.25 / 7
+"""Of A; that of B is 0.375."""
+ROWS = [(s, i, x) for s, own in SCORES.items() for i, x in enumerate(own, 1)]
+
+
+def written(folder: Path, ending: str) -> str:
+    """A file with the same scores in one of the formats."""
+    path = folder / f"mine.{ending}"
+    by = "," if ending == "csv" else "\t"
+    lines = [by.join([s, str(i), "" if x is None else str(x)]) for s, i, x in ROWS]
+    header = by.join(["system", "segment", "score"])
+    if ending == "parquet":
+        named = ({"system": s, "segment": i, "score": x} for s, i, x in ROWS)
+        pq.write_table(pa.Table.from_pylist(list(named)), path)
+    elif ending == "jsonl":
+        objects = ({"system": s, "segment": i, "score": x} for s, i, x in ROWS)
+        path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+    elif ending == "seg.score":
+        path.write_text("".join(f"{s}\t{x}\n" for s, _, x in ROWS))
+    else:
+        bare = ending == "bare.tsv"
+        path.write_text("\n".join(lines if bare else [header, *lines]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "bare.tsv", "csv", "jsonl", "parquet", "seg.score"])
+def test_every_format_has_the_same_scores(tmp_path: Path, ending: str) -> None:
+    name = f"given:file={written(tmp_path, ending)}"
+    found = kt.score(SYSTEMS, None, [name], segments=True)
+    assert found["A", name].score.value == pytest.approx(MEAN, abs=1e-15)
+    assert found["B", name].score.value == 0.375
+    assert found["A", name].score.notes == ("1 of 8 segments has no score",)
+    assert found["B", name].score.notes == ()
+    assert [i for i, x in enumerate(found.segment_scores("A", name)) if math.isnan(x)] == [1]
+    assert found.segment_scores("B", name).tolist() == SCORES["B"]
+
+
+def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
+    by_id = {s: {str(i): x for i, x in enumerate(own, 1)} for s, own in SCORES.items()}
+    first, second = kt.given("mine", SCORES), kt.given("mine", by_id)
+    for m in (first, second):
+        assert kt.score(SYSTEMS, REFERENCES, [m])["B", "given:metric=mine"].score.value == 0.375
+    assert kt.score(["a", "b"], None, kt.given("x", [1, 3])).rows[0].score.value == 2
+    from_file = kt.Given(file=written(tmp_path, "tsv"))
+    assert from_file.given.digest == second.given.digest != first.given.digest
+
+
+@given(
+    st.lists(
+        st.lists(st.none() | st.floats(-1e6, 1e6), min_size=3, max_size=3),
+        min_size=1,
+        max_size=4,
+    ).filter(lambda rows: all(any(x is not None for x in row) for row in rows))
+)
+def test_a_score_is_the_mean_of_those_that_are_there(rows: list[list[float | None]]) -> None:
+    systems = {f"s{k}": ["x"] * 3 for k in range(len(rows))}
+    m = kt.given("mine", {f"s{k}": own for k, own in enumerate(rows)})
+    found = kt.score(systems, None, m, segments=True)
+    for k, own in enumerate(rows):
+        known = [x for x in own if x is not None]
+        assert found[f"s{k}", m].score.value == pytest.approx(math.fsum(known) / len(known))
+        assert found[f"s{k}", m].score.parts["known"] == len(known)
+        shown = found.segment_scores(f"s{k}", m)
+        assert [None if math.isnan(x) else x for x in shown] == own
+
+
+def test_a_comparison_leaves_missing_segments_out() -> None:
+    m = kt.given("mine", SCORES)
+    found = kt.compare(SYSTEMS, REFERENCES, [m], trials=50, examples=4)
+    row = found["B", m]
+    assert (row.wins, row.losses, row.ties) == (2, 4, 1)  # of all segments but the second
+    assert row.delta == pytest.approx(2.25 / 7 - MEAN)  # of the same seven
+    assert [one.segment for one in found.examples] == [3, 7, 0, 2]
+    random = kt.compare(SYSTEMS, REFERENCES, [m], test="randomization", trials=50)
+    assert 0 < random["B", m].p <= 1  # type: ignore[operator]
+
+
+def test_resamples_without_any_score_are_refused() -> None:
+    m = kt.given("mine", {"A": [1.0, *[None] * 7], "B": SCORES["B"]})
+    with pytest.raises(kt.InputError, match="in some resamples no segment has a score"):
+        kt.score(SYSTEMS, None, m, bootstrap=100)
+
+
+# --------------------------------------------------------------------------------- system scores
+
+
+def test_a_system_score_stands_unless_it_is_the_mean(tmp_path: Path) -> None:
+    rows = [*ROWS, ("A", "", 9.0), ("B", "-", 0.3750000001)]
+    path = tmp_path / "mine.tsv"
+    path.write_text("".join(f"{s}\t{i}\t{'' if x is None else x}\n" for s, i, x in rows))
+    name = f"given:file={path}"
+    found = kt.score(SYSTEMS, None, name, segments=True)
+    assert found["A", name].score.value == 9
+    assert found["B", name].score.value == 0.375
+    assert found.segment_scores("A", name)[0] == 0.5
+    assert any("not the mean of their segments' scores" in note for note in found.notes)
+    mean = f"{name},system=mean"
+    assert kt.score(SYSTEMS, None, mean)["A", mean].score.value == pytest.approx(MEAN)
+    assert kt.score(SYSTEMS, None, mean, bootstrap=50)["B", mean].low is not None
+    with pytest.raises(kt.InputError, match=r"'A' does not come from .* system=mean takes"):
+        kt.score(SYSTEMS, None, name, bootstrap=50)
+
+
+def test_system_scores_alone(tmp_path: Path) -> None:
+    path = tmp_path / "slide.sys.score"
+    path.write_text("A\t2.5\nB\t3\nC\t7\n")
+    found = kt.score(SYSTEMS, None, f"given:file={path}", segments=True)
+    assert [row.score.value for row in found.rows] == [2.5, 3]
+    assert np.isnan(found.segment_scores("A", f"given:file={path}")).all()
+    assert found.notes[0].endswith("systems have scores, segments have none.")
+
+
+# ------------------------------------------------------------------------------------- direction
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "higher", "sign"),
+    [
+        ("COMET", [0.1, 0.2], None, 1),
+        ("TER", [10, 20], None, -1),
+        ("MetricX-24", [1.5, 20], None, -1),
+        ("MetricX-23", [-1.5, -20], None, 1),
+        ("wer_of_ours", [0.1, 0.2], None, -1),
+        ("TER", [10, 20], True, 1),
+        ("judge", [1, 2], False, -1),
+        ("judge", [1, 2], None, 1),
+    ],
+)
+def test_the_direction_is_stated_or_known(
+    name: str, values: list[float], higher: bool | None, sign: int
+) -> None:
+    m = kt.given(name, values, higher=higher)
+    assert m.sign == sign
+    known = higher is not None or name == "COMET"
+    assert (m.remarks() == ()) is known
+
+
+def test_the_best_of_an_error_rate_is_the_lowest() -> None:
+    m = kt.given("TER", {"A": [10, 20] * 4, "B": [5, 10] * 4})
+    found = kt.compare(SYSTEMS, REFERENCES, m, trials=50)
+    assert found.rows[0].system == "B"
+    assert found["B", m].wins == 8
+
+
+# ----------------------------------------------------------------------------------------- names
+
+
+def test_names_and_signatures_parse_back(tmp_path: Path) -> None:
+    m = kt.metric(f"given:file={written(tmp_path, 'tsv')},higher=no")
+    assert parse(str(m)) == m
+    again = parse(m.signature())
+    assert (again, hash(again)) == (m, hash(m))
+    assert kt.metric("given:name=COMET") == kt.Given(metric="COMET")
+    Path(m.file).write_text("A\t1\t5\n")  # type: ignore[attr-defined]
+    with pytest.raises(kt.MetricError, match="they are not those of the signature"):
+        kt.score(SYSTEMS, None, parse(m.signature()))
+
+
+def test_one_name_has_one_set_of_scores() -> None:
+    first, second = (kt.given("x", {"A": [v] * 8, "B": [v] * 8}) for v in (1, 2))
+    with pytest.raises(kt.InputError, match="given twice, with other scores"):
+        kt.score(SYSTEMS, None, [first, second])
+    assert len(kt.score(SYSTEMS, None, [first, first]).rows) == 2
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def table() -> pa.Table:
+    """Rows of both systems in a mixed order, with the scores in a column."""
+    rows = [
+        {"sys": s, "seg": i, "output": SYSTEMS[s][i - 1], "reference": REFERENCES[i - 1], "x": x}
+        for s, i, x in reversed(ROWS)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+@pytest.mark.parametrize("ending", ["memory", "parquet", "csv", "jsonl"])
+def test_a_column_of_the_table_is_a_metric(tmp_path: Path, ending: str) -> None:
+    data: Any = table()
+    if ending != "memory":
+        path = tmp_path / f"t.{ending}"
+        if ending == "parquet":
+            pq.write_table(data, path)
+        elif ending == "csv":
+            csv.write_csv(data, path)
+        else:
+            path.write_text("".join(json.dumps(row) + "\n" for row in data.to_pylist()))
+        data = path
+    scores = written(tmp_path, "tsv")
+    how = {"by": "sys", "id": "seg"}
+    names = ["given:column=x,metric=COMET", f"given:file={scores}"]
+    found = kt.score_table(data, names, **how)
+    for name in names:
+        assert found["A", name].score.value == pytest.approx(MEAN)
+        assert found["A", name].score.notes == ("1 of 8 segments has no score",)
+    compared = kt.compare_table(data, names, **how, trials=50)
+    assert [compared["B", name][-3:] for name in names] == [(2, 4, 1)] * 2
+
+
+# ------------------------------------------------------------------------------------- bad input
+
+BAD: list[tuple[str, str]] = [
+    ("system\tsegment\tscore\nA\t1\tx\n", "line 2: found the score 'x', expected a finite number"),
+    ("system\tsegment\tscore\nA\t1\tnan\n", "line 2: found the score 'nan', expected a finite"),
+    ("system\tsegment\tscore\nA\t1\tinf\n", "line 2: found the score 'inf', expected a finite"),
+    ("A\t1\t1\nA\t1\t2\n", "line 2: a second score of segment '1' of system 'A'"),
+    ("A\t-\t1\nA\t\t2\n", "line 2: a second score of system 'A'"),
+    ("A\t1\t1\n", "no scores of system 'B'; it has those of A"),
+    ("A\t1\t1\nB\t1\t\n", "all scores of system 'B' are missing"),
+    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which is not there; segments go by"),
+    ("A\t1\t1\nB\t1\n", "line 2: found 2 fields, expected 3"),
+    ("\t1\t1\n", "line 1: found the system '', expected a name"),
+    (
+        "segment\tscore\n1\t2\n",
+        "line 1: found the columns segment, score, expected system, segment",
+    ),
+    ("system\tsegment\tx\ty\nA\t1\t1\t2\n", "any of x, y may be the column of scores: name it"),
+    ("system\tsegment\tscore\n", "no scores: expected a row for each system and segment"),
+    ("", "found the columns nothing, expected system, segment and score"),
+    ("system\tsystem\tscore\nA\t1\t1\n", "two columns have the same name"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), BAD, ids=[told for _, told in BAD])
+def test_bad_files_are_refused_in_a_sentence(
+    called: Callable[..., Any], folder: Path, text: str, told: str
+) -> None:
+    (folder / "s.tsv").write_text(text)
+    done = called("score", "A=a.txt", "B=b.txt", "-m", "given:file=s.tsv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert done.stderr.startswith("karat: s.tsv")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("given", "given has no scores here: given:file=scores.tsv reads a file"),
+        ("given:metric=COMET", "has no scores here"),
+        ("given:column=x", "is a column of a table, and no table is scored"),
+        ("given:file=none.tsv", "none.tsv: No such file"),
+        ("given:file=s.tsv,column=scor", "no column of scores 'scor'; did you mean score?"),
+        ("given:COMET", "'COMET' is no setting; expected setting=value"),
+    ],
+)
+def test_metrics_without_scores_are_refused(
+    called: Callable[..., Any], folder: Path, name: str, told: str
+) -> None:
+    (folder / "s.tsv").write_text("system\tsegment\tscore\nA\t1\t1\n")
+    done = called("score", "A=a.txt", "-m", name)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ({"A": [1, 2]}, "found 2 scores, expected 8, one a segment"),
+        (
+            {"A": [1, 2, "x", 4, 5, 6, 7, 8]},
+            "segment 3: found 'x', expected a finite number",
+        ),
+        ({"A": [1, math.inf]}, "segment 2: found inf, expected a finite number"),
+        ({"A": 3}, "found 3, expected a score for each segment, or scores by id"),
+        ({"A": {"1": 1, "9": 2}}, "a score of segment '9', which is not there"),
+        ({}, "no scores: expected those of at least one system"),
+    ],
+)
+def test_bad_scores_of_python_are_refused(scores: Any, told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.score({"A": SYSTEMS["A"]}, None, kt.given("mine", scores))
+
+
+def test_a_table_must_have_the_segments_of_the_scores() -> None:
+    other = {s: {**{str(i): 1.0 for i in range(1, 9)}, "9": 2.0} for s in SYSTEMS}
+    with pytest.raises(kt.InputError, match="no segments for 1 of 9 scores of system"):
+        kt.score_table(table(), kt.given("mine", other), by="sys", id="seg")
+    with pytest.raises(kt.InputError, match="a table needs scores by the ids of segments"):
+        kt.score_table(table(), kt.given("mine", SCORES), by="sys", id="seg")
+    with pytest.raises(kt.InputError, match="column 'output' is 'cuatro'; every row needs a fin"):
+        kt.score_table(table(), "given:column=output", by="sys")
+
+
+# ------------------------------------------------------------------------------- evaluation sets
+
+
+def test_sets_without_references_take_given_scores() -> None:
+    found = kt.make_evalset(
+        "bare", SYSTEMS, judgements=[("A", "1", "j", "d", 1.0)], dimensions=["d"]
+    ).with_scores("mine", SCORES)
+    assert (
+        kt.score(found, metrics="given:metric=mine")["B", "given:metric=mine"].score.value == 0.375
+    )
+    some = found.select(segments=["1", "3"])
+    by_id = {s: {str(i): x for i, x in enumerate(own, 1)} for s, own in SCORES.items()}
+    assert kt.score(some, metrics=kt.given("k", by_id)).rows[0].score.value == 0.375  # of A
+    with pytest.raises(kt.InputError, match="8 of 8 segments have no reference"):
+        kt.score(found, metrics=["given:metric=mine", "bleu"])
+    with pytest.raises(kt.InputError, match="no scores of 'mind'; did you mean mine"):
+        kt.score(found, metrics="given:metric=mind")
+
+
+def test_a_perfect_error_rate_is_no_negated_one() -> None:
+    assert kt.given("WER", {"A": [0.0, 0.0]}).sign == -1
+    assert kt.given("WER", {"A": [-0.5, 0.0]}).sign == 1
+    assert kt.given("WER", {"A": [0.5, 0.0]}).sign == -1
+
+
+def test_comparisons_take_the_segments_that_all_systems_have() -> None:
+    scores = {"A": [0.1, 0.2, 0.3, 0.4, 0.9, 0.9], "B": [0.2, 0.3, 0.4, 0.5, None, None]}
+    texts = {name: ["x"] * 6 for name in scores}
+    rows = kt.compare(texts, None, kt.given("q", scores), trials=50).rows
+    found = {row.system: (round(row.score.value, 12), row.wins) for row in rows}
+    assert found == {"A": (0.25, None), "B": (0.35, 4)}
+    assert next(row.delta for row in rows if row.system == "B") == pytest.approx(0.1)
+
+
+def test_a_file_of_scores_is_an_input(tmp_path: Path) -> None:
+    path = tmp_path / "q.tsv"
+    path.write_text("system\tsegment\tscore\natlas\t1\t0.5\n")
+    command = ["score", "atlas", "--set", "demo", "-m", f"given:file={path}", "-o", str(path)]
+    assert main(command) == 2
+    assert path.read_text().startswith("system")

@@ -1,0 +1,93 @@
+"""Wide tables: systems by metrics, with intervals, marks, arrows and the best in bold."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from subprocess import CompletedProcess
+
+import pytest
+
+import karat as kt
+
+Called = Callable[..., CompletedProcess[str]]
+GOOD = ["the cat sat on the mat", "a dog barked at us", "we went home late", "it rained all day"]
+WEAK = ["cat mat", "dog us", "home", "rain day"]
+SYSTEMS = {"base_1": WEAK, "good & new": GOOD, "copy": WEAK}
+
+
+def rows_of(markdown: str) -> list[list[str]]:
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_scores_by_hand() -> None:
+    """TER of a perfect system is 0, and less is better; the two others are equal."""
+    wide = kt.score(SYSTEMS, GOOD, ["bleu", "ter"]).wide()
+    head, _, base, good, copy = rows_of(wide.render("md"))
+    assert head == ["System", "bleu ↑", "ter ↓"]
+    assert good == ["good \\& new", "**100.00**", "**0.00**"]
+    assert base[1:] == copy[1:]
+    assert "**" not in "".join(base)
+    frame = wide.to_pandas()
+    assert list(frame.columns) == ["system", "bleu", "ter"]
+    assert frame["ter"][1] == 0
+
+
+def test_marks_against_the_baseline() -> None:
+    """Better is marked with one dagger by either direction, worse with two, equal with none."""
+    compared = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], baseline="base_1")
+    wide = compared.wide()
+    cells = {row[0]: row for row in rows_of(wide.render("md"))}
+    assert cells["System"] == ["System", "chrf ↑", "95%", "ter ↓", "95%"]
+    good = compared["good & new", "ter"]
+    assert (good.p or 1) < 0.05
+    assert cells["good \\& new"][1::2] == ["**100.00†**", "**0.00†**"]
+    assert cells["good \\& new"][4] == "\\[0.00, 0.00\\]"
+    assert "†" not in cells["copy"][1] + cells["base_1"][1]
+    worse = kt.compare(SYSTEMS, GOOD, "ter", baseline="good & new").wide().render("md")
+    assert "‡" in {row[0]: row for row in rows_of(worse)}["copy"][1]
+    assert "not corrected for several tests" in worse
+    assert "Wins" not in worse
+    found = wide.records()[0]
+    assert found["chrf p"] == compared[found["system"], "chrf"].p
+    assert found["ter low"] == compared[found["system"], "ter"].low
+
+
+def test_latex_is_well_formed() -> None:
+    text = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"]).wide().render("latex")
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert body.count("{") == body.count("}")
+    (letters,) = re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}", body)
+    assert letters == "lrlrl"
+    lines = [line for line in body.splitlines() if line.endswith(r" \\")]
+    assert len(lines) == 4
+    assert {len(re.split(r"(?<!\\)&", line)) for line in lines} == {5}
+    assert r"chrf $\uparrow$ & 95\% & ter $\downarrow$" in body
+    assert r"good \& new & \textbf{100.00\textsuperscript{\dag}} & {[}100.00, 100.00{]}" in body
+    assert r"base\_1" in body
+    assert not re.search(r"[↑↓†‡]", text)
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"):
+        assert body.count(rule) == 1
+
+
+def test_commands(called: Called) -> None:
+    asked = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
+    found = json.loads(called("score", *asked, "--bootstrap", "20", "-f", "json").stdout)
+    assert list(found["rows"][0]) == [
+        *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
+    ]
+    text = called("compare", *asked, "--trials", "50").stdout
+    assert text.splitlines()[3].split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
+    assert "<table" in called("compare", *asked, "--trials", "50", "-f", "html").stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [(("--segments",), "leave --segments out"), (("--worst", "2"), "leave --wide out")],
+)
+def test_what_does_not_go_together(called: Called, more: tuple[str, ...], told: str) -> None:
+    done = called("score", "a.txt", "-r", "ref1.txt", "--wide", *more)
+    assert done.returncode == 2
+    assert told in done.stderr

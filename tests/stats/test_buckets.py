@@ -1,0 +1,178 @@
+"""Buckets: which segments share one, their exact sums, and what they are resampled for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.bucket_loops import bucket, cell_sums, splitmix64
+
+import karat as kt
+from karat import _kernel
+from karat.arithmetic import ExactRows, carried, rounded
+from karat.stats import buckets as module
+from karat.stats.buckets import (
+    CellSums,
+    as_buckets,
+    bucket_of,
+    bucket_of_rows,
+    joined_cells,
+    sum_cells,
+)
+
+ids = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20)
+numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
+
+
+@given(ids=ids, buckets=st.integers(2, 5000))
+def test_a_bucket_is_the_remainder_of_a_hash(ids: list[int], buckets: int) -> None:
+    found = bucket_of(_kernel.hash_ids(np.array(ids, np.int64)), buckets)
+    assert found.tolist() == [bucket(id, buckets) for id in ids]
+
+
+@given(texts=st.lists(st.text(max_size=30), min_size=1, max_size=8))
+def test_texts_are_hashed_by_their_bytes(texts: list[str]) -> None:
+    texts = [text.encode("utf-8", "ignore").decode() for text in texts]
+    views = _kernel.Views.from_strings(tuple(texts), 0, len(texts))
+    assert bucket_of(_kernel.hash_views(views), 4096).tolist() == [bucket(t, 4096) for t in texts]
+
+
+def test_splitmix64_gives_its_published_first_numbers() -> None:
+    assert splitmix64(0) == 0xE220A8397B1DCDAF
+    assert int(_kernel.hash_ids(np.array([0]))[0]) & (2**64 - 1) == 0xE220A8397B1DCDAF
+
+
+def test_rows_without_ids_have_their_numbers() -> None:
+    assert bucket_of_rows(5, 3, 64).tolist() == [bucket(i, 64) for i in (5, 6, 7)]
+
+
+def as_fractions(total: np.ndarray) -> list[list[Fraction]]:
+    if total.ndim == 2:
+        return [[Fraction(int(x)) for x in row] for row in total]
+    return [
+        [
+            Fraction(int(w)) + Fraction(int(m), 2**32) + Fraction(int(low), 2**64)
+            for w, m, low in zip(*row, strict=True)
+        ]
+        for row in total
+    ]
+
+
+@given(data=st.data(), whole=st.booleans())
+def test_sums_of_cells_are_exact_however_they_are_cut(data: st.DataObject, whole: bool) -> None:
+    value = st.integers(-(10**6), 10**6) if whole else numbers
+    rows = data.draw(st.lists(st.tuples(value, value), min_size=1, max_size=12))
+    cells = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    cut = data.draw(st.integers(0, len(rows)))
+    table = np.array(rows, np.int64 if whole else np.float64)
+    places = np.array(cells, np.int32)
+    parts = [
+        sum_cells(table[at], places[at]) for at in (slice(cut), slice(cut, None)) if len(table[at])
+    ]
+    found = joined_cells(parts[::-1], 4)
+    assert found.ndim == (2 if whole else 3)
+    assert as_fractions(found) == cell_sums(rows, cells, 4)
+    again = joined_cells([sum_cells(table, places)], 4)
+    assert (found == again).all()
+
+
+def test_whole_numbers_and_others_add_up() -> None:
+    cells = np.array([1], np.int32)
+    parts = [sum_cells(np.array([[2, 3]]), cells), sum_cells(np.array([[0.5, -0.25]]), cells)]
+    for order in (parts, parts[::-1]):
+        assert as_fractions(joined_cells(order, 2))[1] == [Fraction(5, 2), Fraction(11, 4)]
+
+
+def test_limbs_are_rows_of_exact_sums() -> None:
+    rows = np.array([[0.1, 5.0], [0.2, -7.5], [1e-9, 3.25]])
+    limbs = np.stack([sum_cells(row[None], np.zeros(1, np.int32)).sums[0] for row in rows])
+    counts = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]])
+    assert (ExactRows([limbs]).sums(counts) == ExactRows([rows]).sums(counts)).all()
+
+
+def test_sums_that_are_too_large_are_refused() -> None:
+    with pytest.raises(kt.InputError, match="cannot be added exactly"):
+        ExactRows([np.array([[1 << 33]])]).sums(np.ones((1, 1)))
+
+
+def test_carrying_keeps_the_number() -> None:
+    limbs = np.array([[[5], [-3], [2**33 + 1]]])
+    assert as_fractions(carried(limbs)) == as_fractions(limbs)
+    assert (
+        rounded(np.moveaxis(carried(limbs), 1, 0)).tolist()
+        == rounded(np.moveaxis(limbs, 1, 0)).tolist()
+    )
+
+
+def test_the_number_of_rows_alone_decides() -> None:
+    assert as_buckets(2_000_000, None) is None
+    assert as_buckets(2_000_001, None) == 4096
+    assert as_buckets(10, 16) == 16
+    with pytest.raises(kt.InputError, match="expected 2 to"):
+        as_buckets(10, 1)
+
+
+CANDIDATES = [f"the cat {i % 7} sat on mat {i % 3} ." for i in range(40)]
+OTHERS = [f"a cat {i % 5} sat on the mat {i % 4} ." for i in range(40)]
+REFERENCES = [f"the cat {i % 6} sat on the mat {i % 3} ." for i in range(40)]
+
+
+def test_score_and_compare_resample_buckets_when_asked() -> None:
+    found = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], bootstrap=50, buckets=8)
+    assert found.signature.count("|buckets=8") == 2
+    assert found.settings["buckets"] == 8
+    plain = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], bootstrap=50)
+    assert [row.score.value for row in found.rows] == [row.score.value for row in plain.rows]
+    assert [row.low for row in found.rows] != [row.low for row in plain.rows]
+    # A bucket is resampled as a whole: the interval is that of eight joined rows.
+    m = kt.metric("rougeL")
+    rows = m.stats(CANDIDATES, REFERENCES)
+    places = bucket_of_rows(0, 40, 8)
+    sums = np.array([rows[places == b].sum(axis=0) for b in range(8)])
+    draws = np.random.default_rng(12345).integers(0, 8, size=(50, 8))
+    values = np.sort(m.measure(sums[draws].sum(axis=1))["value"])
+    assert [found["candidate", "rougeL"].low, found["candidate", "rougeL"].high] == pytest.approx(
+        [values[1], values[48]], abs=1e-12
+    )
+
+
+def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", 79)
+    monkeypatch.setattr(module, "BUCKETS", 16)
+    both = {"A": CANDIDATES, "B": OTHERS}
+    found = kt.compare(both, REFERENCES, ["bleu"], trials=20)
+    asked = kt.compare(both, REFERENCES, ["bleu"], trials=20, buckets=16)
+    assert found.rows == asked.rows
+    assert found.buckets == 16
+    assert "of 16 buckets of segments" in found.notes[0]
+    monkeypatch.setattr(module, "MOST_ROWS", 80)
+    assert kt.compare(both, REFERENCES, ["bleu"], trials=20).buckets is None
+
+
+def test_fewer_segments_than_buckets_are_refused() -> None:
+    with pytest.raises(kt.InputError, match="fewer than the 64 buckets"):
+        kt.score(CANDIDATES, REFERENCES, bootstrap=5, buckets=64)
+
+
+def test_a_signature_with_buckets_is_checked() -> None:
+    signature = kt.score(CANDIDATES, REFERENCES, bootstrap=5, buckets=8).signature
+    assert (
+        kt.score(CANDIDATES, REFERENCES, [signature], bootstrap=5, buckets=8).signature == signature
+    )
+    with pytest.raises(kt.MetricError, match="says buckets=8"):
+        kt.score(CANDIDATES, REFERENCES, [signature], bootstrap=5)
+
+
+def test_signatures_in_sacrebleus_form_do_not_hide_buckets() -> None:
+    found = kt.score(CANDIDATES, REFERENCES, bootstrap=5, buckets=8, signature="sacrebleu")
+    assert "buckets=8" in found.signature
+
+
+def test_cells_are_joined_from_parts() -> None:
+    with pytest.raises(ValueError, match="no part"):
+        joined_cells([], 4)
+    part = CellSums(np.array([0]), np.array([[1]]))
+    assert joined_cells([part, part], 2).tolist() == [[2], [0]]

@@ -1,0 +1,163 @@
+"""The worst and the best segments: which, in what order, with which texts, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat as kt
+
+SYSTEMS = {
+    "A": ["the cat sat", "a dog", "nothing here", "a dog"],
+    "B": ["the cat", "a big dog", "x", "y"],
+}
+REFERENCES = [["the cat sat", "a cat sat"], "a dog", "something else", "a dog"]
+Called = Callable[..., CompletedProcess[str]]
+
+
+def scored(*metrics: str) -> kt.Scoring:
+    return kt.score(SYSTEMS, REFERENCES, metrics, segments=True)
+
+
+def test_the_worst_and_the_best_by_hand() -> None:
+    """TER of A: 0, 0, 100, 0; the third is the worst, and the first of the perfect the best."""
+    found = scored("bleu", "ter").worst(2, "ter")
+    rows = [(row.system, row.rank, row.segment, row.score) for row in found.rows]
+    assert rows == [
+        *(("A", 1, 2, 100.0), ("A", 2, 0, 0.0)),
+        *(("B", 1, 2, 100.0), ("B", 2, 3, 100.0)),
+    ]
+    assert found.rows[1].text == kt.ranked_segments.SegmentText(
+        "the cat sat", ("the cat sat", "a cat sat")
+    )
+    best = scored("bleu", "ter").best(3, "ter")
+    assert [row.segment for row in best.rows if row.system == "A"] == [0, 1, 3]
+    assert "the worst segments have the highest scores" in best.notes[0]
+
+
+def test_segment_bleu_says_that_it_is_another() -> None:
+    found = scored("bleu").worst(1)
+    assert str(found.metric) == "bleu:eff=yes"
+    assert found.notes[1] == "bleu scores single segments as bleu:eff=yes."
+    assert list(found.signatures) == ["bleu:eff=yes"]
+    assert "by bleu:eff=yes" in found.document().title
+    assert [*found.to_pandas()["bleu:eff=yes"]] == [row.score for row in found.rows]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.integers(0, 9), st.integers(0, 9))
+def test_order_against_sorting(words: list[int], worst: int, best: int) -> None:
+    """Candidates of n of three words: recall is n/3; ties stand in the order of the text."""
+    texts = [" ".join("abc"[:n]) for n in words]
+    found = kt.score({"S": texts}, ["a b c"] * len(texts), "ter", segments=True)
+    ranked = found.ranked(worst=worst, best=best)
+    edits = [3 - n for n in words]
+    for which, count, key in (
+        ("worst", worst, lambda i: (-edits[i], i)),
+        ("best", best, lambda i: (edits[i], i)),
+    ):
+        rows = [row.segment for row in ranked.rows if row.which == which]
+        assert rows == sorted(range(len(texts)), key=key)[:count]
+
+
+def test_equal_but_for_rounding_is_equal() -> None:
+    from karat.ranked_segments import _lowest_first
+
+    values = kt.arrays.np.array([0.3, 0.1 + 0.2, 0.3, 0.2])
+    assert _lowest_first(values).tolist() == [3, 0, 1, 2]
+    assert _lowest_first(-values).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda r: r.worst(3, "chrf"), "no scores by chrf: the segments were scored by bleu:eff=y"),
+        (lambda r: r.worst(-1), "worst=-1: expected a number of segments"),
+        (lambda r: r.best("x"), "best='x': expected a number of segments"),
+    ],
+)
+def test_bad_requests(call: Callable[[kt.Scoring], object], told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        call(scored("bleu"))
+    with pytest.raises(kt.InputError, match="call score with segments=True"):
+        kt.score(SYSTEMS, REFERENCES).worst(3)
+
+
+def test_command(called: Called) -> None:
+    asked = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-r", "ref2.txt", "-m", "chrf")
+    found = json.loads(called(*asked, "--worst", "1", "--best", "2", "-f", "json").stdout)
+    assert [(row["system"], row["rank"]) for row in found["rows"]] == [("a", 1), ("b", 1)]
+    assert len(found["best"]) == 4
+    assert found["rows"][0]["segment"] == 3
+    assert found["rows"][0]["references"] == "\nnothing"
+    text = called(*asked, "--worst", "1", "--sort", "ter").stdout
+    assert text.startswith("Worst segments by ter\n")
+    assert "candidate: something" in text
+    for format in ("md", "latex", "html"):
+        shown = called(*asked, "--worst", "4", "-f", format).stdout
+        assert "five" in shown
+        assert "<b>" not in shown.replace("\\<b\\>", "")
+
+
+def test_sort_alone_shows_all(called: Called) -> None:
+    asked = ("score", "a.txt", "-r", "ref1.txt", "-m", "chrf", "--sort", "chrf", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(called(*asked).stdout)))
+    assert len(rows) == 4
+    assert sorted(rows, key=lambda row: float(row["chrf"])) == rows
+
+
+@pytest.mark.parametrize("more", [("--segments",), ("--bootstrap", "5"), ("--signature-only",)])
+def test_what_does_not_go_together(called: Called, more: tuple[str, ...]) -> None:
+    done = called("score", "a.txt", "-r", "ref1.txt", "--worst", "2", *more)
+    assert done.returncode == 2
+    assert f"leave {more[0]} out" in done.stderr
+
+
+def test_tables_show_ids(called: Called, folder: Path) -> None:
+    text = "id,system,prediction,reference\nx1,A,the cat,the cat sat\nx2,A,a dog,a dog\n"
+    (folder / "t.csv").write_text(text + "x2,B,a big dog,a dog\nx1,B,sat,the cat sat\n")
+    asked = ("score", "t.csv", "--by", "system", "-m", "ter", "--worst", "1")
+    found = json.loads(called(*asked, "--id", "id", "-f", "json").stdout)
+    assert [(r["system"], r["id"], r["candidate"], round(r["ter"])) for r in found["rows"]] == [
+        ("A", "x1", "the cat", 33),
+        ("B", "x1", "sat", 67),
+    ]
+    done = called(*asked)
+    assert done.returncode == 2
+    assert "--id COLUMN" in done.stderr
+    sharded = called(*asked, "--id", "id", "--shard", "1/2", "--shards", "kept")
+    assert "--shard scores a part of a table" in sharded.stderr
+    assert not (folder / "kept").exists()
+
+
+def test_sets_show_their_ids(called: Called, folder: Path) -> None:
+    made = kt.make_evalset(
+        "s", {"A": ["a dog", "x"]}, references=["a dog", "y"], segments=["p", "q"]
+    )
+    assert kt.score(made, metrics="chrf", segments=True).worst(1).rows[0].text.id == "q"
+    kt.save_evalset(made, folder / "s.jsonl", "jsonl")
+    found = called("score", "--set", "s.jsonl", "-m", "chrf", "--worst", "1", "-f", "json").stdout
+    assert json.loads(found)["rows"][0]["id"] == "q"
+    plain = kt.score("demo", metrics="chrf", segments=True).worst(1)  # ids are numbers from 1
+    assert plain.rows[0].text.id is None
+
+
+def test_tables_in_memory() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from karat.arrow.table_scores import score_table
+
+    table = arrow.table(
+        {"id": [7, 3], "prediction": ["a dog", "x"], "reference": [["a dog", "dog"], ["y"]]}
+    )
+    found = score_table(table, "chrf", id="id", segments=True).worst(5)
+    assert [(row.text.id, row.text.references) for row in found.rows] == [
+        ("3", ("y",)),
+        ("7", ("a dog", "dog")),
+    ]
