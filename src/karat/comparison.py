@@ -5,6 +5,7 @@ All systems and metrics are resampled with the same draws, so that differences a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ TESTS = {
     "bootstrap": "paired bootstrap resampling",
     "randomization": "paired approximate randomization",
 }
+SIGNIFICANT = 0.05
 DEFAULT_TRIALS = {"bootstrap": 1000, "randomization": 10000}
 
 
@@ -49,11 +51,14 @@ class CompareRow(NamedTuple):
     low: float
     high: float
     delta: float | None  # score minus the baseline's; None for the baseline itself
+    delta_low: float | None  # the 95% interval of the difference
+    delta_high: float | None
     p: float | None
     better: float | None  # share of resamples in which it beats the baseline
     wins: int | None  # segments on which it beats the baseline
     losses: int | None
     ties: int | None
+    verdict: str | None  # better, worse or undecided
 
 
 class Difference(NamedTuple):
@@ -81,6 +86,7 @@ class Example(NamedTuple):
     system_text: str
     which: str = "reference"  # of several, the one that is shown
     id: str | None = None  # of the segment, where it has one
+    metric: str = ""  # that they differ by
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +97,7 @@ class Comparison(Results[CompareRow]):
     test: str
     trials: int
     examples: tuple[Example, ...] = ()
-    """Segments on which each system differs most from the baseline by the first metric."""
+    """Segments on which each system differs most from the baseline, by each metric."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -107,7 +113,8 @@ class Comparison(Results[CompareRow]):
         where = f", where {' and '.join(others)}" if others else ""
         of = f" of {self.buckets:,} buckets of segments" if self.buckets else ""
         made = (
-            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of}. p: "
+            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of}; for differences, of "
+            f"both systems together. p: "
             f"{TESTS[self.test]} against {self.baseline}, {self.trials:,} trials, all metrics and "
             f"systems on the same draws."
         )
@@ -248,18 +255,21 @@ def compared(
 def _examples(
     comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
 ) -> tuple[Example, ...]:
-    base, first = comparison.baseline, comparison.rows[0].metric
-    found = []
-    for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
-        gaps = comparison.differences(base, system, first, top)
+    base, found = comparison.baseline, []
+    for row in comparison.rows:
+        if row.system == base or not comparison.values:
+            continue
+        gaps = comparison.differences(base, row.system, row.metric, top)
         places = [gap.segment for gap in gaps]
-        shown: list[Any] = [references, systems[base], systems[system]]
-        found += make_examples(system, gaps, *(source.strings(places) for source in shown))
+        shown: list[Any] = [references, systems[base], systems[row.system]]
+        texts = (source.strings(places) for source in shown)
+        found += make_examples(row.system, row.metric, gaps, *texts)
     return tuple(found)
 
 
 def make_examples(
     system: str,
+    metric: Metric,
     gaps: Sequence[Difference],
     references: Sequence[Sequence[str]],
     baseline: Sequence[str],
@@ -269,7 +279,8 @@ def make_examples(
     found = []
     for gap, refs, theirs, mine in zip(gaps, references, baseline, texts, strict=True):
         which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
-        found.append(Example(system, *gap, refs[0] if refs else "", theirs, mine, which))
+        shown = refs[0] if refs else "", theirs, mine, which
+        found.append(Example(system, *gap, *shown, metric=str(metric.of_segments())))
     return found
 
 
@@ -335,11 +346,27 @@ def _row(
     system, m = key
     low, high = interval(draws[key])
     if system == base:
-        return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)
+        nothing = None, None, None, None, None, None, None, None, None
+        return CompareRow(system, m, shown, low, high, *nothing)
     better = float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean())
     delta = _difference(found, key, base)
     counts = _win_counts(m, found[key].values, found[base, m].values)
-    return CompareRow(system, m, shown, low, high, delta, p_values[key], better, *counts)
+    ends = interval(draws[key] - draws[base, m])
+    told = verdict(m.sign, ends, p_values[key])
+    differs = delta, ends[0], ends[1], p_values[key], better
+    wins, losses, ties = counts
+    return CompareRow(system, m, shown, low, high, *differs, wins, losses, ties, told)
+
+
+def verdict(sign: int, ends: tuple[float, float], p: float) -> str:
+    """Return better or worse where the interval of the difference excludes zero and p < 0.05.
+
+    Both are asked for, since the interval and the test may part at the margin.
+    """
+    low, high = sorted(sign * end for end in ends)
+    if p >= SIGNIFICANT or low <= 0 <= high or math.isnan(low + high):
+        return "undecided"
+    return "better" if low > 0 else "worse"
 
 
 def _win_counts(

@@ -74,6 +74,11 @@ class Result:
         """Return the tables and figures; `command` is how they were made, if by a command."""
         return DOCUMENTS[type(self).__name__](self, command)
 
+    @property
+    def summary(self) -> str:
+        """The answer in a sentence or two; empty where the numbers say nothing."""
+        return " ".join(self.document().answer)
+
     def records(self, table: str | None = None) -> list[dict[str, Any]]:
         """Return the rows of a table as flat dictionaries, as JSON has them.
 

@@ -10,6 +10,7 @@ from karat.arrays import np
 from karat.arrow.batches import RowRange
 from karat.arrow.statistics import Statistics
 from karat.comparison import Comparison, Difference, Example, make_examples
+from karat.metrics.base import Metric
 from karat.ranked_segments import Places, SegmentText, TextLookup
 
 Key = tuple[str, int | str]
@@ -35,22 +36,24 @@ def with_examples(
         return comparison
     ids = found.sorted_ids(comparison.baseline)
     gaps = {
-        system: comparison.differences(comparison.baseline, system, comparison.rows[0].metric, top)
-        for system in dict.fromkeys(row.system for row in comparison.rows)
-        if system != comparison.baseline
+        (row.system, row.metric): comparison.differences(
+            comparison.baseline, row.system, row.metric, top
+        )
+        for row in comparison.rows
+        if row.system != comparison.baseline
     }
     wanted = {ids[gap.segment] for own in gaps.values() for gap in own}
     texts = _texts_of(ranges, wanted)
 
-    def shown(system: str, gaps: Sequence[Difference]) -> list[Example]:
+    def shown(system: str, metric: Metric, gaps: Sequence[Difference]) -> list[Example]:
         own = [gap for gap in gaps if (system, ids[gap.segment]) in texts]  # none in a stream
         base = [texts[comparison.baseline, ids[gap.segment]] for gap in own]
         mine = [texts[system, ids[gap.segment]].candidate for gap in own]
         sides = ([one.references for one in base], [one.candidate for one in base], mine)
-        made = make_examples(system, own, *sides)
+        made = make_examples(system, metric, own, *sides)
         return [one._replace(id=str(ids[one.segment]) if named else None) for one in made]
 
-    examples = (one for system, own in gaps.items() for one in shown(system, own))
+    examples = (one for key, own in gaps.items() for one in shown(*key, own))
     return replace(comparison, examples=tuple(examples))
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Document, Figure, Link, Table
+from karat.report.model.table import Block, Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetRow, NuggetScoring, ScoredRun
     from karat.nuggets.sets.keys import Question
 
-Block: TypeAlias = Table | Figure
 SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}
 _WORDS = {1.0: "carries", 0.5: "carries in part", 0.0: "does not carry"}
 LEGEND = (

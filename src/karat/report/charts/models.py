@@ -16,6 +16,7 @@ from itertools import groupby, pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
+from karat.report.charts.forest import Forest, Tallies
 from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
@@ -484,4 +485,6 @@ def _ends(span: tuple[float, float]) -> str:
     return f"{span[0]:g} to {span[1]:g}"
 
 
-Chart: TypeAlias = Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions
+Chart: TypeAlias = (
+    Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions | Forest | Tallies
+)

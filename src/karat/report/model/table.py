@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from karat.report.render.terminal import Sheet
 
@@ -44,7 +44,7 @@ Row: TypeAlias = Mapping[str, Cell]
 Readers: TypeAlias = Literal["all", "people", "programs"]
 Align: TypeAlias = Literal["left", "right"]
 
-RESERVED_KEYS = frozenset({"command", "signature", "notes"})
+RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class Column:
     floats where people read them (None shows every digit); JSON and TSV always get the full value.
     Where `positive`, what rounds to zero is written as below the last digit: <0.0001.
     Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
-    are for people alone, some for programs (JSON and TSV).
+    are for people alone, some for programs (JSON and TSV). A page shows a column of `detail` only
+    on demand, and offers the values of a `filter` column to choose rows by.
     """
 
     key: str
@@ -67,6 +68,8 @@ class Column:
     positive: bool = False
     wrap: bool = False
     readers: Readers = "all"
+    detail: bool = False
+    filter: bool = False
 
 
 def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
@@ -81,6 +84,7 @@ class Table:
     A missing key, None and NaN all mean "missing".  `group` names a column whose runs of equal
     values become sub-headings where people read the table; `emphasis` holds the (row index, column
     key) pairs to stress. Some tables are for people alone, some for programs (JSON and TSV).
+    A page folds tables up below its answer and pictures, unless `open` says otherwise.
     """
 
     key: str
@@ -91,6 +95,7 @@ class Table:
     emphasis: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()
     readers: Readers = "all"
+    open: bool | None = None
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]
@@ -142,19 +147,70 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Document:
-    """A whole report: its tables and figures in the order of reading, and how to make it again.
+class Gallery:
+    """Small figures side by side under one title."""
 
-    `signatures` maps the short name of each metric to its full signature.
+    title: str
+    figures: tuple[Figure, ...]
+    caption: str = ""
+
+
+class Passage(NamedTuple):
+    """A text under its label; `marks` are the parts to mark, as (start, end) in characters."""
+
+    label: str
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+class Case(NamedTuple):
+    """Texts that belong together, such as a reference and two outputs, with facts about them.
+
+    `tags` say which choices of a page's switches it belongs to; `figure` is the title of the
+    figure that it leads to.
     """
 
     title: str
-    blocks: tuple[Table | Figure, ...]
+    facts: str
+    passages: tuple[Passage, ...]
+    tags: Mapping[str, str]
+    figure: str = ""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Cases as a page shows them, and the same as a table for all other formats.
+
+    `switches` maps the name of a tag to its label: a page shows the cases of one choice at a time.
+    """
+
+    title: str
+    cases: tuple[Case, ...]
+    table: Table
+    switches: Mapping[str, str] = field(default_factory=dict)
+
+
+Block: TypeAlias = Table | Figure | Gallery | Examples
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report: its answer, its tables and figures, and how to make it again.
+
+    `answer` are the sentences that the reader came for, `basis` is what they rest on; both are
+    empty where the numbers say nothing. `signatures` maps the short name of each metric to its full
+    signature.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
     command: str
     signatures: Mapping[str, str]
     notes: tuple[str, ...] = ()
     appendix: Mapping[str, str] = field(default_factory=dict)
     """Longer texts by their titles, for pages alone."""
+    answer: tuple[str, ...] = ()
+    basis: str = ""
 
     def __post_init__(self) -> None:
         keys = [table.key for table in self.tables]
@@ -164,16 +220,28 @@ class Document:
             raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
 
     @property
+    def parts(self) -> list[Table | Figure]:
+        """Tables and figures in order, those of galleries one by one; tables of examples last."""
+        shown = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
+        return [part for block in shown for part in _parts(block)]
+
+    @property
     def for_people(self) -> list[Table | Figure]:
         """The tables and figures that people read, in order."""
-        return [b for b in self.blocks if isinstance(b, Figure) or b.readers != "programs"]
+        return [b for b in self.parts if isinstance(b, Figure) or b.readers != "programs"]
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables alone."""
-        return tuple(block for block in self.blocks if isinstance(block, Table))
+        return tuple(part for part in self.parts if isinstance(part, Table))
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """The figures alone."""
-        return tuple(block for block in self.blocks if isinstance(block, Figure))
+        return tuple(part for part in self.parts if isinstance(part, Figure))
+
+
+def _parts(block: Block) -> Sequence[Table | Figure]:
+    if isinstance(block, Gallery):
+        return block.figures
+    return [block.table] if isinstance(block, Examples) else [block]

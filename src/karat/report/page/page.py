@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
+from typing import NamedTuple
 
 from karat.report.page.markup import element, quote
 
@@ -20,25 +21,47 @@ _SKELETON = """\
 <title>{title}</title>
 {style}
 </head>
-<body>
-<main>
-<h1>{title}</h1>
+<body{look}>
+{contents}<main>
 {body}
 </main>
-</body>
+{scripts}</body>
 </html>
 """
 
+FEWEST_LISTED = 3
+"""Sections from which on a page has a list of contents."""
 
-def page(title: str, body: Sequence[str], scripts: Sequence[str] = ()) -> str:
-    """A whole page from a plain title, blocks of markup and the texts of its scripts."""
+
+class Section(NamedTuple):
+    """A part of a page: its id, its title and its markup."""
+
+    id: str
+    title: str
+    markup: str
+
+
+def page(
+    title: str, head: Sequence[str], sections: Sequence[Section], scripts: Sequence[str] = ()
+) -> str:
+    """Return a whole page from a plain title, markup, sections and the texts of its scripts."""
     style, *programs = (f"\n{text}" for text in (asset("report/page/style.css"), *scripts))
+    listed = len(sections) >= FEWEST_LISTED
     return _SKELETON.format(
         policy=_policy(style, programs),
         title=quote(title),
         style=element("style", style),
-        body="\n".join([*body, *(element("script", text) for text in programs)]),
+        look=' class="listed"' if listed else "",
+        contents=_contents(sections) if listed else "",
+        body="\n".join([*head, *(section.markup for section in sections)]),
+        scripts="".join(element("script", text) + "\n" for text in programs),
     )
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    links = [element("a", quote(one.title), href=f"#{one.id}") for one in sections]
+    items = element("ul", *(element("li", link) for link in links))
+    return element("nav", items, class_="contents", aria_label="Contents") + "\n"
 
 
 def _policy(style: str, scripts: Sequence[str]) -> str:

@@ -20,6 +20,8 @@ _BLOCK = re.compile(r"^(\d*)([#+\-=.)])")  # starts a heading, a list or an unde
 def render_markdown(document: Document) -> str:
     """The document as Markdown, its command and signatures in a code block at the end."""
     blocks = [f"# {_quote(document.title)}"]
+    blocks += _paragraphs(document.answer)
+    blocks += _paragraphs([document.basis] if document.basis else [])
     for block in document.for_people:
         blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
     blocks += _paragraphs(document.notes)

@@ -32,6 +32,7 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     """The document as text at most `width` columns wide; without `color`, free of escape codes."""
     sheet = Sheet(width, color)
     blocks = [sheet.lines(document.title, BOLD)]
+    blocks.append([line for told in document.answer for line in sheet.lines(told, "")])
     blocks += [_block(block, sheet, document.title) for block in document.for_people]
     blocks.append(_notes(document.notes, sheet))
     # Never wrapped or cut: a signature is there to be copied.

@@ -23,6 +23,8 @@ def render_json(document: Document) -> Iterator[str]:
     notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
     yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
     yield _encodable(f'  "signature": {_json(dict(document.signatures))},\n')
+    if document.answer:
+        yield _encodable(f'  "summary": {_json(" ".join(document.answer))},\n')
     for table in _tables(document):
         records = (_record(table, row) for row in table.rows)
         yield from _json_member(table.key, records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from karat.report.charts.forest import Forest, Tallies
 from karat.report.charts.models import (
     Bars,
     Chart,
@@ -18,6 +19,8 @@ from karat.report.charts.models import (
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
+from karat.report.charts.svg.forest import WIDTH as NARROW
+from karat.report.charts.svg.forest import draw_forest, draw_tallies
 from karat.report.charts.svg.heat import draw_heat_map
 from karat.report.charts.svg.regions import draw_regions
 from karat.report.charts.svg.scatter import draw_scatter
@@ -30,7 +33,10 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Bars: draw_bars,
     Histogram: draw_histogram,
     Regions: draw_regions,
+    Forest: draw_forest,
+    Tallies: draw_tallies,
 }
+_WIDTHS: dict[type, float] = {Forest: NARROW, Tallies: NARROW}
 
 
 def chart_svg(chart: Chart) -> str:
@@ -38,4 +44,5 @@ def chart_svg(chart: Chart) -> str:
     if not chart.shown:
         return svg.no_data(chart.title)
     parts, height = _DRAWN[type(chart)](chart)
-    return svg.chart(chart.title, chart.story, height, parts)
+    width = _WIDTHS.get(type(chart), svg.WIDTH)
+    return svg.chart(chart.title, chart.story, height, parts, width)

@@ -1,0 +1,27 @@
+"""The words of a text that a reference does not have, for marking."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W\u2e80-\u9fff\uac00-\ud7af]+")
+"""A run of letters and digits; scripts without spaces are cut into characters."""
+
+
+def differing_words(text: str, reference: str) -> tuple[tuple[int, int], ...]:
+    """Return the places (start, end) of words that the reference does not have as often.
+
+    Word order and case are ignored.
+    """
+    left = Counter(word.group().casefold() for word in _WORD.finditer(reference))
+    found: list[tuple[int, int]] = []
+    for word in _WORD.finditer(text):
+        key = word.group().casefold()
+        if left[key] > 0:
+            left[key] -= 1
+        elif found and found[-1][1] == word.start():
+            found[-1] = found[-1][0], word.end()  # characters side by side are one mark
+        else:
+            found.append(word.span())
+    return tuple(found)
