@@ -173,7 +173,9 @@ def test_it_takes_part_in_comparisons_and_pages(karat: Run, tmp_path: Path) -> N
     assert [row["system"] for row in found[:2]] == ["atlas", "drift"]
     assert found[1]["delta"] < 0
     assert karat(*given, "--trials", "50", "-o", "page.html").returncode == 0
-    assert "length_ratio with 95% intervals" in (tmp_path / "page.html").read_text("utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<figcaption><h2>Differences from atlas" in page
+    assert ">length_ratio</text>" in page
 
 
 def test_it_takes_part_in_meta_evaluation_and_the_plane(karat: Run) -> None:

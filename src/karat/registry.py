@@ -71,11 +71,14 @@ class Registry(Generic[T]):
         """`folded` makes names that count as equal equal; `check` refuses what is no such thing."""
         self.kind, self.one = kind, one
         self._entries: dict[str, T | str] = dict(entries)
+        self._first = tuple(entries)
         self._folded, self._check = folded, check
 
     def known(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
-        return {**self._entries, **declared(self.kind), **self._entries}  # ours always win
+        own = {name: self._entries[name] for name in self._first}
+        # Ours always win. What was loaded keeps the place of its declaration.
+        return {**own, **declared(self.kind), **self._entries}
 
     def check_new(self, name: str, thing: T) -> None:
         """Refuse a name that stands for something else, and what is no such thing."""

@@ -37,7 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_link_leads_to_the_grid_of_its_row(page: Path) -> None:
     program = """
       const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
-      const rows = [...document.querySelectorAll("a[href^='#']")].map((link) => {
+      const rows = [...document.querySelectorAll("main a[href^='#']")].map((link) => {
         const cells = [...link.closest("tr").cells].map((cell) => cell.textContent);
         const figure = document.getElementById(decodeURIComponent(link.hash.slice(1)));
         return { system: cells[0], segment: cells[1], drawn: !!figure?.querySelector("svg.grid"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,11 @@ def test_output_equals_the_golden_file(document: Document, format: str) -> None:
 
 def test_html_body_equals_the_golden_file(document: Document) -> None:
     # Style and script have files of their own: only what is between them is kept.
-    body = render(document, "html").split("<body>")[1].split("<script>")[0]
-    assert body == (GOLDEN / "document.html").read_bytes().decode("utf-8")
+    body = render(document, "html").split("<body")[1].split("<script>")[0]
+    golden = GOLDEN / "document.html"
+    if os.environ.get("KARAT_GOLDEN") == "write":
+        golden.write_text(body, "utf-8")
+    assert body == golden.read_bytes().decode("utf-8")
 
 
 def test_colour_equals_the_golden_file(document: Document) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,13 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.model.table import Column, Document, Figure, Table
-from karat.report.page.page import page
+from karat.report.model.table import Case, Column, Document, Examples, Figure, Passage, Table
+from karat.report.page.page import Section, page
 from karat.report.render.latex import render_latex
 from karat.report.render.markdown import render_markdown
+from karat.report.render.plain_text import render_text
+from karat.report.render.records import render_json
 from karat.report.render.webpage import render_html
 
-VOID = {"meta", "br", "circle", "line", "rect"}
+VOID = {"meta", "br", "circle", "line", "rect", "input"}
 ANY_TEXT = st.text(st.characters(), max_size=40)
 
 
@@ -89,9 +93,13 @@ def test_page_parts(document: Document) -> None:
     assert len(parsed.all("tbody")) == 3
     assert parsed.texts["strong"][0] == "30.12"
     assert parsed.texts["figcaption"] == ["Figure & title"]
-    assert "open" in parsed.all("details")[0]
-    assert parsed.texts["dd"] == list(document.signatures.values())
-    assert parsed.texts["footer"] == ["karat score 'x\ny' ``` -- \\udc80"]
+    folded = [one for one in parsed.all("details") if one.get("class") == "table"]
+    assert [("open" in one, one["id"]) for one in folded] == [
+        (False, "table-rows"),
+        (False, "table-words"),
+    ]
+    assert parsed.texts["dd"][-1:] == list(document.signatures.values())[-1:]
+    assert parsed.texts["footer"][0].endswith("karat score 'x\ny' ``` -- \\udc80")
 
 
 def test_page_asks_the_network_for_nothing(document: Document) -> None:
@@ -99,7 +107,8 @@ def test_page_asks_the_network_for_nothing(document: Document) -> None:
     parsed = Page(output)
     fetching = {"link", "img", "iframe", "object", "embed", "video", "audio", "base", "form"}
     assert not fetching & {tag for tag, _ in parsed.elements}
-    assert not [a for _, a in parsed.elements if {"src", "href", "srcset", "action"} & set(a)]
+    assert not [a for _, a in parsed.elements if {"src", "srcset", "action"} & set(a)]
+    assert all(str(a["href"]).startswith("#") for _, a in parsed.elements if "href" in a)
     assert not re.search(r"@import|url\(|fetch\(|XMLHttp", output)
     (policy,) = [m["content"] for m in parsed.all("meta") if "http-equiv" in m]
     assert policy is not None
@@ -139,8 +148,54 @@ def test_empty_table_says_so() -> None:
     assert parsed.all("details") == []
 
 
+def test_a_page_lists_its_sections_where_they_are_many() -> None:
+    few = [Section(f"s{n}", f"Part <{n}>", f"<p>{n}</p>") for n in range(2)]
+    more = [*few, Section("s2", "Part 2", "<p>2</p>")]
+    assert Page(page("T", [], few)).all("nav") == []
+    listed = Page(page("T", [], more))
+    assert [a["href"] for a in listed.all("a")] == ["#s0", "#s1", "#s2"]
+    assert listed.texts["a"] == ["Part <0>", "Part <1>", "Part 2"]
+
+
+ANSWERED = Document("T", (), "karat", {}, (), {}, ("A beats B: +1.0 [0.5, 1.5].",), "80 segments.")
+
+
+def test_the_answer_leads_in_every_format_for_people() -> None:
+    parsed = Page(render_html(ANSWERED))
+    assert parsed.texts["header"] == ["TA beats B: +1.0 [0.5, 1.5].80 segments."]
+    assert render_markdown(ANSWERED).split("\n")[2] == r"A beats B: +1.0 \[0.5, 1.5\]."
+    assert render_text(ANSWERED).split("\n")[:3] == ["T", "", "A beats B: +1.0 [0.5, 1.5]."]
+    made = json.loads("".join(render_json(ANSWERED)))
+    assert made["summary"] == "A beats B: +1.0 [0.5, 1.5]."
+    assert "summary" not in json.loads("".join(render_json(replace(ANSWERED, answer=()))))
+
+
+def test_examples_are_cards_on_pages_and_a_table_elsewhere() -> None:
+    table = Table("segments", "Cases", (Column("text", "Text"),), ({"text": "a b"},))
+    case = Case("Segment 1", "BLEU 1 → 2", (Passage("A", "a <b> c", ((2, 5),)),), {"by": "x"})
+    other = case._replace(tags={"by": "y"})
+    document = Document("T", (Examples("E", (case, other), table, {"by": "By"}),), "karat", {})
+    parsed = Page(render_html(document))
+    assert parsed.texts["mark"] == ["<b>", "<b>"]
+    assert parsed.texts["option"] == ["x", "y"]
+    assert [a["data-tag-0"] for a in parsed.all("article")] == ["x", "y"]
+    assert parsed.all("table") == []
+    assert "a b" in render_markdown(document)
+
+
+def test_long_tables_carry_their_later_rows_as_data() -> None:
+    rows = tuple({"a": f"</script><b>{n}", "b": n} for n in range(250))
+    table = Table("rows", "T", (Column("a", "A", filter=True), Column("b", "B", detail=True)), rows)
+    output = render_html(Document("T", (table,), "karat", {}))
+    assert len(Page(output).all("td")) == 200
+    (data,) = re.findall('<script type="application/json">(.*?)</script>', output)
+    ((name, all_rows),) = json.loads(data)
+    assert (name, len(all_rows)) == (None, 250)
+    assert all_rows[249].startswith("<tr><td>&lt;/script&gt;&lt;b&gt;249</td>")
+
+
 def test_page_takes_markup_as_it_is_and_quotes_the_title() -> None:
-    output = page("a < b", ["<p>{one}</p>", "<p>two</p>"])
+    output = page("a < b", ["<p>{one}</p>", "<p>two</p>"], [])
     assert "<title>a &lt; b</title>" in output
     assert "<p>{one}</p>\n<p>two</p>" in output
 
@@ -150,7 +205,7 @@ def test_style_follows_the_reader_and_the_printer() -> None:
     text = style.read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
-    assert style.read_text(encoding="utf-8") in page("T", [])
+    assert style.read_text(encoding="utf-8") in page("T", [], [])
 
 
 def cells_of(line: str) -> list[str]:

@@ -188,7 +188,7 @@ def test_options_may_hold_commas() -> None:
         ("ray:workers=0", {}, "engine ray: workers=0 is out of range"),
         ("ray:workers=2", {"address": "a:1"}, "engine ray: address and workers are both given"),
         ("spark", {"conf": "x"}, "by their full names"),
-        ("dusk", {}, "^engine 'dusk': expected one of local, dask, ray, spark"),
+        ("dusk", {}, "^engine 'dusk': expected one of local, dask, spark, ray"),
     ],
 )
 def test_wrong_settings(text: str, options: dict[str, str], why: str) -> None:
