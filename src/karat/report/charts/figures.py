@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from karat.report.charts.models import Chart, Interval, Intervals
+from karat.report.charts.models import WIDE, Chart, Interval, Intervals
 from karat.report.model.table import Figure
 from karat.report.render.terminal import Sheet
 
@@ -21,7 +21,11 @@ def chart_figure(chart: Chart) -> Figure:
 
 
 def intervals_figure(
-    title: str, axis: str, items: Iterable[Interval], base: float | None = None
+    title: str,
+    axis: str,
+    items: Iterable[Interval],
+    base: float | None = None,
+    width: float = WIDE,
 ) -> Figure:
     """Return a figure for pages and notebooks alone: a dot and a whisker for each item."""
-    return Figure(title, Intervals(title, axis, list(items), base))
+    return Figure(title, Intervals(title, axis, list(items), base, width=width))

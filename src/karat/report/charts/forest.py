@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from karat.report.charts.axis import drawable
 from karat.report.model.cells import enumeration
+
+WIDTH = 380.0  # narrow enough for a phone, and for several side by side
 
 
 class Change(NamedTuple):
@@ -42,6 +44,7 @@ class Forest:
     changes: Sequence[Change]
     span: tuple[float, float] | None = None
     caption: str = ""
+    width: ClassVar[float] = WIDTH
 
     @cached_property
     def shown(self) -> list[Change]:
@@ -88,6 +91,7 @@ class Tallies:
     base: str
     shown: Sequence[Tally]
     caption: str = ""
+    width: ClassVar[float] = WIDTH
 
     @property
     def story(self) -> str:

@@ -21,6 +21,7 @@ from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
+WIDE = 720.0  # of a chart on its own; several side by side are NARROW
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
@@ -335,6 +336,7 @@ class Intervals:
     items: Sequence[Interval]
     baseline: float | None = None
     caption: str = ""
+    width: float = WIDE
 
     @cached_property
     def shown(self) -> list[Interval]:
@@ -349,7 +351,7 @@ class Intervals:
     def ticks(self) -> Ticks:
         """Round values along the axis, of items that there must be."""
         found = _placed([end for item in self.shown for end in (*item[1:], self.baseline)])
-        return nice_ticks(min(found), max(found))
+        return nice_ticks(min(found), max(found), *([] if self.width == WIDE else [3]))
 
     @property
     def story(self) -> str:
@@ -377,6 +379,7 @@ class Histogram:
     marker: float | None = None
     bins: int = 20
     caption: str = ""
+    width: float = WIDE
 
     @cached_property
     def shown(self) -> list[float]:
@@ -394,7 +397,8 @@ class Histogram:
 
     @property
     def _across(self) -> Ticks:
-        return nice_ticks(min(self.shown + self.base), max(self.shown + self.base), about=8)
+        about = 8 if self.width == WIDE else 4
+        return nice_ticks(min(self.shown + self.base), max(self.shown + self.base), about=about)
 
     @cached_property
     def edges(self) -> list[float]:

@@ -9,10 +9,10 @@ from typing import Any
 from karat.explanation import SegmentExplanations
 from karat.metrics.explain.edits import Alignment
 from karat.metrics.explain.treelets import TreeExplanation, Treelet
-from karat.report.documents.grids import EDIT_COLUMNS, edit_rows, grid_blocks
+from karat.report.documents.grids import EDIT_COLUMNS, edit_rows, grid_answer, grid_blocks
 from karat.report.documents.scores import SEGMENT
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
+from karat.report.model.table import Block, Cell, Column, Document, Figure, Table, columns
 from karat.report.segment.pictures import edits_figure
 
 MOST_FIGURES = 40
@@ -51,10 +51,12 @@ def explanations_document(result: SegmentExplanations, command: str) -> Document
     of_trees = isinstance(result.rows[0].found, TreeExplanation)
     blocks = (treelet_blocks if of_trees else grid_blocks)(result.rows)
     title = f"{result.system} by {result.metric}"
-    return Document(title, blocks, command, {str(result.metric): result.signature}, result.notes)
+    signed = {str(result.metric): result.signature}
+    answer = () if of_trees else grid_answer(result.rows)
+    return Document(title, blocks, command, signed, result.notes, answer=answer)
 
 
-def treelet_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
+def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return some segments of one candidate, treelet by treelet."""
     parts = [row for one in rows for row in _part_rows(one)]
     edits = [  # with places in the whole texts

@@ -10,7 +10,17 @@ from karat.metrics.explain.bitext import Explanation
 from karat.metrics.explain.edits import Alignment
 from karat.report.documents.scores import SEGMENT
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Figure, Table, columns
+from karat.report.model.table import (
+    Block,
+    Case,
+    Cell,
+    Column,
+    Figure,
+    Passage,
+    Table,
+    Texts,
+    columns,
+)
 from karat.report.segment.pictures import edits_figure, grid_figure
 
 EDIT_COLUMNS = (
@@ -46,7 +56,7 @@ _RUNS = (
 _EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 
-def grid_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
+def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
     runs = [row for one in rows for row in _run_rows(one)]
     edits = [
@@ -55,11 +65,49 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
         for row in edit_rows(found, range(len(found.reference)), range(len(found.candidate)))
     ]
     return (
-        *(f for one in rows for f in grid_figures(one.found, f"Segment {one.segment}")),
+        *(block for one in rows for block in _pictures(one)),
         Table("rows", "Scores", _ROWS, tuple(map(_row, rows))),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
         Table("edits", "Edits", _EDITS, edits, readers="programs"),
     )
+
+
+def _pictures(one: Any) -> list[Block]:
+    """The texts of a segment above its pictures."""
+    found, name = one.found, f"Segment {one.segment}"
+    many = len(found.references) > 1
+    passages = [
+        Passage(f"reference {n}" if many else "reference", " ".join(words))
+        for n, words in enumerate(found.references, 1)
+    ]
+    passages.append(_matched(found))
+    facts = f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}"
+    return [Texts(name, (Case(name, facts, tuple(passages), {}),)), *grid_figures(found, name)]
+
+
+def _matched(found: Explanation) -> Passage:
+    """The candidate, with the words marked that no run has."""
+    matched = {b.row + k for b in found.blocks for k in range(b.length)}
+    marks, at = [], 0
+    for place, word in enumerate(found.candidate):
+        if place not in matched:
+            marks.append((at, at + len(word)))
+        at += len(word) + 1
+    return Passage("candidate", " ".join(found.candidate), tuple(marks))
+
+
+def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
+    """Say for a single segment how much of it the references share."""
+    if len(rows) != 1:
+        return ()
+    found = rows[0].found
+    hits = sum(block.length for block in found.blocks)
+    words = several(len(found.candidate), "word")
+    whose = "the reference" if len(found.references) == 1 else "the references"
+    runs = several(len(found.blocks), "run")
+    shared = f"{hits} of {words} match {whose}, in {runs}" if hits else f"No word matches {whose}"
+    scores = f"F {found.value:.3f}, precision {found.precision:.3f}, recall {found.recall:.3f}"
+    return (f"{shared}: {scores}.",)
 
 
 def grid_figures(found: Explanation, name: str) -> list[Figure]:

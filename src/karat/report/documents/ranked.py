@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.metrics.base import Metric
+from karat.metrics.explain.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
 from karat.report.documents.scores import SEGMENT, SYSTEM, decimals
-from karat.report.model.table import Cell, Column, Document, Readers, Table
+from karat.report.model.phrases import metric_label, score_digits
+from karat.report.model.table import (
+    Case,
+    Cell,
+    Column,
+    Document,
+    Examples,
+    Passage,
+    Readers,
+    Table,
+)
 
 _ID = Column("id", "Id", help="The id of the segment.")
 _RANK = Column("rank", "Rank", align="right", help="1 is the worst, or the best.")
@@ -24,9 +35,35 @@ MOST_SHOWN = 3
 def ranked_document(ranked: RankedSegments, command: str) -> Document:
     """Return a table of the worst segments and one of the best, those that were asked for."""
     asked = [which for which in ("worst", "best") if ranked.settings[which]]
-    tables = [_table(ranked, which, number == 0) for number, which in enumerate(asked)]
+    blocks = [_examples(ranked, which, number == 0) for number, which in enumerate(asked)]
     title = f"{' and '.join(asked).capitalize()} segments by {ranked.metric}"
-    return Document(title, tuple(tables), command, ranked.signatures, ranked.notes)
+    return Document(title, tuple(blocks), command, ranked.signatures, ranked.notes)
+
+
+def _examples(ranked: RankedSegments, which: str, first: bool) -> Examples:
+    """The segments as cards on a page, as a table elsewhere."""
+    table = _table(ranked, which, first)
+    cases = tuple(_case(row, ranked.metric) for row in ranked.rows if row.which == which)
+    many = len({case.tags["system"] for case in cases}) > 1
+    return Examples(table.title, cases, table, {"system": "System"} if many else {})
+
+
+def _case(row: RankedSegment, by: Metric) -> Case:
+    shown = [f"{metric_label(m)} {row.scores[m]:.{score_digits(m)}f}" for m in row.scores]
+    first = f"{metric_label(by)} {row.score:.{score_digits(by)}f}"
+    facts = ", ".join(dict.fromkeys([first, *shown]))
+    passages = [Passage(name, text) for name, text in _named(row)]
+    marks = differing_words(row.text.candidate, " ".join(row.text.references))
+    passages.append(Passage("candidate", row.text.candidate, marks if passages else ()))
+    number = row.segment + 1 if row.text.id is None else row.text.id
+    title = f"{row.rank}. Segment {number} of {row.system}"
+    return Case(title, facts, tuple(passages), {"system": row.system})
+
+
+def _named(row: RankedSegment) -> list[tuple[str, str]]:
+    refs = row.text.references
+    names = [f"reference {n}" for n in range(1, len(refs) + 1)] if len(refs) > 1 else ["reference"]
+    return list(zip(names, refs, strict=False))
 
 
 def _table(ranked: RankedSegments, which: str, first: bool) -> Table:
@@ -52,9 +89,7 @@ def _table(ranked: RankedSegments, which: str, first: bool) -> Table:
 
 
 def _cells(row: RankedSegment, metrics: Sequence[Metric]) -> dict[str, Cell]:
-    refs = row.text.references
-    names = [f"reference {n}" for n in range(1, len(refs) + 1)] if len(refs) > 1 else ["reference"]
-    lines = [f"{name}: {text}" for name, text in zip(names, refs, strict=True)]
+    lines = [f"{name}: {text}" for name, text in _named(row)]
     return {
         "system": row.system,
         "rank": row.rank,
@@ -63,5 +98,5 @@ def _cells(row: RankedSegment, metrics: Sequence[Metric]) -> dict[str, Cell]:
         **{str(m): decimals(m, row.scores[m]) for m in metrics},
         "text": "\n".join([*lines, f"candidate: {row.text.candidate}"]),
         "candidate": row.text.candidate,
-        "references": "\n".join(refs),
+        "references": "\n".join(row.text.references),
     }

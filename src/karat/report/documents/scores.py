@@ -10,10 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
+from karat.report.answers.scores import scoring_answer
 from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
+from karat.report.charts.models import NARROW, WIDE, Interval
 from karat.report.model.cells import brief
-from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
+from karat.report.model.phrases import metric_label
+from karat.report.model.table import (
+    Block,
+    Cell,
+    Column,
+    Decimals,
+    Document,
+    Figure,
+    Gallery,
+    Row,
+    Table,
+)
 from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
 
@@ -97,11 +109,18 @@ def _score_document(scoring: Scoring, command: str) -> Document:
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
-    figures = [scores_figure(f"{m} by system", m, own) for m, own in by_metric.items()]
+    width = NARROW if len(by_metric) > 1 else WIDE
+    figures = [
+        scores_figure(f"{metric_label(m)} by system", m, own, width) for m, own in by_metric.items()
+    ]
     rows = [row for own in by_metric.values() for row in own]
-    table = _score_table(rows, bool(scoring.resamples))
+    table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
     signatures = {str(row.metric): row.score.signature for row in rows}
-    return Document("Scores", (table, *figures), command, signatures, scoring.notes)
+    blocks: tuple[Block, ...] = (*figures, table)
+    if len(figures) > 1:
+        blocks = (Gallery("Scores by metric", tuple(figures)), table)
+    notes, answer = scoring.notes, scoring_answer(scoring)
+    return Document("Scores", blocks, command, signatures, notes, answer=answer)
 
 
 def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
@@ -132,12 +151,10 @@ def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
     return {"metric": str(m), "system": row.system, "score": score, **ends}
 
 
-def scores_figure(
-    title: str, metric: Metric, rows: Sequence[ScoreRow | CompareRow], base: float | None = None
-) -> Figure:
-    """Scores of systems by one metric, perhaps with a line at that of the baseline."""
+def scores_figure(title: str, metric: Metric, rows: Sequence[ScoreRow], width: float) -> Figure:
+    """Scores of systems by one metric."""
     items = (Interval(row.system, row.score.value, row.low, row.high) for row in rows)
-    return intervals_figure(title, str(metric), items, base)
+    return intervals_figure(title, str(metric), items, width=width)
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from karat.comparison import TESTS, CompareRow, Comparison
 from karat.metrics.base import Metric
+from karat.report.answers.comparisons import comparison_answer, comparison_basis
 from karat.report.documents import scores
 from karat.report.model.cells import number_text
 from karat.report.model.table import Cell, Column, Decimals, Document, Table
@@ -42,6 +43,9 @@ def wide_document(wide: WideScores, command: str) -> Document:
     notes = (*(_legend(results) if isinstance(results, Comparison) else ()), *told)
     title = f"Comparison with {results.baseline}" if isinstance(results, Comparison) else "Scores"
     document = Document(title, (table,), command, results.signatures, notes)
+    if isinstance(results, Comparison):
+        told = comparison_answer(results)
+        document = replace(document, answer=told, basis=comparison_basis(results))
     return scores.with_form(document, results.form)
 
 

@@ -190,7 +190,16 @@ class Examples:
     switches: Mapping[str, str] = field(default_factory=dict)
 
 
-Block: TypeAlias = Table | Figure | Gallery | Examples
+@dataclass(frozen=True)
+class Texts:
+    """Cases for pages alone: texts that other formats have in their figures or tables."""
+
+    title: str
+    cases: tuple[Case, ...]
+    switches: Mapping[str, str] = field(default_factory=dict)
+
+
+Block: TypeAlias = Table | Figure | Gallery | Examples | Texts
 
 
 @dataclass(frozen=True)
@@ -244,4 +253,6 @@ class Document:
 def _parts(block: Block) -> Sequence[Table | Figure]:
     if isinstance(block, Gallery):
         return block.figures
+    if isinstance(block, Texts):
+        return ()
     return [block.table] if isinstance(block, Examples) else [block]

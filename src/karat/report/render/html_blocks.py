@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.report.model.table import Case, Examples, Figure, Gallery, Passage
+from karat.report.model.table import Case, Examples, Figure, Gallery, Passage, Texts
 from karat.report.page.markup import Look, element, quote
 
 
@@ -39,7 +39,7 @@ def _drawn(figure: Figure, title: str) -> str:
     return element("figure", title, drawing, *caption, id=anchor(figure.title))
 
 
-def examples_block(examples: Examples) -> str:
+def examples_block(examples: Examples | Texts) -> str:
     """Cases one below the other; a script shows those of one choice where there are switches."""
     tags = list(examples.switches)
     chosen = [_switch(examples, number, tag) for number, tag in enumerate(tags)]
@@ -50,7 +50,7 @@ def examples_block(examples: Examples) -> str:
     return element("section", title, *tools, *cases, **look)
 
 
-def _switch(examples: Examples, number: int, tag: str) -> str:
+def _switch(examples: Examples | Texts, number: int, tag: str) -> str:
     values = dict.fromkeys(case.tags[tag] for case in examples.cases if tag in case.tags)
     options = [element("option", quote(value)) for value in values]
     select = element("select", *options, data_tag=str(number))

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from karat.report.model.table import Block, Document, Examples, Figure, Gallery, Table
+from karat.report.model.table import Block, Document, Examples, Figure, Gallery, Table, Texts
 from karat.report.page.markup import element, quote
 from karat.report.page.page import Section, asset, page
 from karat.report.render.html_blocks import anchor, examples_block, figure_block, gallery_block
@@ -37,7 +37,7 @@ def _scripts(document: Document) -> Iterator[str]:
     tables = [block for block in document.blocks if isinstance(block, Table)]
     if any(len(table.rows) > 1 for table in tables if table.readers != "programs"):
         yield _TABLES
-    if any(isinstance(block, Examples) and block.switches for block in document.blocks):
+    if any(isinstance(block, Examples | Texts) and block.switches for block in document.blocks):
         yield _EXAMPLES
     yield from (figure.script for figure in document.figures if figure.script)
 
@@ -58,7 +58,7 @@ def _section(block: Block, document: Document) -> Section:
         return Section(name, block.title, figure_block(block))
     if isinstance(block, Gallery):
         return Section(name, block.title, gallery_block(block))
-    if isinstance(block, Examples):
+    if isinstance(block, Examples | Texts):
         return Section(name, block.title, examples_block(block))
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     name = f"table-{block.key}"

@@ -13,7 +13,7 @@ from karat.report.page.markup import Look, element, shape
 
 ROW = 28  # height of a row
 TOP = 8
-LONGEST_LABEL = 32
+LONGEST_LABEL, SHORT_LABEL = 32, 18
 UPPER, LOWER = 16.0, 272.0  # the edges of a histogram
 
 
@@ -40,17 +40,18 @@ def _rows(
     chart: Intervals, draw: Callable[[Interval, Axis, float], list[str]], lines: list[float]
 ) -> svg.Drawn:
     ticks = chart.ticks()
-    labels = [svg.shorten(item.label, LONGEST_LABEL) for item in chart.shown]
+    most = LONGEST_LABEL if chart.width == svg.WIDTH else SHORT_LABEL
+    labels = [svg.shorten(item.label, most) for item in chart.shown]
     values = [ticks.label(item.value, extra=2) for item in chart.shown]
     left = max(map(svg.extent, labels)) + 20
-    scale = Axis(ticks, left, svg.WIDTH - max(map(svg.extent, values)) - 24)
+    scale = Axis(ticks, left, chart.width - max(map(svg.extent, values)) - 24)
     bottom = TOP + ROW * len(chart.shown)
     parts = [horizontal(scale, TOP, bottom, chart.axis)]
     parts += [dashed(scale.at(value), TOP, bottom) for value in lines]
     for index, item in enumerate(chart.shown):
         y = TOP + ROW * (index + 0.5)
         label = svg.label(left - 14, y + 4, labels[index], "end")
-        printed = svg.label(svg.WIDTH - 4, y + 4, values[index], "end")
+        printed = svg.label(chart.width - 4, y + 4, values[index], "end")
         parts.append(element("g", svg.tooltip(item.story), label, *draw(item, scale, y), printed))
     return parts, bottom + BELOW
 
@@ -66,7 +67,7 @@ def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
 
 def draw_histogram(chart: Histogram) -> svg.Drawn:
     """The drawing; every bar has its tooltip."""
-    x, y = plane(chart.ticks(), UPPER, LOWER)
+    x, y = plane(chart.ticks(), UPPER, LOWER, chart.width)
     parts = both(x, y, chart.axis, "count")
     bins = zip(pairwise(chart.edges), chart.counts, strict=True)
     parts += [_bin(x, y, low, high, count) for (low, high), count in bins if count]

@@ -19,7 +19,6 @@ from karat.report.charts.models import (
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
-from karat.report.charts.svg.forest import WIDTH as NARROW
 from karat.report.charts.svg.forest import draw_forest, draw_tallies
 from karat.report.charts.svg.heat import draw_heat_map
 from karat.report.charts.svg.regions import draw_regions
@@ -36,7 +35,6 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Forest: draw_forest,
     Tallies: draw_tallies,
 }
-_WIDTHS: dict[type, float] = {Forest: NARROW, Tallies: NARROW}
 
 
 def chart_svg(chart: Chart) -> str:
@@ -44,5 +42,5 @@ def chart_svg(chart: Chart) -> str:
     if not chart.shown:
         return svg.no_data(chart.title)
     parts, height = _DRAWN[type(chart)](chart)
-    width = _WIDTHS.get(type(chart), svg.WIDTH)
+    width = getattr(chart, "width", svg.WIDTH)
     return svg.chart(chart.title, chart.story, height, parts, width)

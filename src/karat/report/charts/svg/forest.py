@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from karat.report.charts.forest import Change, Forest, Tallies, Tally
+from karat.report.charts.forest import WIDTH, Change, Forest, Tallies, Tally
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, shape
 
-WIDTH = 380.0
 ROW = 24.0
 TOP = 8.0
 LONGEST_LABEL = 20

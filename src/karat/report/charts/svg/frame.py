@@ -110,11 +110,13 @@ def extent(label: str) -> float:
 # ---------------------------------------------------------------------------------------- axes
 
 
-def plane(ticks: tuple[Ticks, Ticks], top: float, bottom: float) -> tuple[Axis, Axis]:
+def plane(
+    ticks: tuple[Ticks, Ticks], top: float, bottom: float, width: float = WIDTH
+) -> tuple[Axis, Axis]:
     """The two axes of a plot, with room at the left for what stands along the second."""
     across, up = ticks
     left = 40 + max(extent(up.label(value)) for value in up.values)
-    return Axis(across, left, RIGHT), Axis(up, bottom, top)
+    return Axis(across, left, width - WIDTH + RIGHT), Axis(up, bottom, top)
 
 
 def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
