@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from karat.report.charts.axis import drawable
 from karat.report.model.cells import enumeration
 
-WIDTH = 380.0  # narrow enough for a phone, and for several side by side
+NARROW = 380.0  # narrow enough for a phone, and for several side by side
 
 
 class Change(NamedTuple):
@@ -44,7 +44,7 @@ class Forest:
     changes: Sequence[Change]
     span: tuple[float, float] | None = None
     caption: str = ""
-    width: ClassVar[float] = WIDTH
+    width: ClassVar[float] = NARROW
 
     @cached_property
     def shown(self) -> list[Change]:
@@ -91,7 +91,7 @@ class Tallies:
     base: str
     shown: Sequence[Tally]
     caption: str = ""
-    width: ClassVar[float] = WIDTH
+    width: ClassVar[float] = NARROW
 
     @property
     def story(self) -> str:

@@ -21,7 +21,7 @@ from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
-WIDE = 720.0  # of a chart on its own; several side by side are NARROW
+WIDE = 720.0  # of a chart on its own; several side by side are narrower
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
@@ -351,7 +351,7 @@ class Intervals:
     def ticks(self) -> Ticks:
         """Round values along the axis, of items that there must be."""
         found = _placed([end for item in self.shown for end in (*item[1:], self.baseline)])
-        return nice_ticks(min(found), max(found), *([] if self.width == WIDE else [3]))
+        return nice_ticks(min(found), max(found), 5 if self.width == WIDE else 3)
 
     @property
     def story(self) -> str:

@@ -9,8 +9,8 @@ from karat.comparison import CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.explain.differing import differing_words
 from karat.report.answers.comparisons import comparison_answer, comparison_basis
-from karat.report.charts.forest import Change, Forest, Tallies, Tally, reach
-from karat.report.charts.models import NARROW, Histogram
+from karat.report.charts.forest import NARROW, Change, Forest, Tallies, Tally, reach
+from karat.report.charts.models import Histogram
 from karat.report.documents import scores
 from karat.report.model.phrases import metric_label, score_digits, signed, span
 from karat.report.model.table import (

@@ -12,7 +12,8 @@ from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
 from karat.report.answers.scores import scoring_answer
 from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import NARROW, WIDE, Interval
+from karat.report.charts.forest import NARROW
+from karat.report.charts.models import WIDE, Interval
 from karat.report.model.cells import brief
 from karat.report.model.phrases import metric_label
 from karat.report.model.table import (
