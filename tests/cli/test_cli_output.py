@@ -101,7 +101,8 @@ def test_text_cannot_become_markup(folder: Path, output: Callable[..., str]) -> 
     attack = "<img src=http://evil onerror=alert(1)>"
     (folder / "a.txt").write_text(f"{attack}\nx\ny\nz\n")
     page = output(*COMPARE, "-f", "html")
-    assert "&lt;img src=http://evil" in page
+    quoted = re.sub("</?mark>", "", page)  # words that differ are marked
+    assert "&lt;img src=http://evil" in quoted
     assert fetches(page) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 import karat as kt
 
 BLEU_PARTS = ["p1", "p2", "p3", "p4", "bp", "ratio", "length", "reference_length"]
-TESTED = ["delta", "p", "better", "wins", "losses", "ties"]
+TESTED = ["delta", "delta_low", "delta_high", "p", "better", "wins", "losses", "ties", "verdict"]
 EXAMPLE = ["system", "segment", "baseline_score", "system_score", "delta"]
 METRICS = ("bleu", "chrf++", "rouge1", "rougeL:stem=porter-nltk", "rougeLsum", "aev", "rs:n=2")
 
@@ -62,7 +62,7 @@ def test_bootstrap_adds_low_and_high(output: Callable[..., str]) -> None:
 def test_compare_has_the_documented_members_and_columns(output: Callable[..., str]) -> None:
     args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json")
     found = strict(output(*args))
-    assert list(found) == ["command", "signature", "rows", "segments", "notes"]
+    assert list(found) == ["command", "signature", "summary", "rows", "segments", "notes"]
     columns = ["metric", "system", "score", "low", "high", *TESTED]
     assert [list(row) for row in found["rows"]] == [columns, columns]
     texts = ["reference", "baseline_text", "system_text"]

@@ -1,0 +1,140 @@
+"""Answers: the sentences that reports begin with say what the numbers say, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import karat as kt
+from karat.comparison import CompareRow, Comparison, verdict
+from karat.metrics.base import Score
+from karat.metrics.explain.differing import differing_words
+from karat.report.answers.comparisons import comparison_answer, comparison_basis
+from karat.report.model.phrases import listing, metric_label, signed, span
+
+BLEU, CHRF, TER = map(kt.metric, ("bleu", "chrf", "ter"))
+
+
+def row(system: str, m: kt.Metric, delta: float | None, told: str | None = None) -> CompareRow:
+    """A row with an interval of the difference of one to each side."""
+    score = Score(50.0 + (delta or 0.0), {}, f"{m}|karat")
+    if delta is None:
+        return CompareRow(system, m, score, 49.0, 51.0, *[None] * 9)
+    ends = delta - 1, delta + 1
+    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 0.9, 3, 2, 1, told)
+
+
+def comparison(*rows: CompareRow) -> Comparison:
+    bases = [row("base", m, None) for m in dict.fromkeys(one.metric for one in rows)]
+    return Comparison((*rows, *bases), 2, 1000, 1, {}, "base", "bootstrap", 1000)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([row("A", BLEU, 4.6, "better")], "A beats base by BLEU +4.6 [3.6, 5.6]."),
+        ([row("A", BLEU, -4.6, "worse")], "A is worse than base by BLEU -4.6 [-5.6, -3.6]."),
+        (
+            [row("A", BLEU, 0.5, "undecided")],
+            "BLEU does not tell A and base apart: +0.5 [-0.5, 1.5].",
+        ),
+        (
+            [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")],
+            "A beats base by BLEU +4.6 [3.6, 5.6]; chrF does not tell them apart.",
+        ),
+        (
+            [row("A", BLEU, 4.6, "better"), row("A", TER, -3.0, "better")],
+            "A beats base by both metrics: BLEU +4.6 [3.6, 5.6] and TER -3.0 [-4.0, -2.0].",
+        ),
+        (
+            [row("A", BLEU, 4.6, "better"), row("A", CHRF, -2.0, "worse")],
+            "A is better than base by BLEU +4.6 [3.6, 5.6], but worse by chrF -2.0 [-3.0, -1.0].",
+        ),
+        (
+            [row("A", BLEU, 0.1, "undecided"), row("A", CHRF, 0.2, "undecided")],
+            "No metric tells A and base apart (BLEU and chrF).",
+        ),
+    ],
+)
+def test_one_system(rows: list[CompareRow], told: str) -> None:
+    assert comparison_answer(comparison(*rows)) == (told,)
+
+
+def test_many_systems_are_counted() -> None:
+    kinds = ["better"] * 3 + ["worse"] * 2 + ["undecided"]
+    rows = [row(f"S{n}", BLEU, 9.0 - n, kind) for n, kind in enumerate(kinds)]
+    assert comparison_answer(comparison(*rows)) == (
+        "3 of 6 systems beat base: S0, S1 and S2.",
+        "2 of 6 systems are worse than base: S3 and S4.",
+        "1 of 6 systems cannot be told from base: S5.",
+    )
+
+
+def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
+    rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
+    told = comparison_basis(comparison(*rows))
+    assert told.startswith("2 references. Decided where the 95% interval of the difference ex")
+    assert told.endswith("1,000 trials). Each of the 2 differences is tested on its own.")
+    assert "tested on its own" not in comparison_basis(comparison(rows[0]))
+
+
+@pytest.mark.parametrize(
+    ("sign", "ends", "p", "told"),
+    [
+        (1, (0.1, 2.0), 0.01, "better"),
+        (-1, (0.1, 2.0), 0.01, "worse"),
+        (-1, (-2.0, -0.1), 0.01, "better"),
+        (1, (-0.1, 2.0), 0.01, "undecided"),
+        (1, (0.1, 2.0), 0.05, "undecided"),  # the interval alone does not decide
+        (1, (0.0, 2.0), 0.01, "undecided"),
+        (1, (float("nan"), 2.0), 0.01, "undecided"),
+    ],
+)
+def test_a_verdict_asks_for_the_interval_and_the_test(
+    sign: int, ends: tuple[float, float], p: float, told: str
+) -> None:
+    assert verdict(sign, ends, p) == told
+
+
+def test_intervals_of_differences_are_those_of_paired_resamples() -> None:
+    """The same outputs differ by nothing in every resample, however wide their own intervals."""
+    texts = ["a b c d", "e f g h", "i j k l", "m n o p"]
+    others = ["a b c x", "e f g h", "i y k l", "m n o p"]
+    found = kt.compare({"A": texts, "B": others, "C": texts}, others, ["chrf"], trials=50)
+    assert found["C", "chrf"][5:8] == (0.0, 0.0, 0.0)
+    better = found["B", "chrf"]
+    assert 0 <= (better.delta_low or 0) <= (better.delta or 0) <= (better.delta_high or 0)
+    assert found["C", "chrf"].verdict == "undecided"
+    assert found["A", "chrf"].verdict is None
+
+
+def test_summaries_are_in_python_too() -> None:
+    texts = ["a b c d", "e f g h"]
+    found = kt.score({"A": texts, "B": ["x", "y"]}, texts, ["bleu", "chrf"])
+    assert found.summary.startswith("Best by both metrics: A.")
+    assert replace(found, rows=found.rows[:1]).summary == ""  # one system: nothing to say
+
+
+def test_phrases() -> None:
+    assert listing(["a"]) == "a"
+    assert listing(["a", "b", "c"]) == "a, b and c"
+    assert listing([str(n) for n in range(9)], most=4) == "0, 1, 2 and 6 more"
+    assert [metric_label(m) for m in ("bleu", "bleu:n=2")] == ["BLEU", "bleu:n=2"]
+    assert (signed(0.04, 1), signed(-0.04, 1), signed(0.06, 1)) == ("0.0", "0.0", "+0.1")
+    assert span(-1.25, 1234.5, 1) == "[-1.2, 1,234.5]"
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "marked"),
+    [
+        ("Is there vegetarian court?", "Is there a vegetarian dish?", ["court"]),
+        ("the the cat", "The cat", ["the"]),  # as often as the reference has it; case is ignored
+        ("cat the", "the cat", []),  # order is ignored
+        ("我喜欢茶", "我喜欢咖啡", ["茶"]),
+        ("我爱茶叶", "我", ["爱茶叶"]),  # characters side by side are one mark
+        ("", "a", []),
+    ],
+)
+def test_words_that_differ(text: str, reference: str, marked: list[str]) -> None:
+    assert [text[a:b] for a, b in differing_words(text, reference)] == marked
