@@ -276,3 +276,9 @@ def test_latex_numbers_are_typeset(document: Document) -> None:
     assert r"& $-$2.0 &" in output
     assert r"& $\infty$ &" in output
     assert r"& \textbf{30.12} & -- &" in output
+
+
+def test_a_page_names_no_folder_of_the_disk() -> None:
+    command = "karat score /home/ann/a.txt x=/data/b.txt -r '/tmp/my ref.txt' sub/c.txt -o /o.html"
+    shown = render_html(Document("T", (), command, {}))
+    assert "karat score a.txt x=b.txt -r &#x27;my ref.txt&#x27; sub/c.txt -o /o.html" in shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
@@ -56,6 +56,14 @@ class Gram(NamedTuple):
         return min(self.original, self.paraphrase)
 
 
+class Link(NamedTuple):
+    """Two phrases that share pivot words: their places, from 0, and the share in common."""
+
+    original: int
+    paraphrase: int
+    weight: float
+
+
 @dataclass(frozen=True, eq=False)
 class PairExplanation:
     """Everything between two sentences and their pivot F1."""
@@ -88,6 +96,17 @@ class PairExplanation:
         return float(bags.share(common, original))
 
     @property
+    def links(self) -> tuple[Link, ...]:
+        """The pairs of phrases that share pivot words, with the share of the words in common."""
+        bags = [[_pivot_words(one) for one in side] for side in (self.original, self.paraphrase)]
+        found = []
+        for (i, one), (j, other) in product(enumerate(bags[0]), enumerate(bags[1])):
+            common = sum(min(mass, other.get(word, 0.0)) for word, mass in one.items())
+            if common > 0:
+                found.append(Link(i, j, common / max(sum(one.values()), sum(other.values()))))
+        return tuple(found)
+
+    @property
     def by_order(self) -> tuple[float, ...]:
         """F1 of the pivot n-grams of each length by itself."""
         return tuple(bags.f1(self.pivot).tolist())
@@ -96,6 +115,15 @@ class PairExplanation:
     def target_f1(self) -> float:
         """F1 of the words themselves: the lower, the more dissimilar."""
         return float(bags.pooled_f1(self.target))
+
+
+def _pivot_words(phrase: Phrase) -> dict[str, float]:
+    """Return the expected number of each pivot word among the translations of a phrase."""
+    found: dict[str, float] = {}
+    for words, probability in phrase.edges:
+        for word in words:
+            found[word] = found.get(word, 0.0) + probability
+    return found
 
 
 def explain_pair(

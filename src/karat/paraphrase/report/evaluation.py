@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from itertools import groupby, starmap
 from typing import TYPE_CHECKING
 
+from karat.paraphrase.report.answers import evaluation_answer
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Curve, Curves, Knot, Point, Scatter
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.evaluation import Correlation, ParaphraseEvaluation
+    from karat.paraphrase.pem.evaluation import Correlation, JudgedPoint, ParaphraseEvaluation
 
+MOST_COLORS = 8  # systems with a colour each
 _MOST_POINTS = 1500  # more dots than that are one blot
 
 _NUMBERS = (
@@ -60,8 +62,8 @@ def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     tables = (
         _table("rows", "Against human judgement", "Metric", "Human", result.rows),
         Table("better", "Do pivot languages help?", _GAINS, gains),
-        _table("parts", "The parts of PEM alone", "Part", "Human", result.parts),
-        _table("alone", "Metrics alone", "Metric", "Human", result.alone),
+        _table("parts", "Each part of PEM by itself", "Part", "Human", result.parts),
+        _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
         _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),
         _table("criteria", "Criteria and overall quality", "Criterion", "With", result.criteria),
         _recognition(result),
@@ -69,10 +71,11 @@ def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     )
     return Document(
         f"Paraphrase quality: {result.name}",
-        (*(table for table in tables if table.rows), *map(chart_figure, evaluation_charts(result))),
+        (*map(chart_figure, evaluation_charts(result)), *(table for table in tables if table.rows)),
         command,
         {"pem": result.signature},
         notes=result.notes,
+        answer=evaluation_answer(result),
     )
 
 
@@ -94,6 +97,12 @@ def _recognition_chart(result: ParaphraseEvaluation) -> Curves:
     return Curves("Paraphrase recognition", "recall", "precision", curves)
 
 
+def _points(shown: Sequence[JudgedPoint]) -> tuple[Point, ...]:
+    """Points in the colours of their systems, where these are few enough to tell apart."""
+    few = 1 < len({point.system for point in shown}) <= MOST_COLORS
+    return tuple(Point(*point, group=point.system if few else "") for point in shown)
+
+
 def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter | Curves]:
     """Return the paper's Figures 4, 5 and 3, where there are points for them, and recognition."""
     every = result.predictions
@@ -101,7 +110,7 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter | Curves]:
     caption = f"{len(shown):,} of {len(every):,} paraphrases." if len(shown) < len(every) else ""
     title = "PEM and human scores of paraphrases"
     charts: list[Scatter | Curves] = [
-        Scatter(title, "human", "PEM", tuple(starmap(Point, shown)), caption=caption)
+        Scatter(title, "human", "PEM", _points(shown), caption=caption)
     ]
     if len(result.system_means) > 1:
         means = tuple(starmap(Point, result.system_means))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from karat.paraphrase.report.answers import explanation_answer
 from karat.paraphrase.report.networks import network_figure
+from karat.paraphrase.report.pairs import pair_figure
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Document, Figure, Row, Table
+from karat.report.model.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import (
@@ -113,10 +115,11 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
     signatures = {result.metric: result.signature}
-    blocks: list[Table | Figure] = [*tables]
-    place = 1 + next(i for i, table in enumerate(tables) if table.key == "phrases")
-    blocks[place:place] = [network_figure(n, one) for n, one in _pairs(result)]
-    return Document(f"Pivot n-grams of {result.name}", tuple(blocks), command, signatures, notes)
+    pictures = [
+        f for n, one in _pairs(result) for f in (pair_figure(n, one), network_figure(n, one))
+    ]
+    title, told = f"Pivot n-grams of {result.name}", explanation_answer(result)
+    return Document(title, (*pictures, *tables), command, signatures, notes, answer=told)
 
 
 def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:
@@ -158,8 +161,8 @@ def _kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram
     """Yield the n-grams of both sentences of each pair, and of one alone."""
     for pair, one in _pairs(result):
         yield pair, "in both", [g for g in one.grams if g.common > 0]
-        yield pair, "in the original alone", [g for g in one.grams if g.paraphrase == 0]
-        yield pair, "in the paraphrase alone", [g for g in one.grams if g.original == 0]
+        yield pair, "only in the original", [g for g in one.grams if g.paraphrase == 0]
+        yield pair, "only in the paraphrase", [g for g in one.grams if g.original == 0]
 
 
 def _gram(heading: str, pair: int, gram: Gram) -> Row:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from karat.paraphrase.report.answers import scores_answer
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.models import Interval
 from karat.report.model.table import Column, Document, Figure, Table
@@ -72,8 +74,10 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
         tables.append(Table("segments", "Each paraphrase", columns, every, group="system"))
     pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
-    blocks: tuple[Table | Figure, ...] = (tables[0], chart, *tables[1:])
-    return Document("Paraphrases", blocks, command, {"pem": result.signature}, result.notes)
+    blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
+    signed = {"pem": result.signature}
+    answer = scores_answer(result)
+    return Document("Paraphrases", blocks, command, signed, result.notes, answer=answer)
 
 
 def generated_document(result: GeneratedParaphrases, command: str) -> Document:

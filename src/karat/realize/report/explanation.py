@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from karat.realize.report.answers import explanation_answer
 from karat.realize.report.lattice import lattice_figure, orders_figure, unpruned_figure
 from karat.realize.report.tables import as_rows, number
 from karat.report.model.cells import several
@@ -101,7 +103,10 @@ def explain_document(found: explanation.RealizedTree, command: str) -> Document:
         blocks += _supertags(found.supertags)
     if found.ordering is not None:
         blocks += _ordering(found.tree, found.ordering)
-    return Document(f"Tree {found.number} of {found.name}", tuple(blocks), command, {})
+    figures = [block for block in blocks if isinstance(block, Figure)]
+    tables = [block for block in blocks if isinstance(block, Table)]
+    title, told = f"Tree {found.number} of {PurePath(found.name).name}", explanation_answer(found)
+    return Document(title, (*figures, *tables), command, {}, answer=told)
 
 
 def _supertags(found: explanation.SupertagsExplained) -> Blocks:

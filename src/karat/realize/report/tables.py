@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from karat.realize.report.answers import evaluation_answer
 from karat.realize.report.trees import tree_figure
 from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Row, Table
@@ -84,11 +85,12 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
     title = f"{found.name}: {several(found.training.sentences, 'tree')}"
     title += ", training data" if found.training.share >= MOSTLY else ""
     blocks = (
-        Table("rows", title, _EVALUATED, as_rows(found.rows), notes=found.notes),
+        Table("rows", title, _EVALUATED, as_rows(found.rows), notes=found.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
         Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
     )
-    return Document("Realisers", blocks, command, found.signatures)
+    told = evaluation_answer(found)
+    return Document("Realisers", blocks, command, found.signatures, answer=told)
 
 
 def supertags_document(found: SupertagList, command: str) -> Document:

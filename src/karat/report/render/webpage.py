@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +16,9 @@ from karat.report.render.svg import render_svg
 
 MOST_ROWS = 200
 """Rows that a notebook shows."""
+
+_FOLDERS = re.compile(r"""(?<![^\s'"=:,])(?:/[^\s'"/]+)+/(?=[^\s'"])""")
+"""The folders of an absolute path in a command."""
 
 _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 
@@ -90,7 +94,9 @@ def _made(document: Document) -> Section:
         inner = element("pre", element("code", quote(text)), tabindex="0")
         parts.append(element("details", element("summary", quote(title)), inner))
     if document.command:
-        parts.append(element("p", element("code", quote(document.command)), class_="command"))
+        # Where a file lies on somebody's disk is not for the readers of a page.
+        command = _FOLDERS.sub("", document.command)
+        parts.append(element("p", element("code", quote(command)), class_="command"))
     return Section("made", "How it was made", element("footer", *parts, id="made"))
 
 
