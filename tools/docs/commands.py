@@ -131,7 +131,7 @@ def _options(pages: list[Page]) -> str:
 
 def _bare(names: str) -> str:
     """Return the spellings of an option without its value."""
-    return ", ".join(re.findall(r"(?<![\w-])--?[\w-]+", names.split(" [")[0]))
+    return ", ".join(re.findall(r"(?<![\w-])--?[\w-]+", names.partition(" [")[0]))
 
 
 def _short(page: Page) -> str:

@@ -17,7 +17,7 @@ from tools.docs.markdown import block, code, escaped
 APPS = ("karat.nuggets", "karat.paraphrase", "karat.realize", "karat.lm", "karat.arrow")
 """Packages with public names beside those of `karat`."""
 KINDS = (
-    ("Functions", lambda thing: inspect.isroutine(thing)),
+    ("Functions", inspect.isroutine),
     ("Results", lambda thing: isinstance(thing, type) and issubclass(thing, Result)),
     ("Classes", lambda thing: isinstance(thing, type) and not issubclass(thing, BaseException)),
     ("Errors", lambda thing: isinstance(thing, type)),
