@@ -65,16 +65,20 @@ def navigation(folder: Path) -> str:
         ranked = sorted(found, key=lambda name: (*_rank(name, order), _title(folder, name)))
         inner = [_entry(folder, name) for name in ranked]
         if place == "reference":
-            commands = sorted(
-                pages(folder / place / "commands"), key=lambda p: p.name != "index.md"
-            )
-            names = [path.relative_to(folder).as_posix() for path in commands]
-            inner.insert(0, _table("Commands", f"[{', '.join(_entry(folder, n) for n in names)}]"))
+            inner.insert(0, _commands(folder))
         if inner:
             entries.append(_table(heading, f"[{', '.join(inner)}]"))
     rest = [path.name for path in sorted(folder.glob("*.md")) if path.name != "index.md"]
     entries += [_entry(folder, name) for name in sorted(rest, key=lambda name: _rank(name, order))]
     return f"nav = [\n  {f',{chr(10)}  '.join(entries)},\n]\n"
+
+
+def _commands(folder: Path) -> str:
+    """Return the entry of the commands, in the order of their list."""
+    place = "reference/commands"
+    listed = (folder / place / "index.md").read_text("utf-8")
+    names = ["index.md", *dict.fromkeys(link.page for link in links(listed))]
+    return _table("Commands", f"[{', '.join(_entry(folder, f'{place}/{name}') for name in names)}]")
 
 
 def _rank(name: str, order: list[str]) -> tuple[int]:
