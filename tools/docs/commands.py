@@ -14,6 +14,8 @@ from karat.cli.main import cli
 from tools.docs.markdown import block, code, escaped, table
 
 FOLDER = "reference/commands"
+_COMMON = "Options"
+"""The first heading of options."""
 
 
 class Page(NamedTuple):
@@ -70,24 +72,37 @@ def command_page(page: Page) -> str:
     inner = [one for one in _below(page) if " ".join(one.name.split()[:-1]) == page.name]
     if inner:
         parts += ["## Commands", _listed(inner)]
-    rows = ([code(names), escaped(told)] for names, told in _records(page))
-    parts += ["## Options", table(["Option", "Meaning"], rows), *_epilog(page)]
+    parts += [*_option_tables(page), *_epilog(page)]
     return "\n\n".join(parts) + "\n"
 
 
-def _records(page: Page) -> Iterator[tuple[str, str]]:
-    """Yield the spellings and the help of every option."""
+def _option_tables(page: Page) -> Iterator[str]:
+    """Yield a table of options under each heading of the help; click's own have none."""
+    found: dict[str, list[tuple[str, str]]] = {_COMMON: []}
+    for param, record in _records(page):
+        found.setdefault(getattr(param, "heading", _COMMON), []).append(record)
+    for heading, records in found.items():
+        yield f"{'##' if heading == _COMMON else '###'} {heading}"
+        yield table(
+            ["Option", "Meaning"], ([code(names), escaped(told)] for names, told in records)
+        )
+
+
+def _records(page: Page) -> Iterator[tuple[click.Option, tuple[str, str]]]:
+    """Yield every option with its spellings and its help."""
     for param in page.command.get_params(page.context):
         record = param.get_help_record(page.context)
         if record and isinstance(param, click.Option):
-            yield record
+            yield param, record
 
 
 def _epilog(page: Page) -> Iterator[str]:
-    """Yield what the help shows after the options, such as settings of an option."""
+    """Yield what the help shows after the options, such as settings of one; examples are above."""
     formatter = page.context.make_formatter()
     page.command.format_epilog(page.context, formatter)
-    if text := formatter.getvalue().strip():
+    parts = formatter.getvalue().strip("\n").split("\n\n")
+    text = "\n\n".join(part for part in parts if not part.startswith("Examples:"))
+    if text:
         yield from ("## Settings", block(text))
 
 
@@ -117,7 +132,7 @@ def _options(pages: list[Page]) -> str:
     """Return the page of all options: each with the commands that have it."""
     found: dict[str, list[Page]] = defaultdict(list)
     for page in pages:
-        for names, _ in _records(page):
+        for _, (names, _) in _records(page):
             found[_bare(names)].append(page)
     rows = (
         [code(name), ", ".join(f"[{_short(page)}](commands/{page.file})" for page in having)]

@@ -28,8 +28,9 @@ def metrics_page() -> str:
 
 def _more() -> str:
     return (
-        "[Formulas and rules](metrics-guide.md) says how each is computed and where it departs "
-        "from a paper or a tool. [Which metric?](../how-to/which-metric.md) helps to choose one."
+        "[Scales](scales.md) says what the numbers mean. [Names, signatures and rules]"
+        "(metrics-guide.md) says where they depart from a paper or a tool. "
+        "[Which metric?](../how-to/which-metric.md) helps to choose one."
     )
 
 

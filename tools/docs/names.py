@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from karat.arrow.pieces import TableFormat
 from karat.cli.options import ENDINGS
 from karat.evalset.catalogue import KnownSet, SetFormat
 from karat.evalset.loading import KNOWN
@@ -86,6 +87,8 @@ def _meaning(name: str, thing: Any) -> str:
         return _format(thing)
     if text := getattr(thing, "meaning", "") or getattr(thing, "help", ""):
         return escaped(str(text))
+    if isinstance(thing, TableFormat):
+        return escaped(_of_module(getattr(thing.read, "func", thing.read)))
     thing = load(getattr(thing, "read", thing)) if not callable(thing) else thing
     ending = next((f".{end}: " for end, format in ENDINGS.items() if format == name), "")
     return ending + escaped(_first_sentence(inspect.getdoc(thing) or ""))
@@ -94,7 +97,7 @@ def _meaning(name: str, thing: Any) -> str:
 def _format(found: SetFormat) -> str:
     """Return what a format of sets is recognised by, and the options of its reader."""
     reader = load(found.reader)
-    told = [escaped(_first_sentence(inspect.getdoc(inspect.getmodule(reader)) or ""))]
+    told = [escaped(_of_module(reader))]
     marks = {"folder with": found.holds, "columns": found.columns, "members": found.members}
     for what, names in {**marks, "named": found.files}.items():
         if names:
@@ -111,6 +114,11 @@ def _settings(cls: type[Named]) -> str:
         for f in cls.settings()
     ]
     return table(["Setting", "Default", "Meaning"], rows)
+
+
+def _of_module(function: Any) -> str:
+    """Return what the module of a function is about: a format has a module of its own."""
+    return _first_sentence(inspect.getdoc(inspect.getmodule(function)) or "")
 
 
 def _first_sentence(text: str) -> str:

@@ -46,14 +46,14 @@ def python_page() -> str:
 
 def _results() -> Iterator[str]:
     yield "## Every result"
-    yield escaped(_text(Result))
+    yield _paragraphs(_text(Result))
     yield from _members(Result)
 
 
 def _package(module: ModuleType) -> Iterator[str]:
     """Yield the names of a package; those that `karat` has itself are links."""
     yield f"## {module.__name__}"
-    yield escaped(inspect.getdoc(module) or "")
+    yield _paragraphs(_text(module))
     own = [name for name in module.__all__ if name not in karat.__all__]
     shared = [name for name in module.__all__ if name in karat.__all__]
     if shared:
@@ -68,14 +68,28 @@ def _entry(name: str, thing: Any) -> Iterator[str]:
     if callable(thing):
         yield block(_signature(name.rpartition(".")[2], thing), "python")
     if text := _text(thing):
-        yield escaped(text)
+        yield _paragraphs(text)
     if isinstance(thing, type):
         yield from _members(thing)
 
 
 def _text(thing: Any) -> str:
-    """Return the docstring; blocks that are indented in it stay code."""
+    """Return the docstring of a thing's own."""
     return inspect.getdoc(thing) or "" if getattr(thing, "__doc__", None) else ""
+
+
+def _paragraphs(text: str) -> str:
+    """Return a docstring in Markdown; what is indented in it is code, arguments are a list."""
+    return "\n\n".join(map(_paragraph, text.split("\n\n")))
+
+
+def _paragraph(text: str) -> str:
+    if text.startswith("    "):
+        return text
+    head, _, listed = text.partition("\n    ")
+    items = re.sub(r"\n {8}", " ", listed).split("\n    ") if listed else []
+    lines = [re.sub(r"^(\w+):", r"- `\1`:", escaped(item)) for item in items]
+    return "\n".join([escaped(head), *[""] * bool(lines), *lines])
 
 
 def _members(cls: type) -> Iterator[str]:
