@@ -33,7 +33,7 @@ def site(tmp_path: Path) -> Path:
 
 def test_a_good_site_has_no_problem(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(site) == 0
-    assert capsys.readouterr().out == f"{site.name}: 3 pages, 0 problems\n"
+    assert capsys.readouterr().out == f"{site.name}: 3 pages, 4 links, 0 problems\n"
 
 
 @pytest.mark.parametrize(

@@ -108,12 +108,13 @@ def _reached(start: Path, found: dict[Path, Page]) -> set[Path]:
 
 
 def main(folder: Path) -> int:
-    """Print what is wrong, or how much was checked; the exit code."""
+    """Print what is wrong, and how much was checked; the exit code."""
     wrong = list(problems(folder))
     for sentence in wrong:
         print(sentence, file=sys.stderr)
-    count = sum(1 for _ in folder.rglob("*.html"))
-    print(f"{folder.name}: {count} pages, {len(wrong)} problems")
+    pages = [Page(path.read_text("utf-8")) for path in folder.rglob("*.html")]
+    links = sum(len(page.links) for page in pages)
+    print(f"{folder.name}: {len(pages)} pages, {links:,} links, {len(wrong)} problems")
     return 1 if wrong else 0
 
 
