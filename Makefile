@@ -3,6 +3,7 @@
 # make test-engines  the tests of Spark and Ray, in an environment of their own; needs Java 17
 # make wheel  a source distribution and a wheel in dist/, checked; Linux
 # make test-wheel  install that wheel without a compiler and try it
+# make docs   the documentation as a site in site/, checked; site/index.html opens without a server
 # make bench  measure against peers, in an environment of its own
 # make sanitize  the tests of a kernel that stops at reads out of bounds and undefined behaviour
 # make fuzz   ten minutes of damaged files for every reader
@@ -21,7 +22,7 @@ SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test test-engines wheel test-wheel bench sanitize fuzz format clean
+.PHONY: demo test test-engines wheel test-wheel docs bench sanitize fuzz format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
@@ -43,6 +44,14 @@ wheel: .venv-wheel/.installed
 test-wheel: .venv-wheel/.installed
 	KARAT_PYTHONS="$(PYTHONS)" .venv-wheel/bin/python -m pytest --noconftest tests/wheel
 
+# Pages are made from docs/ and from the code, then built: no page is fetched or fetches anything.
+docs: .venv/.installed .venv-docs/.installed
+	$(BIN)/python -m tools.docs.stage build/docs
+	rm -rf site build/docs/site
+	.venv-docs/bin/zensical build --strict --clean --config-file build/docs/zensical.toml
+	mv build/docs/site site
+	$(BIN)/python -m tools.docs.check_site site
+
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/bench.py $(BENCH)
 
@@ -59,7 +68,7 @@ format: .venv/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-bench .venv-engines .venv-sanitize .venv-wheel build dist karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-docs .venv-engines .venv-sanitize .venv-wheel build dist site karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 # An editable install: Python edits count at once, a C++ edit is built by the next make.
 .venv/.installed: $(SOURCES)
@@ -83,6 +92,11 @@ clean:
 	.venv-engines/bin/python $(PIP) $(BUILD_TOOLS)
 	.venv-engines/bin/python $(PIP) --no-build-isolation --editable '.[arrow,spark,ray]' pyspark==4.3.0 \
 		pytest hypothesis -C build-dir=build/engines
+	touch $@
+
+.venv-docs/.installed: Makefile
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python $(PIP) zensical==0.0.73
 	touch $@
 
 .venv-wheel/.installed: Makefile

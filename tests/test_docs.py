@@ -9,6 +9,7 @@ with the demonstration's systems (atlas.txt, beacon.txt, cinder.txt, drift.txt) 
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
@@ -23,12 +25,14 @@ from typing import NamedTuple
 import pytest
 
 import karat as kt
+from karat.cli.main import main
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SKIP = "<!-- test: skip -->"
 SHELLS = {"console", "sh"}
 ANYTHING = {"…", "..."}
+SHELL_SIGNS = re.compile(r"[|&;<>$`(){}*?~#\\\\]")
 FENCE = re.compile(r"(\s*)(`{3,})\s*(\w*)")
 
 
@@ -107,7 +111,26 @@ def prepare(folder: Path) -> None:
 
 
 def run_command(command: str, folder: Path) -> str:
-    """What a shell prints for a command, which must succeed; `karat` is the one under test."""
+    """What a command prints, which must succeed; `karat` is the one under test.
+
+    A command that needs no shell runs in this process, which is ten times as quick.
+    """
+    if SHELL_SIGNS.search(command):
+        return run_in_shell(command, folder)
+    words = shlex.split(command)
+    printed, said = io.StringIO(), io.StringIO()
+    argv, sys.argv = sys.argv, words
+    try:
+        with redirect_stdout(printed), redirect_stderr(said):
+            code = main(words[1:])
+    finally:
+        sys.argv = argv
+    assert code == 0, f"$ {command}\nexit code {code}\n{said.getvalue()}"
+    return printed.getvalue() + said.getvalue()
+
+
+def run_in_shell(command: str, folder: Path) -> str:
+    """What a shell prints for a command, which must succeed."""
     program = "from karat.cli.main import run; run()"
     karat = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
     done = subprocess.run(
@@ -175,7 +198,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_document_does_what_it_says(path: Path, folder: Path) -> None:
     check_document(path.read_text("utf-8"), folder)
 

@@ -1,8 +1,7 @@
-"""The sources and documents themselves: links lead somewhere, lines fit."""
+"""The sources themselves: lines fit, and documents state the limits in force."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,7 @@ import pytest
 from karat.metrics import pairs
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 KERNEL_FILES = sorted((ROOT / "csrc").rglob("*.?pp"))
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_to_files(document: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8"))
-    missing = [link for link in links if not (document.parent / link).exists()]
-    assert not missing
 
 
 @pytest.mark.parametrize("source", KERNEL_FILES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -239,11 +239,14 @@ def _of_joined_documents(scored: ScoredSet, human: Floats) -> View:
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
-def _of_segments(at: str) -> Callable[[ScoredSet, Floats], View]:
-    """Return the view of segment scores at a level of matrices."""
-    return lambda scored, human: matrix_view(
-        human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at
-    )
+def _of_segments(at: str, meaning: str) -> Callable[[ScoredSet, Floats], View]:
+    """Return the view of segment scores at a level of matrices, documented by its meaning."""
+
+    def view(scored: ScoredSet, human: Floats) -> View:
+        return matrix_view(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
+
+    view.__doc__ = meaning
+    return view
 
 
 LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
@@ -252,9 +255,9 @@ LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
     {
         "system": _of_systems,
         "system-mean": _of_system_means,
-        "segment": _of_segments("segment"),
-        "item": _of_segments("item"),
-        "by-system": _of_segments("by-system"),
+        "segment": _of_segments("segment", "One point an output, all in one pool."),
+        "item": _of_segments("item", "One point a system; the mean over segments."),
+        "by-system": _of_segments("by-system", "One point a segment; the mean over systems."),
         "document": _of_documents,
         "document-joined": _of_joined_documents,
     },

@@ -1,0 +1,1 @@
+"""The documentation: pages generated from the code, the folder the site is built from, checks."""

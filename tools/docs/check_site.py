@@ -1,0 +1,122 @@
+"""`python -m tools.docs.check_site FOLDER`: check a built site.
+
+Every link leads to a file and an anchor, every page is reached from index.html, and no page, style
+sheet or policy lets a browser ask another site for anything.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_FETCHED = {"img", "script", "link", "iframe", "source", "video", "audio", "object", "embed"}
+"""Elements whose `src`, `href` or `data` a browser fetches by itself."""
+_KEPT_LINKS = {"canonical", "next", "prev", "license"}
+"""Values of `rel` of links that nothing is fetched for."""
+_POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"
+_CSS_URL = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])((?:https?:)?//[^'\")\s]+)")
+_NOT_REACHED = {"404.html"}
+"""Pages that a server shows, and no link."""
+
+
+class Page(HTMLParser):
+    """What a page links to, fetches, and offers as anchors."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.anchors: set[str] = set()
+        self.policy = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep what one element says."""
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given.get("id", ""), given.get("name", "")}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in _FETCHED and given.get("rel") not in _KEPT_LINKS:
+            self.fetched += [given[name] for name in ("src", "href", "data") if name in given]
+        if tag == "meta" and given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given.get("content", "")
+
+
+def problems(folder: Path) -> Iterator[str]:
+    """Yield a sentence for everything that is wrong with a site."""
+    found = {path: Page(path.read_text("utf-8")) for path in sorted(folder.rglob("*.html"))}
+    for path, page in found.items():
+        name = path.relative_to(folder)
+        yield from (f"{name}: {said}" for said in _dead(folder, path, page, found))
+        yield from (f"{name} fetches {url}" for url in page.fetched if _outside(url))
+        yield from _styles(name, path)
+        if page.policy != _POLICY:
+            yield f"{name}: its policy is {page.policy!r}, expected {_POLICY!r}"
+    for path in sorted(folder.rglob("*.css")):
+        yield from _styles(path.relative_to(folder), path)
+    start = folder / "index.html"
+    for path in sorted(set(found) - _reached(start, found)):
+        if path.name not in _NOT_REACHED:
+            yield f"{path.relative_to(folder)} is not reached from index.html"
+
+
+def _outside(url: str) -> bool:
+    return bool(urlsplit(url).netloc)
+
+
+def _styles(name: Path, path: Path) -> Iterator[str]:
+    for url in _CSS_URL.findall(path.read_text("utf-8")):
+        yield f"{name} fetches {url}"
+
+
+def _target(path: Path, link: str) -> tuple[Path, str] | None:
+    """Return the file and the anchor of a link; None if it leads to another site."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return None
+    file = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    return file / "index.html" if file.is_dir() else file, unquote(parts.fragment)
+
+
+def _dead(folder: Path, path: Path, page: Page, found: dict[Path, Page]) -> Iterator[str]:
+    if path.name in _NOT_REACHED:  # its links begin at the root of a server
+        return
+    for link in sorted(set(page.links)):
+        target = _target(path, link)
+        if target is None:
+            continue
+        file, anchor = target
+        if not file.exists() or folder not in file.parents:
+            yield f"{link} does not exist"
+        elif anchor and file in found and anchor not in found[file].anchors:
+            yield f"{link}: no such anchor"
+
+
+def _reached(start: Path, found: dict[Path, Page]) -> set[Path]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        path = waiting.pop()
+        targets = {target[0] for link in found[path].links if (target := _target(path, link))}
+        new = (targets & set(found)) - seen
+        seen |= new
+        waiting += new
+    return seen
+
+
+def main(folder: Path) -> int:
+    """Print what is wrong, and how much was checked; the exit code."""
+    wrong = list(problems(folder))
+    for sentence in wrong:
+        print(sentence, file=sys.stderr)
+    pages = [Page(path.read_text("utf-8")) for path in folder.rglob("*.html")]
+    links = sum(len(page.links) for page in pages)
+    print(f"{folder.name}: {len(pages)} pages, {links:,} links, {len(wrong)} problems")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))

@@ -1,0 +1,132 @@
+"""Reference pages of everything else that has a name: formats, statistics, levels, tokenisers, …"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from karat.arrow.pieces import TableFormat
+from karat.cli.options import ENDINGS
+from karat.evalset.catalogue import KnownSet, SetFormat
+from karat.evalset.loading import KNOWN
+from karat.registry import KINDS, declared, load, registry_of
+from karat.settings import Named, to_text
+from tools.docs.markdown import code, escaped, table
+
+FORMATS = {
+    "renderers": ("Output formats", "What `-f/--format` takes, and the endings of `-o/--output`."),
+    "formats": ("Formats of evaluation sets", "What `--read-as` takes; found from the content."),
+    "nugget_formats": ("Formats of nugget sets", "Keys, runs and judgements of nugget sets."),
+    "text_formats": ("Formats of text files", "What `--read-as` takes for files of text."),
+    "table_formats": ("Formats of tables", "Found from the ending of the file."),
+}
+"""Kind -> heading and first sentence, on the page of formats."""
+NAMES = {
+    "statistics": ("Statistics", "What `karat meta --statistic` takes."),
+    "levels": ("Levels", "What `karat meta --level` takes: the points that are correlated."),
+    "groupings": ("Groupings", "How `karat plane fit --by` groups segments."),
+    "classifiers": ("Classifiers", "What `karat nuggets score --classifier` takes."),
+    "engines": ("Engines", "What `--engine` takes: where the pieces of a table are scored."),
+    "sources": ("Sources", "What `karat gate` gets scores per item from."),
+    "tokenizers": ("Tokenisers", "What the setting `tok` of metrics takes."),
+    "stemmers": ("Stemmers", "What the setting `stem` of metrics takes."),
+}
+"""Kind -> heading and first sentence, on the page of names."""
+ELSEWHERE = {"metrics"}
+"""Kinds with a page of their own."""
+
+
+def kinds() -> set[str]:
+    """Return all kinds of names that there are."""
+    return {*KINDS, *declared("kinds")}
+
+
+def formats_page() -> str:
+    """Return the page of formats of output, sets, text files and tables."""
+    parts = ["# Formats", "Formats that Karat reads and writes.", *_sections(FORMATS)]
+    rows = ([code(name), code(known.format), escaped(_place(known))] for name, known in _known())
+    parts += ["## Known sets", "Sets with a name. Karat looks for them in the folder that the "]
+    parts[-1] += "variable `KARAT_DATA` names; bundled sets are always there."
+    return "\n\n".join([*parts, table(["Set", "Format", "About"], rows)]) + "\n"
+
+
+def _known() -> list[tuple[str, KnownSet]]:
+    return list(KNOWN.items())
+
+
+def _place(known: KnownSet) -> str:
+    return known.about if known.bundled else f"{known.about} (`{known.place}`)"
+
+
+def names_page() -> str:
+    """Return the page of statistics, levels, tokenisers and other names."""
+    about = "Names that options and settings take. A plugin can add to each list "
+    about += "([how](../how-to/write-a-metric.md))."
+    return "\n\n".join(["# Names", about, *_sections(NAMES)]) + "\n"
+
+
+def _sections(described: dict[str, tuple[str, str]]) -> Iterator[str]:
+    for kind, (heading, about) in described.items():
+        known = registry_of(kind)
+        entries = [(name, known[name]) for name in known.known()]
+        yield from (f"## {heading}", about)
+        if kind == "stemmers":
+            yield ", ".join(code(name) for name, _ in entries) + "."
+        else:
+            yield table(["Name", "Meaning"], ([code(n), _meaning(n, one)] for n, one in entries))
+        for name, one in entries:
+            if isinstance(one, type) and issubclass(one, Named) and one.settings():
+                yield from (f"### Settings of `{name}`", _settings(one))
+
+
+def _meaning(name: str, thing: Any) -> str:
+    """Return what an entry is, in its own words."""
+    if isinstance(thing, SetFormat):
+        return _format(thing)
+    if text := getattr(thing, "meaning", "") or getattr(thing, "help", ""):
+        return escaped(str(text))
+    if isinstance(thing, TableFormat):
+        return escaped(_of_module(getattr(thing.read, "func", thing.read)))
+    thing = load(getattr(thing, "read", thing)) if not callable(thing) else thing
+    ending = next((f".{end}: " for end, format in ENDINGS.items() if format == name), "")
+    return ending + escaped(_first_sentence(inspect.getdoc(thing) or ""))
+
+
+def _format(found: SetFormat) -> str:
+    """Return what a format of sets is recognised by, and the options of its reader."""
+    reader = load(found.reader)
+    told = [escaped(_of_module(reader))]
+    marks = {"folder with": found.holds, "columns": found.columns, "members": found.members}
+    for what, names in {**marks, "named": found.files}.items():
+        if names:
+            told.append(f"Recognised by: {what} {', '.join(map(code, names))}.")
+    options = [name for name, param in inspect.signature(reader).parameters.items()][2:]
+    if options:
+        told.append(f"Options: {', '.join(map(code, options))}.")
+    return " ".join([*told, "Karat can write it." if found.writer else ""])
+
+
+def _settings(cls: type[Named]) -> str:
+    rows = [
+        [code(f.name), code(to_text(f.default)), escaped(f.metadata["help"])]
+        for f in cls.settings()
+    ]
+    return table(["Setting", "Default", "Meaning"], rows)
+
+
+def _of_module(function: Any) -> str:
+    """Return what the module of a function is about: a format has a module of its own."""
+    return _first_sentence(inspect.getdoc(inspect.getmodule(function)) or "")
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def glossary_page() -> str:
+    """Return the glossary, which the package has for its reports as well."""
+    import karat
+
+    return (Path(karat.__file__).parent / "data" / "glossary.md").read_text("utf-8")
