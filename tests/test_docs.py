@@ -25,7 +25,7 @@ import pytest
 import karat as kt
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SKIP = "<!-- test: skip -->"
 SHELLS = {"console", "sh"}
 ANYTHING = {"…", "..."}
@@ -175,7 +175,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_document_does_what_it_says(path: Path, folder: Path) -> None:
     check_document(path.read_text("utf-8"), folder)
 

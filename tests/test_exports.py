@@ -88,7 +88,7 @@ PUBLIC = {
     "karat.compat.rouge_scorer",
     "karat.compat.sacrebleu",
 }
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("package", APPS)
@@ -99,7 +99,7 @@ def test_every_app_says_what_is_public(package: str) -> None:
         assert (inspect.getdoc(getattr(module, name)) or "").strip(), name
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documents_import_public_names_alone(path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S)
     nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
