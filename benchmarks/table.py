@@ -65,7 +65,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def markdown(rows: Sequence[Row], facts: Iterable[tuple[str, str]]) -> str:
-    """The table, notes and machine for docs/BENCHMARKS.md."""
+    """The table, notes and machine for docs/lab/benchmarks.md."""
     head = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     body = ["| " + " | ".join(row.cells()) + " |" for row in rows]
     notes = [f"- {row.work}: {row.note}" for row in rows if row.note]

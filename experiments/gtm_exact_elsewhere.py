@@ -6,7 +6,8 @@ The step sizes of the search were chosen on TED zh-en and SummEval. These texts 
 E2E NLG (21 systems, 630 inputs with 1 to 45 references), believability (three systems into English,
 talks; also documents of 25 segments), Twitter paraphrases (candidate against reference) and
 REALSumm (25 systems, 100 summaries, one reference). Every pair is one call from text; its time is
-that of the processor. The data is found through KARAT_DATA; the table is Markdown, for docs/GTM.md.
+that of the processor. The data is found through KARAT_DATA; the table is Markdown, for
+docs/lab/gtm.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 TED zh-en (WMT21, 13 systems x 529 segments against `refB`, with `ref` as the second reference; also
 documents of 25 segments in the order of the talks) and SummEval (100 documents x 16 systems with 1,
-2 and 11 references). The data is found through KARAT_DATA; the table is Markdown, for docs/GTM.md.
+2 and 11 references). The data is found through KARAT_DATA; the table is Markdown, for
+docs/lab/gtm.md.
 """
 
 from __future__ import annotations

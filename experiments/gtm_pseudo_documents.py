@@ -7,7 +7,7 @@ Pearson, Spearman and Kendall (tau-b) with adequacy, or what is closest to it, a
 pseudo-documents (`kt.reliability`); one reference on TED and believability, and 1 to 3
 of the 11 on SummEval: each alone, and for 2 and 3 a fixed sample of 10 combinations, because there
 are 55 and 165. Values are means over shuffles and combinations. Prints Markdown, for
-docs/RELIABILITY.md.
+docs/lab/reliability.md.
 """
 
 from __future__ import annotations

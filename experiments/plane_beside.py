@@ -4,7 +4,7 @@
     python experiments/plane_beside.py --sets demo --resamples 50
 
 Section 4.1 of the paper gives R^2 of BLEU with the plane's one reference and with all four;
-section 4.2 fits summaries of one length at a time. Both as Markdown, for docs/PLANE.md, by the
+section 4.2 fits summaries of one length at a time. Both as Markdown, for docs/lab/plane.md, by the
 paper's preset without regard to case. Nothing is tuned.
 """
 

@@ -4,9 +4,9 @@
     python experiments/plane_on_data.py --sets demo --metrics aev --resamples 200 --halves 50
 
 For each of `PLANES` it prints the R^2 table in the paper's layout, and for all of them a summary
-and the verdicts on the predicted regions; all is Markdown, for docs/PLANE.md. Nothing is tuned: the
-metrics are AEv as it is by default and with the paper's stemmer and stop words, with and without
-regard to case.
+and the verdicts on the predicted regions; all is Markdown, for docs/lab/plane.md. Nothing is
+tuned: the metrics are AEv as it is by default and with the paper's stemmer and stop words,
+with and without regard to case.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Plane:
         return predicted(self.task, self.guideline) if self.guideline else None
 
 
-# Which guideline a dimension stands for is argued in docs/PLANE.md.
+# Which guideline a dimension stands for is argued in docs/lab/plane.md.
 _SUMMEVAL = {"relevance": "coverage", "fluency": "fluency", "consistency": "", "coherence": ""}
 _RAG24 = ("all", "vital", "weighted", "strict-all", "strict-vital", "strict-weighted")
 PLANES = (

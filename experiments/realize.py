@@ -1,6 +1,6 @@
 """Realisers trained on a treebank and evaluated on another part of it, beside the paper's table.
 
-    python experiments/realize.py TRAIN.conllu DEV.conllu            the table of docs/REALIZE.md
+    python experiments/realize.py TRAIN.conllu DEV.conllu            the table of docs/lab/fergus.md
     python experiments/realize.py TRAIN.conllu --held-out            what choices are made by
 
 Every choice was made on documents of the training part (each tenth is held out); the second file

@@ -57,7 +57,7 @@ def test_the_package_page_is_filled_in():
 
 
 def test_every_extra_is_documented():
-    text = (ROOT / "docs" / "INSTALL.md").read_text("utf-8")
+    text = (ROOT / "docs" / "how-to" / "install.md").read_text("utf-8")
     rows = re.findall(r"^\| `karat\[(\w+)\]`", text, flags=re.MULTILINE)
     assert sorted(rows) == sorted(PROJECT["optional-dependencies"].keys() - {"test"})
 

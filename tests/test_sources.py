@@ -21,7 +21,7 @@ def test_kernel_lines_are_at_most_a_hundred_columns(source: Path) -> None:
 
 
 def test_the_documents_state_the_limits_in_force() -> None:
-    text = (ROOT / "docs" / "METRICS.md").read_text("utf-8")
+    text = (ROOT / "docs" / "reference/metrics-guide.md").read_text("utf-8")
     assert (pairs.MOST_CELLS, pairs.MOST_STORED_CELLS) == (10**12, 2**33)
     assert "10^12 cells" in text
     assert "2^33 cells" in text

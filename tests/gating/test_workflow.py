@@ -1,4 +1,4 @@
-"""The workflow of docs/GATE.md: its `run` steps, one by one, as GitHub runs them."""
+"""The workflow of docs/how-to/gate.md: its `run` steps, one by one, as GitHub runs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "GATE.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "gate.md"
 BUNDLED = Path(str(resources.files("karat") / "data" / "demo"))
 
 

@@ -103,7 +103,7 @@ def test_the_plane_of_ted(load: Load) -> None:
 def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
     load: Load, scope: str, best: str, first: float, last: float
 ) -> None:
-    """The figures of docs/PLANE.md; AEv(0,4) by loops over words, too."""
+    """The figures of docs/lab/plane.md; AEv(0,4) by loops over words, too."""
     evalset = load("realsumm")
     metric = kt.metric(f"aev:preset=paper,case=lower,stop_scope={scope}")
     assert isinstance(metric, kt.AEv)
@@ -123,7 +123,7 @@ def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
 
 
 def test_f_is_twice_as_reliable_as_the_bleu_of_2003_on_single_segments(load: Load) -> None:
-    """The finding of GTM's paper, as docs/RELIABILITY.md reports it."""
+    """The finding of GTM's paper, as docs/lab/reliability.md reports it."""
     found = reliability(
         load("believability"),
         "adequacy",

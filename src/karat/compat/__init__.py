@@ -3,7 +3,7 @@
     from karat.compat import sacrebleu, rouge_scorer
 
 Names, arguments, results and the orientation of references are those of the tools. None of them
-needs to be installed. docs/COMPAT.md lists what differs.
+needs to be installed. docs/reference/compat.md lists what differs.
 """
 
 from karat.exports import lazy

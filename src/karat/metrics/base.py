@@ -171,7 +171,7 @@ class Metric(Named, ABC):
         A metric of another package is signed with that package's version, too.
 
         `form="sacrebleu"` writes BLEU, chrF and TER as sacreBLEU does, others as Karat does; see
-        docs/METRICS.md. `drawn` says how intervals and tests were made.
+        docs/reference/metrics-guide.md. `drawn` says how intervals and tests were made.
         """
         check_form(form)
         if form == "sacrebleu":

@@ -4,7 +4,8 @@ The references are dependency trees. For every treelet (a head and all its daugh
 the order of the reference are aligned with the same words in the order of the candidate, as in the
 string accuracies; one level up, the head stands for the treelet. Errors are summed over treelets
 and divided by R, the words of the tree. Words that the candidate lacks are deletions, words that it
-has besides are insertions; each counts once. docs/ACCURACY.md says how words are tied to nodes.
+has besides are insertions; each counts once. docs/explanation/accuracy.md says
+how words are tied to nodes.
 
     simple tree accuracy     = 1 - (I + D + S) / R
     generation tree accuracy = 1 - (M + I' + D' + S) / R
