@@ -1,5 +1,6 @@
 # make demo   install into .venv and run the main job on bundled texts
 # make test   the same environment with the test tools: lint, types and all tests
+# make test-long  the full size of tests that make test has in a short form
 # make test-engines  the tests of Spark and Ray, in an environment of their own; needs Java 17
 # make wheel  a source distribution and a wheel in dist/, checked; Linux
 # make test-wheel  install that wheel without a compiler and try it
@@ -21,7 +22,7 @@ SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test test-engines wheel test-wheel bench sanitize fuzz format clean
+.PHONY: demo test test-long test-engines wheel test-wheel bench sanitize fuzz format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
@@ -31,6 +32,9 @@ test: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+test-long: .venv/.installed-test
+	$(BIN)/python -m pytest -m long --numprocesses auto --dist worksteal $(LONG)
 
 test-engines: .venv-engines/.installed
 	.venv-engines/bin/python -m pytest tests/engines $(ENGINES)
