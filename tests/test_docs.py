@@ -9,6 +9,7 @@ with the demonstration's systems (atlas.txt, beacon.txt, cinder.txt, drift.txt) 
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +31,7 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SKIP = "<!-- test: skip -->"
 SHELLS = {"console", "sh"}
 ANYTHING = {"…", "..."}
+OF_A_SHELL = set("|&;<>()$`*?[]#~{}!\n")
 FENCE = re.compile(r"(\s*)(`{3,})\s*(\w*)")
 
 
@@ -107,7 +110,39 @@ def prepare(folder: Path) -> None:
 
 
 def run_command(command: str, folder: Path) -> str:
-    """What a shell prints for a command, which must succeed; `karat` is the one under test."""
+    """What a command prints, which must succeed; in this process, where it needs no shell."""
+    if OF_A_SHELL.isdisjoint(command):
+        code, printed, said = run_here(shlex.split(command)[1:], folder)
+    else:
+        code, printed, said = run_in_a_shell(command, folder)
+    assert code == 0, f"$ {command}\nexit code {code}\n{said}"
+    return printed + said
+
+
+def run_here(args: list[str], folder: Path) -> tuple[int, str, str]:
+    """Run `karat` in this process: its exit code, standard output and standard error."""
+    from karat.cli.main import main
+
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        open(os.devnull, encoding="utf-8") as nothing,
+        redirect_stdout(streams[0]),
+        redirect_stderr(streams[1]),
+    ):
+        patch.chdir(folder)
+        patch.delenv("NO_COLOR", raising=False)
+        patch.setattr(sys, "stdin", nothing)
+        patch.setattr(sys, "argv", ["karat", *args])
+        code = main(args)
+    for stream in streams:
+        stream.flush()
+        stream.seek(0)
+    return code, streams[0].read(), streams[1].read()
+
+
+def run_in_a_shell(command: str, folder: Path) -> tuple[int, str, str]:
+    """Run a command line in a shell, where `karat` is the one under test."""
     program = "from karat.cli.main import run; run()"
     karat = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
     done = subprocess.run(
@@ -121,8 +156,7 @@ def run_command(command: str, folder: Path) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, f"$ {command}\nexit code {done.returncode}\n{done.stderr}"
-    return done.stdout + done.stderr
+    return done.returncode, done.stdout, done.stderr
 
 
 def plain(lines: list[str] | tuple[str, ...]) -> list[str]:
