@@ -34,7 +34,7 @@ test: .venv/.installed-test
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-long: .venv/.installed-test
-	$(BIN)/python -m pytest -m long --numprocesses auto --dist worksteal $(LONG)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -m 'long or hypothesis' --numprocesses auto --dist worksteal $(LONG)
 
 test-engines: .venv-engines/.installed
 	.venv-engines/bin/python -m pytest tests/engines $(ENGINES)
