@@ -131,6 +131,7 @@ def test_intervals_hold_the_true_value_as_often_as_they_say(
         human, metric = simulated(rng, shape, *sds)
         low, high, _ = percentiles(bootstrap(human, [metric], at=at, over=over, resamples=400)[0])
         held += low <= RHO <= high
-    # The Monte-Carlo error of the coverage is 0.018, in the long form 0.01; percentile intervals are a little short.
+    # The Monte-Carlo error of the coverage is 0.018, in the long form 0.01; percentile intervals
+    # are a little short.
     error = np.sqrt(share * (1 - share) / runs)
     assert abs(held / runs - share) < 3 * error
