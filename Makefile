@@ -1,5 +1,5 @@
 # make demo   install into .venv and run the main job on bundled texts
-# make test   the same environment with the test tools: lint, types and all tests
+# make test   the same environment with the test tools: lint, types and all tests but the long ones
 # make test-long  the full size of tests that make test has in a short form
 # make test-engines  the tests of Spark and Ray, in an environment of their own; needs Java 17
 # make wheel  a source distribution and a wheel in dist/, checked; Linux
