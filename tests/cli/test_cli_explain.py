@@ -107,10 +107,10 @@ def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> N
     ],
 )
 def test_bad_input_is_one_sentence(
-    karat: Callable[..., Any], arguments: tuple[str, ...], expected: str
+    called: Callable[..., Any], arguments: tuple[str, ...], expected: str
 ) -> None:
-    done = karat("explain", *arguments)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"karat: ")
-    assert done.stderr.count(b"\n") == 1
-    assert expected in done.stderr.decode()
+    done = called("explain", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("karat: ")
+    assert done.stderr.count("\n") == 1
+    assert expected in done.stderr

@@ -46,14 +46,14 @@ def _files(folder: Path) -> None:
     ],
 )
 def test_bad_input_is_one_sentence_and_no_file(
-    karat: Callable[..., Any], folder: Path, arguments: tuple[str, ...], expected: str
+    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], expected: str
 ) -> None:
     before = sorted(folder.iterdir())
-    done = karat("grid", *arguments)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"karat: ")
-    assert done.stderr.count(b"\n") == 1
-    assert expected in done.stderr.decode()
+    done = called("grid", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("karat: ")
+    assert done.stderr.count("\n") == 1
+    assert expected in done.stderr
     assert sorted(folder.iterdir()) == before
 
 

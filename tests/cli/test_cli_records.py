@@ -158,12 +158,13 @@ def test_no_examples_make_no_table(output: Callable[..., str]) -> None:
 
 @pytest.mark.parametrize("format", ["text", "json", "tsv"])
 @pytest.mark.parametrize("name", ["score", "compare"])
+@pytest.mark.parametrize("copies", [1200, pytest.param(3000, marks=pytest.mark.long)])
 def test_any_number_of_threads_gives_the_same_bytes(
-    folder: Path, output: Callable[..., str], name: str, format: str
+    folder: Path, output: Callable[..., str], name: str, format: str, copies: int
 ) -> None:
     for file in ("a", "b", "ref1"):  # enough segments for several runs of text
         text = (folder / f"{file}.txt").read_text("utf-8")
-        (folder / f"long-{file}.txt").write_text(text * 3000, encoding="utf-8")
+        (folder / f"long-{file}.txt").write_text(text * copies, encoding="utf-8")
     args = (name, "long-a.txt", "long-b.txt", "-r", "long-ref1.txt", *options(METRICS[:4]))
     args += ("-f", format, *(("--trials", "20") if name == "compare" else ("--bootstrap", "20")))
     found = {_without_threads(output(*args, "--threads", n)) for n in ("1", "2", "7")}

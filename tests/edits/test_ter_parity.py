@@ -8,11 +8,12 @@ from collections import defaultdict
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import corpora, hard_text
 from sacrebleu.metrics import TER
 from sacrebleu.metrics.lib_ter import translation_edit_rate
+from sizes import examples
 
 import karat as kt
 
@@ -44,6 +45,7 @@ def check(corpus, options):
 
 @pytest.mark.parametrize("options", OPTIONS)
 @given(corpus=corpora(hard_text, segments=3, references=2, varying=False))
+@examples(15, 60)
 def test_any_text_with_all_options(options, corpus):
     check(corpus, options)
 
@@ -66,7 +68,7 @@ def shuffled(draw, longest):
     return moved[:cut] + draw(st.sampled_from([[], ["new"] * 3, ["new"] * 60])) + moved[cut:], words
 
 
-@settings(max_examples=20)
+@examples(6, 20)
 @given(shuffled(100))
 def test_long_texts_where_the_beam_and_the_limits_count(pair):
     hypothesis, reference = pair
@@ -102,14 +104,15 @@ def test_lower_is_better_and_aliases_are_the_definers():
     assert metric.sign == -1
 
 
-def test_ted_system_outputs(karat_data):
+@pytest.mark.parametrize("segments", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_ted_system_outputs(karat_data, segments):
     texts = defaultdict(dict)
     with (karat_data / "mt-ted-zhen" / "mqm_ted_zhen.tsv").open(
         encoding="utf-8", newline=""
     ) as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             texts[row["system"]][int(row["seg_id"])] = re.sub("</?v>", "", row["target"])
-    order = sorted(texts["refB"])[:60]
+    order = sorted(texts["refB"])[:segments]
     systems = sorted(name for name in texts if not name.startswith("ref"))
     columns = [[texts[name][i] for i in order] for name in ("refB", "ref")]
     for number, name in enumerate(systems):

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import matching_rules as rules
+from sizes import examples
 
 import karat as kt
 from karat import _kernel
@@ -79,7 +80,7 @@ exponents = st.sampled_from(EXPONENTS)
 
 
 @given(problems(longest=14), exponents)
-@settings(max_examples=400)
+@examples(100, 400)
 def test_greedy_is_the_rule_of_the_original_tool(problem: Any, e: float) -> None:
     candidate, references = problem
     expected = sorted(rules.greedy_runs(candidate, references))
@@ -126,7 +127,7 @@ def test_segments_of_all_widths_in_one_call() -> None:
 
 
 @given(problems(), exponents)
-@settings(max_examples=400)
+@examples(100, 400)
 def test_exact_is_the_best_of_all_matchings(problem: Any, e: float) -> None:
     candidate, references = problem
     found = find(candidate, references, e, "exact")
@@ -136,7 +137,7 @@ def test_exact_is_the_best_of_all_matchings(problem: Any, e: float) -> None:
 
 
 @given(problems(), exponents)
-@settings(max_examples=300)
+@examples(80, 300)
 def test_a_whole_cap_deletes_whole_hits(problem: Any, e: float) -> None:
     """Section 2.3 of the paper: until the number of hits is at most the bound."""
     candidate, references = problem
@@ -167,7 +168,7 @@ def test_equal_texts_have_exactly_their_length(e: float, search: str) -> None:
 
 
 @given(problems(), exponents, st.integers(1, 2000))
-@settings(max_examples=300)
+@examples(80, 300)
 def test_the_certificate_is_honest_under_any_budget(problem: Any, e: float, budget: int) -> None:
     candidate, references = problem
     found = find(candidate, references, e, "exact", budget)

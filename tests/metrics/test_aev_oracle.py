@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 import Stemmer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.definers import porter, words
 from oracles.family import Family
 from oracles.strategies import Corpus, corpora, easy_text, float_settings
+from sizes import examples
 
 from karat.metrics.names import parse
 from karat.metrics.ngram import AEv
@@ -74,7 +75,7 @@ def check(metric: AEv, family: Family, corpus: Corpus, lower: bool = False) -> N
 
 @pytest.mark.parametrize("refs", ["all", "best", "average"])
 @given(corpus=corpora(easy_text), member=members(), lower=st.booleans())
-@settings(max_examples=100)
+@examples(30, 100)
 def test_equal_to_the_formula(
     refs: str, corpus: Corpus, member: dict[str, Any], lower: bool
 ) -> None:
@@ -84,7 +85,7 @@ def test_equal_to_the_formula(
 
 @pytest.mark.parametrize("tok", ["13a", "intl", "zh", "char", "none", "rouge"])
 @given(corpus=corpora(), member=members())
-@settings(max_examples=30)
+@examples(12, 30)
 def test_equal_to_the_formula_for_every_tokeniser(
     tok: str, corpus: Corpus, member: dict[str, Any]
 ) -> None:
@@ -94,7 +95,7 @@ def test_equal_to_the_formula_for_every_tokeniser(
 @pytest.mark.parametrize("scope", ["sequence", "unigrams"])
 @pytest.mark.parametrize("stem", STEMS)
 @given(corpus=corpora(easy_text), member=members(), refs=st.sampled_from(["all", "average"]))
-@settings(max_examples=40)
+@examples(12, 40)
 def test_equal_to_the_formula_with_stems_and_stop_words(
     stop_file: Path, scope: str, stem: str, corpus: Corpus, member: dict[str, Any], refs: str
 ) -> None:

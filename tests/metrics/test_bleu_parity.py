@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 import sacrebleu
 import sacrebleu.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.definers import words
 from oracles.family import Family
 from oracles.peers import bleu_corpus, bleu_segments, streams
 from oracles.strategies import Corpus, corpora, float_settings
+from sizes import examples
 
 import karat as kt
 from karat.metrics.ngram import BLEU
@@ -37,7 +38,7 @@ def same_settings(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @pytest.mark.parametrize("tok", TOKENIZERS)
 @given(corpus=corpora(), both=same_settings())
-@settings(max_examples=90)
+@examples(30, 90)
 def test_equal_to_sacrebleu(
     tok: str, corpus: Corpus, both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:
@@ -49,6 +50,7 @@ def test_equal_to_sacrebleu(
 
 
 @given(corpus=corpora())
+@examples(30, 90)
 def test_parts_are_sacrebleus(corpus: Corpus) -> None:
     peer = sacrebleu.metrics.BLEU(force=True).corpus_score(
         corpus.candidates, streams(corpus.references)

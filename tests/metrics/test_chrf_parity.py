@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.chrf_formulas import chrf, chrf_eps, triples
 from oracles.definers import chrf_words
 from oracles.peers import chrf_corpus, chrf_segments
 from oracles.strategies import Corpus, any_text, corpora, float_settings
+from sizes import examples
 
 from karat.metrics.chrf import ChrF
 
@@ -36,7 +37,7 @@ def same_settings(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @given(corpus=corpora(), both=same_settings())
-@settings(max_examples=150)
+@examples(50, 150)
 def test_equal_to_sacrebleu(corpus: Corpus, both: tuple[dict[str, Any], dict[str, Any]]) -> None:
     metric = ChrF(**both[0])
     wanted = chrf_segments(*corpus, **both[1])
@@ -47,7 +48,7 @@ def test_equal_to_sacrebleu(corpus: Corpus, both: tuple[dict[str, Any], dict[str
 
 @pytest.mark.parametrize("words", [0, 2])
 @given(corpus=corpora())
-@settings(max_examples=80)
+@examples(25, 80)
 def test_the_two_named_ones_equal_sacrebleu(words: int, corpus: Corpus) -> None:
     metric = ChrF(words=words)
     wanted = chrf_segments(*corpus, word_order=words)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.definers import porter, words
 from oracles.peers import rouge_segments
 from oracles.rouge_formulas import best, rouge_l, rouge_lsum, rouge_n, weighted_f
 from oracles.strategies import Corpus, any_text, corpora, float_settings, summaries
+from sizes import examples
 
 from karat.errors import InputError
 from karat.metrics.base import Metric
@@ -40,7 +41,7 @@ def check(corpus: Corpus, stem: bool) -> None:
 
 @pytest.mark.parametrize("stem", [False, True])
 @given(corpus=corpora(st.one_of(any_text, summaries())))
-@settings(max_examples=60)
+@examples(25, 60)
 def test_equal_to_rouge_score(stem: bool, corpus: Corpus) -> None:
     check(corpus, stem)
 
@@ -49,7 +50,7 @@ _LETTERS = st.lists(st.sampled_from("abc"), max_size=12).map(" ".join)
 
 
 @given(corpus=corpora(summaries(_LETTERS), references=2))
-@settings(max_examples=60)
+@examples(25, 60)
 def test_equal_to_rouge_score_on_few_words(corpus: Corpus) -> None:
     check(corpus, stem=False)
 

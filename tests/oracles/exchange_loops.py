@@ -19,15 +19,18 @@ def z_scores(scores: Matrix) -> Matrix:
     return (scores - mean) / sd
 
 
-def exchanged(first: Matrix, second: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
-    """Both matrices after each choice of cells to exchange."""
-    cells = [tuple(cell) for cell in np.argwhere(~np.isnan(first))]
+def exchanged(first: Matrix, second: Matrix) -> Iterator[Matrix]:
+    """The first matrix after each choice of cells to exchange.
+
+    The choices begin with no cell and end with all. The n-th from the end takes just the cells
+    that the n-th leaves: it is the second matrix after the n-th choice.
+    """
+    cells = np.argwhere(~np.isnan(first))
     for choice in product((False, True), repeat=len(cells)):
-        a, b = first.copy(), second.copy()
-        for cell, swapped in zip(cells, choice, strict=True):
-            if swapped:
-                a[cell], b[cell] = second[cell], first[cell]
-        yield a, b
+        a = first.copy()
+        taken = tuple(cells[list(choice)].T)
+        a[taken] = second[taken]
+        yield a
 
 
 def perm_both(human: Matrix, first: Matrix, second: Matrix, measure: Measure) -> float:
@@ -37,7 +40,8 @@ def perm_both(human: Matrix, first: Matrix, second: Matrix, measure: Measure) ->
     h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
     a, b = z_scores(a), z_scores(b)
     real = measure(h, a) - measure(h, b)
-    gaps = [measure(h, x) - measure(h, y) for x, y in exchanged(a, b)]
+    values = [measure(h, x) for x in exchanged(a, b)]
+    gaps = [x - y for x, y in zip(values, reversed(values), strict=True)]
     known = [gap for gap in gaps if not np.isnan(gap)]
     if np.isnan(real):
         return float("nan")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sizes import examples
 
 from karat import _kernel
 from karat.errors import InputError, OutputError
@@ -82,7 +83,7 @@ def same_links(one: Any, other: Any) -> None:
 # ------------------------------------------------------------------------------ alignment
 
 
-@settings(max_examples=25, deadline=None)
+@examples(8, 25)
 @given(
     st.integers(0, 1000),
     st.integers(1, 40),
@@ -182,6 +183,7 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.lists(st.text(max_size=2), max_size=30), max_size=3), st.integers(1, 5000))
+@examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
     memory.LEAST = 1
     found = different_lines.different_lines([Strings(text) for text in texts], limit)

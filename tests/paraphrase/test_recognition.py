@@ -63,7 +63,7 @@ def test_scores_that_tell_nothing_apart(least: float, which: str) -> None:
 
 
 def test_the_command_shows_the_curve(
-    output: Callable[..., str], karat: Callable[..., Any], folder: Path
+    output: Callable[..., str], called: Callable[..., Any], folder: Path
 ) -> None:
     pytest.importorskip("sklearn")
     arguments = ("paraphrase", "evaluate", "demo-paraphrases", "--folds", "2", "--resamples", "0")
@@ -75,9 +75,9 @@ def test_the_command_shows_the_curve(
     drawn = [path.read_text("utf-8") for path in (folder / "drawn").glob("*.svg")]
     assert any("Paraphrase recognition" in text and "precision" in text for text in drawn)
     assert "recognition" not in json.loads(output(*arguments, "-f", "json"))
-    done = karat(*arguments, "--recognise", "9")
+    done = called(*arguments, "--recognise", "9")
     assert done.returncode == 2
-    assert b"recognise=9: no pair of demo-paraphrases" in done.stderr
+    assert "recognise=9: no pair of demo-paraphrases" in done.stderr
 
 
 def test_new_pairs_are_recognised(output: Callable[..., str], folder: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.small_tables import Counts, phrase_counts
+from sizes import examples
 
 from karat.errors import InputError
 from karat.paraphrase.generate import paths, rewrites_by_parts
@@ -96,7 +97,7 @@ def in_order(counts: PhraseCounts, vocab: Vocab) -> PivotPhrases:
     return PivotPhrases(PhraseCounts(*columns, counts.counts[order]), vocab)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20, 60)
 @given(
     languages=st.lists(tables, min_size=1, max_size=3),
     limits=st.sampled_from([ALL, RewriteLimits(), RewriteLimits(0.2, 0.2, 0.1, 2)]),

@@ -2,7 +2,7 @@
 
 Each switch sets one variable, which must be there before the process starts. `took_effect` runs a
 process under it and looks: OpenBLAS names its kernel, numpy lists its features, and the C
-library's functions give other last bits.
+library's functions give other last bits. Switches of different variables can be set together.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,10 +30,20 @@ class Switch(NamedTuple):
     value: str
     needs: tuple[str, ...] = ()
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """The environment of a process under this switch."""
-        return {**os.environ, "OPENBLAS_NUM_THREADS": "1", self.variable: self.value}
+
+def environment(*switches: Switch) -> dict[str, str]:
+    """The environment of a process under some switches."""
+    together = {switch.variable: switch.value for switch in switches}
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", **together}
+
+
+def oldest(switches: list[Switch]) -> list[Switch]:
+    """The oldest of what each variable can be here: the first switch that takes effect."""
+    found: dict[str, Switch] = {}
+    for switch in switches:
+        if switch.variable not in found and not why_not(switch):
+            found[switch.variable] = switch
+    return list(found.values())
 
 
 def features() -> list[str]:
@@ -63,6 +74,7 @@ def flags() -> set[str]:
     return set(found[0]) if found else set()
 
 
+@cache
 def why_not(switch: Switch) -> str:
     """Why this processor cannot be switched so; empty if it can."""
     missing = [name for name in switch.needs if name not in flags()]
@@ -88,12 +100,12 @@ print(json.dumps({"numpy": sorted(k for k, v in features.items() if v), "libm": 
 """
 
 
-def probe(environment: dict[str, str]) -> tuple[dict[str, object], str]:
+def probe(variables: dict[str, str]) -> tuple[dict[str, object], str]:
     """What numpy and the C library do in an environment, and the name of OpenBLAS's kernel."""
     found = subprocess.run(
         [sys.executable, "-c", PROBE],
         check=False,
-        env={**environment, "OPENBLAS_VERBOSE": "2"},
+        env={**variables, "OPENBLAS_VERBOSE": "2"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -107,7 +119,7 @@ def probe(environment: dict[str, str]) -> tuple[dict[str, object], str]:
 
 def took_effect(switch: Switch) -> bool:
     """Whether a process under the switch is seen to behave differently."""
-    seen, core = probe(switch.environment)
+    seen, core = probe(environment(switch))
     if switch.variable == "OPENBLAS_CORETYPE":
         return any(name in core for name in KERNELS[switch.value])
     plain, _ = probe({**os.environ})

@@ -4,7 +4,8 @@ What they printed and wrote is kept in `golden/`, a file each; after a wanted ch
 anew with `KARAT_GOLDEN=write pytest tests/processors` and read the difference.
 
 One machine stands in for others by switches (see switches.py), each of which is first seen to take
-effect. What this processor cannot do is skipped by name.
+effect: all of an old processor at once here, each of them alone in `make test-long`. What this
+processor cannot do is skipped by name.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import commands  # noqa: E402
-from switches import Switch, switches, why_not  # noqa: E402
+from switches import Switch, environment, oldest, switches, why_not  # noqa: E402
 
 SWITCHES = switches()
 under_every_switch = pytest.mark.parametrize("switch", SWITCHES, ids=lambda s: s.name)
@@ -113,29 +114,55 @@ def test_every_command_is_compared_or_exempt() -> None:
     assert every - ours == set(commands.EXEMPT)
 
 
-@pytest.mark.xdist_group("processors")
-@under_every_switch
-def test_commands_print_the_same(switch: Switch, here: dict[str, str], tmp_path: Path) -> None:
-    reason = why_not(switch)
-    if reason:
-        pytest.skip(reason)
-    there = printed(tmp_path / "work", switch.environment)
-    different = [line for line in here if here[line] != there[line]]
-    assert different == []
+def differing(here: dict[str, str], there: dict[str, str]) -> list[str]:
+    """The commands that print or write something else there."""
+    return [line for line in here if here[line] != there[line]]
 
 
-@under_every_switch
-def test_the_tests_of_numbers_pass(switch: Switch) -> None:
-    reason = why_not(switch)
-    if reason:
-        pytest.skip(reason)
+def check_numbers(variables: dict[str, str]) -> None:
+    """Run the tests of numbers in an environment."""
     found = subprocess.run(
         [*PYTEST, "-k", f"not ({WITHIN_CHANCE})", *NUMBERS],
         check=False,
         cwd=HERE.parents[1],
-        env=switch.environment,
+        env=variables,
         capture_output=True,
         text=True,
         timeout=900,
     )
     assert found.returncode == 0, found.stdout[-3000:]
+
+
+@pytest.fixture(scope="module")
+def old() -> dict[str, str]:
+    """The environment of the oldest processor that this one can stand in for."""
+    found = oldest(SWITCHES)
+    if not found:
+        pytest.skip("; ".join(map(why_not, SWITCHES)))
+    return environment(*found)
+
+
+def test_commands_print_the_same_on_an_old_processor(
+    old: dict[str, str], here: dict[str, str], tmp_path: Path
+) -> None:
+    assert differing(here, printed(tmp_path / "work", old)) == []
+
+
+def test_the_tests_of_numbers_pass_on_an_old_processor(old: dict[str, str]) -> None:
+    check_numbers({**old, "HYPOTHESIS_PROFILE": "few"})
+
+
+@pytest.mark.long
+@under_every_switch
+def test_commands_print_the_same(switch: Switch, here: dict[str, str], tmp_path: Path) -> None:
+    if why_not(switch):
+        pytest.skip(why_not(switch))
+    assert differing(here, printed(tmp_path / "work", environment(switch))) == []
+
+
+@pytest.mark.long
+@under_every_switch
+def test_the_tests_of_numbers_pass(switch: Switch) -> None:
+    if why_not(switch):
+        pytest.skip(why_not(switch))
+    check_numbers({**environment(switch), "HYPOTHESIS_PROFILE": "karat"})

@@ -67,11 +67,11 @@ def test_a_page_can_be_written(output: Callable[..., str], folder: Path) -> None
     ],
 )
 def test_bad_input(
-    karat: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
+    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     (folder / "short.txt").write_text("one\n")
-    done = karat(*ARGUMENTS, *arguments)
+    done = called(*ARGUMENTS, *arguments)
     assert done.returncode == 2
-    said = done.stderr.decode()
+    said = done.stderr
     assert words in said
     assert "Traceback" not in said
