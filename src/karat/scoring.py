@@ -158,6 +158,8 @@ class Scoring(Results[ScoreRow]):
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
+    ids: Sequence[str] | None = field(default=None, kw_only=True)
+    """The ids of the segments of a set; None if they go by their numbers, from 1."""
     table: ScoredTable | None = field(default=None, kw_only=True)
     """The table that the segments are rows of, if they are and their scores were kept."""
 
@@ -233,7 +235,10 @@ def score(
     want = Wanted(rows=bootstrap > 0, values=segments, buckets=drawn.buckets)
     found = collect(given, want, threads, progress, drawn.fields)
     made = scored(found, given.references.number, drawn, signature, progress)
-    return replace(made, texts=_texts(given.systems, given.references)) if segments else made
+    if not segments:
+        return made
+    ids = next(iter(given.systems.values())).ids
+    return replace(made, texts=_texts(given.systems, given.references), ids=ids)
 
 
 def _texts(systems: Mapping[str, Segments], references: References) -> TextLookup:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -90,6 +91,26 @@ def test_a_score_is_the_mean_of_those_that_are_there(rows: list[list[float | Non
         assert found[f"s{k}", m].score.parts["known"] == len(known)
         shown = found.segment_scores(f"s{k}", m)
         assert [None if math.isnan(x) else x for x in shown] == own
+
+
+@pytest.mark.parametrize("spelled", ["", "None", "null", "NaN", "nan", "NA"])
+def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: str) -> None:
+    rows = [("A", "1", "0.5"), ("A", "2", spelled), ("A", "3", "0.25")]
+    lines = "".join(",".join(row) + "\n" for row in rows)
+    (tmp_path / "s.csv").write_text("system,segment,score\n" + lines)
+    of_file = kt.metric(f"given:file={tmp_path / 's.csv'}")
+    texts = {"A": ["a", "b", "c"]}
+    (tmp_path / "t.csv").write_text("system,id,score,output\n" + lines.replace("\n", ",x\n"))
+    columns = {"candidate": "output", "reference": "output", "by": "system", "id": "id"}
+    found = [
+        kt.score(texts, None, [of_file]),
+        kt.score_table(str(tmp_path / "t.csv"), ["given:column=score"], **columns),
+        kt.score(texts, None, [kt.given("m", {"A": [0.5, float("nan"), 0.25]})]),
+        kt.score(texts, None, [kt.given("m", {"A": pd.array([0.5, None, 0.25], "Float64")})]),
+    ]
+    for each in found:
+        assert each.rows[0].score.value == 0.375
+        assert each.notes[-1].endswith("1 of 3 segments has no score")
 
 
 def test_a_comparison_leaves_missing_segments_out() -> None:
@@ -230,7 +251,6 @@ def test_a_column_of_the_table_is_a_metric(tmp_path: Path, ending: str) -> None:
 
 BAD: list[tuple[str, str]] = [
     ("system\tsegment\tscore\nA\t1\tx\n", "line 2: found the score 'x', expected a finite number"),
-    ("system\tsegment\tscore\nA\t1\tnan\n", "line 2: found the score 'nan', expected a finite"),
     ("system\tsegment\tscore\nA\t1\tinf\n", "line 2: found the score 'inf', expected a finite"),
     ("A\t1\t1\nA\t1\t2\n", "line 2: a second score of segment '1' of system 'A'"),
     ("A\t-\t1\nA\t\t2\n", "line 2: a second score of system 'A'"),
