@@ -476,7 +476,7 @@ def inputs_of_set(
     metrics: Sequence[str | Metric] | str | Metric,
 ) -> Inputs:
     """What is scored of an evaluation set: these outputs of its systems."""
-    chosen = as_metrics(metrics, evalset.offered)
+    chosen = metrics_of_set(metrics, evalset)
     if any(m.reads_texts for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
     else:
@@ -493,6 +493,14 @@ def as_systems(systems: Systems) -> dict[str, Segments]:
     named = {name: as_segments(texts, f"system {name}") for name, texts in given.items()}
     check_aligned(list(named.values()))
     return named
+
+
+def metrics_of_set(
+    metrics: Sequence[str | Metric] | str | Metric, evalset: EvalSet
+) -> list[Metric]:
+    """Metrics by name, each once, with the scores that come with a set or are named after it."""
+    given = [metrics] if isinstance(metrics, str | Metric) else metrics
+    return as_metrics([metric(m).for_set(evalset.name) for m in given], evalset.offered)
 
 
 def as_metrics(

@@ -100,8 +100,9 @@ def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: st
     (tmp_path / "s.csv").write_text("system,segment,score\n" + lines)
     of_file = kt.metric(f"given:file={tmp_path / 's.csv'}")
     texts = {"A": ["a", "b", "c"]}
-    (tmp_path / "t.csv").write_text("system,id,score,output\n" + lines.replace("\n", ",x\n"))
-    columns = {"candidate": "output", "reference": "output", "by": "system", "id": "id"}
+    rows_of_table = lines.replace("\n", ",x,y\n")
+    (tmp_path / "t.csv").write_text("system,id,score,output,reference\n" + rows_of_table)
+    columns = {"by": "system", "id": "id"}
     found = [
         kt.score(texts, None, [of_file]),
         kt.score_table(str(tmp_path / "t.csv"), ["given:column=score"], **columns),
@@ -371,3 +372,37 @@ def test_a_file_of_scores_is_an_input(tmp_path: Path) -> None:
     command = ["score", "atlas", "--set", "demo", "-m", f"given:file={path}", "-o", str(path)]
     assert main(command) == 2
     assert path.read_text().startswith("system")
+
+
+def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores").mkdir()
+    value = {"A": 3, "B": 2, "C": 1}
+    judgements = [kt.Judgement(s, str(i), "j", "q", value[s]) for s in value for i in (1, 2)]
+    for name, sign in (("one", 1), ("two", -1)):
+        made = kt.make_evalset(
+            name,
+            {system: ["a", "b"] for system in value},
+            references=["a", "b"],
+            dimensions=[kt.Dimension("q")],
+            judgements=judgements,
+        )
+        kt.save_evalset(made, tmp_path / f"{name}.jsonl", "jsonl")
+        rows = (f"{s}\t{i}\t{sign * v}\n" for s, v in value.items() for i in (1, 2))
+        (tmp_path / "scores" / f"{name}.tsv").write_text("".join(rows))
+
+    def study(file: str) -> kt.MetaStudy:
+        settings: Any = {"levels": ("system",), "statistics": ("pearson",), "resamples": 0}
+        names = (f"given:file={file},higher=yes", "chrf")
+        sets = ("one.jsonl", "two.jsonl")
+        return kt.MetaStudy(tuple(kt.Experiment(s, names, trials=0, **settings) for s in sets))
+
+    found = kt.meta_average(study("scores/{set}.tsv"))
+    (row,) = [row for row in found.rows if "given" in str(row.metric)]
+    assert row.value == pytest.approx(0)  # 1 on the first set, -1 on the second
+    with pytest.raises(kt.InputError, match=r"name a file for each, as in given:file=scores/{set}"):
+        study("scores/one.tsv")
+    whole = kt.score("one.jsonl", metrics=["given:file=scores/{set}.tsv"])
+    assert [row.score.value for row in whole.rows] == [3, 2, 1]
+    with pytest.raises(kt.InputError, match=r"{set} is the name of an evaluation set, and none is"):
+        kt.score({"A": ["a", "b"]}, None, ["given:file=scores/{set}.tsv"])

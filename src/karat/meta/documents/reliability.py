@@ -30,7 +30,7 @@ from karat.meta.scores import ScoredSet, outputs_present, references_of, score_e
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import as_metrics
+from karat.scoring import metrics_of_set
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
@@ -187,7 +187,7 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(as_metrics(metrics, evalset.offered))
+    chosen = scored.metrics if scored else tuple(metrics_of_set(metrics, evalset))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = ReliabilitySettings(
         evalset=evalset.name,
