@@ -231,6 +231,13 @@ def test_nuggets(tmp_path: Path) -> None:
     lost = [c for c in changes.rows if (c.change, c.importance) == ("lost", "vital")]
     assert (other.verdict, other.guards[0].found) == ("fail", len(lost))
     assert other.guards[0].lost == "; ".join(f"{c.question}: {c.nugget}" for c in lost)
+    for wrong in ({"wrong": 1}, {"candidate": "x"}, {"judgments": ["x"]}):
+        with pytest.raises(kt.InputError, match=f"setting '{next(iter(wrong))}' of gate: expected"):
+            kt.gate("heron", "demo-nuggets", **asked, **wrong)
+    loaded = kt.load_nuggets("demo-nuggets").select("heron")
+    assert kt.gate(loaded, **asked).verdict == "pass"
+    with pytest.raises(kt.InputError, match=r"a NuggetSet was given: .* leave ties out"):
+        kt.gate(loaded, **asked, ties="half")
     with pytest.raises(
         kt.InputError, match="measure 'chrf' of nuggets: expected one of f, A, V, W"
     ):
