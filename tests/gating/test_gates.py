@@ -323,3 +323,13 @@ def test_real_regressions_are_caught(karat_data: Path, tmp_path: Path) -> None:
     assert kt.gate(before, references, baseline=path).verdict == "pass"
     assert kt.gate(after, references, baseline=path).verdicts == ("fail", "fail")
     assert kt.gate(after, references, baseline=path, max_drop=5).verdict == "pass"
+
+
+def test_tables_begin_with_what_decides(tmp_path: Path) -> None:
+    """A narrow screen shows the first columns."""
+    kt.write_baseline(OLD, REFERENCES, "chrf", baseline=tmp_path / "b.tsv")
+    found = kt.gate(OLD[::-1], REFERENCES, baseline=tmp_path / "b.tsv")
+    tables = [block for block in found.document("gate").blocks if hasattr(block, "columns")]
+    names = {table.key: [column.key for column in table.columns] for table in tables}
+    assert names["rows"][:5] == ["metric", "verdict", "delta", "low", "high"]
+    assert names["changes"][:3] == ["item", "delta", "text"]
