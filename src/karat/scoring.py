@@ -36,7 +36,7 @@ from karat.text.references import (
     check_aligned,
 )
 from karat.text.segments import Segments, Strings, Texts, as_segments
-from karat.trials import check_trials
+from karat.trials import check_seed, check_trials
 
 if TYPE_CHECKING:
     from karat.ranked_segments import RankedSegments, TextLookup
@@ -257,6 +257,7 @@ class Drawn(NamedTuple):
     @classmethod
     def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Drawn:
         """Return what is drawn from so many rows; nothing is where no resamples are wanted."""
+        check_seed(seed)
         return cls(resamples, seed, as_buckets(rows, buckets) if resamples else None)
 
     @property

@@ -119,6 +119,8 @@ def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
         ({"undecided": "x"}, "setting 'undecided' of gate: expected one of baseline, max_drop, "),
         ({"thread": 1}, "candidate, id, threads; did you mean threads?"),
         ({"resamples": 99}, "resamples=99: expected 100 to "),
+        ({"examples": "x"}, "examples='x': expected a whole number, 0 or more"),
+        ({"seed": None}, "seed=None: expected a whole number, 0 or more"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(path: Path, how: dict[str, Any], said: str) -> None:
@@ -234,6 +236,10 @@ def test_nuggets(tmp_path: Path) -> None:
     for wrong in ({"wrong": 1}, {"candidate": "x"}, {"judgments": ["x"]}):
         with pytest.raises(kt.InputError, match=f"setting '{next(iter(wrong))}' of gate: expected"):
             kt.gate("heron", "demo-nuggets", **asked, **wrong)
+    with pytest.raises(kt.InputError, match="run 3 of nuggets: expected a file, the tag of a run"):
+        kt.gate(3, "demo-nuggets", **asked)
+    with pytest.raises(kt.InputError, match=r"none\.tsv: no such folder or file"):
+        kt.gate("heron", "demo-nuggets", **asked, judgements="none.tsv")
     loaded = kt.load_nuggets("demo-nuggets").select("heron")
     assert kt.gate(loaded, **asked).verdict == "pass"
     with pytest.raises(kt.InputError, match=r"a NuggetSet was given: .* leave ties out"):

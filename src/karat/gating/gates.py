@@ -42,7 +42,7 @@ from karat.results import Result
 from karat.scoring import interval_fields
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
-from karat.trials import check_trials
+from karat.trials import check_count, check_trials
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,6 +149,7 @@ def gate(
     `candidate` and `id`.
     """
     _check(correction, resamples)
+    check_count("examples", examples)
     check_settings(gate, source, settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):

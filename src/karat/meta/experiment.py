@@ -22,7 +22,7 @@ from karat.metrics.names import metric
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
-from karat.trials import check_trials
+from karat.trials import check_seed, check_trials
 
 MetricName: TypeAlias = str | Metric
 """A metric, or its name."""
@@ -76,8 +76,7 @@ class Experiment:
                 raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(names)}")
         for name in ("resamples", "trials"):
             check_trials(name, getattr(self, name))
-        if self.seed < 0:
-            raise InputError(f"seed={self.seed}: expected 0 or more")
+        check_seed(self.seed)
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
         if any(number < 1 for number in self.references):

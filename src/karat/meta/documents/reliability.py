@@ -34,6 +34,7 @@ from karat.scoring import metrics_of_set
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
+from karat.trials import check_seed
 
 LENGTHS = tuple(range(1, 26))
 """Segments in a pseudo-document, as in the paper."""
@@ -115,8 +116,7 @@ class ReliabilitySettings:
         for name in ("repeats", "combinations"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)}: expected at least 1")
-        if self.seed < 0:
-            raise InputError(f"seed={self.seed}: expected 0 or more")
+        check_seed(self.seed)
         if self.documents not in DOCUMENT_KINDS:
             known = ", ".join(DOCUMENT_KINDS)
             raise InputError(f"documents {quoted(self.documents)}: expected one of {known}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def read_questions(
     key: Any = None,
     measures: Sequence[str] | str | None = None,
     *,
-    judgements: Sequence[GivenPath] | None = None,
+    judgements: GivenPath | Sequence[GivenPath] | None = None,
     model_judges: Sequence[str] | None = None,
     ties: str | None = None,
     skip_unknown: bool | None = None,
@@ -102,8 +103,11 @@ def _opened(
         found = run
     elif key is None:
         raise InputError("no key was given: nuggets are scored against one")
+    elif not isinstance(run, str | os.PathLike):
+        told = "expected a file, the tag of a run of the key, or a NuggetSet"
+        raise InputError(f"run {quoted(run)} of nuggets: {told}")
     else:
-        found = open_runs((run,), key, guess, progress=progress, **given)
+        found = open_runs((os.fspath(run),), key, guess, progress=progress, **given)
     if len(found.runs) != 1:
         raise InputError(f"{found.name} has {len(found.runs)} runs: a gate takes one")
     return found
