@@ -26,7 +26,7 @@ class Columns:
     reference: tuple[str, ...] = ("reference",)
     by: str | None = None
     id: str | None = None
-    numbered: bool = False
+    rows_are_segments: bool = False
     """True if the number of a row, from 0, is the id of its segment."""
     scores: tuple[str, ...] = ()
     """Columns of scores that were given."""

@@ -63,7 +63,7 @@ class Given(Metric):
     bounded: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     aliases: ClassVar[Mapping[str, str]] = {"name": "metric"}
-    alone: ClassVar[bool] = False
+    segments_only: ClassVar[bool] = False
     """True where segments are scored, and no system scores stand in their place."""
 
     file: str | None = setting(
@@ -239,7 +239,7 @@ class Given(Metric):
         total, known, segments, whole, systems = np.asarray(rows, np.float64).T
         mean = np.divide(total, known, out=np.full(len(rows), np.nan), where=known > 0)
         value = mean
-        if not self.alone:
+        if not self.segments_only:
             value = np.divide(whole, systems, out=mean.copy(), where=systems > 0)
         return {"value": value, "mean": mean, "known": known, "segments": segments}
 
@@ -257,7 +257,7 @@ class Given(Metric):
     def of_segments(self) -> Metric:
         """Return what scores segments, where system scores have no part."""
         made = copy.copy(self)
-        made.__dict__["alone"] = True
+        made.__dict__["segments_only"] = True
         return made
 
     def of_documents(self) -> Metric:

@@ -59,6 +59,8 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
     elif ending.endswith(_JSON):
         rows = json_rows(file, reading)
         first = next(rows, None)
+        if first is None:
+            reading.check()  # why no line is an object
         header = [] if first is None else list(first[1])
         rows = chain([] if first is None else [first], rows)
     else:
