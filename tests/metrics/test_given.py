@@ -406,3 +406,10 @@ def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [row.score.value for row in whole.rows] == [3, 2, 1]
     with pytest.raises(kt.InputError, match=r"{set} is the name of an evaluation set, and none is"):
         kt.score({"A": ["a", "b"]}, None, ["given:file=scores/{set}.tsv"])
+
+
+def test_a_name_that_stands_twice_is_told(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"system": "A", "segment": 1, "score": 1, "score": 2}\n')
+    with pytest.raises(kt.InputError, match=r"line 1: .*the name 'score' stands twice") as caught:
+        kt.score({"A": ["a"]}, None, [f"given:file={tmp_path / 's.jsonl'}"])
+    assert "\n" not in str(caught.value)

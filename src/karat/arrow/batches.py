@@ -241,10 +241,10 @@ class BatchReader:
 
     def _ids(self, rows: RowRange, column: str | None) -> Ids | None:
         if column is None:
+            if not self._columns.rows_are_segments:
+                return None
             numbers = np.arange(rows.first + rows.start, rows.first + rows.stop)
-            return (
-                Ids(_kernel.hash_ids(numbers), numbers) if self._columns.rows_are_segments else None
-            )
+            return Ids(_kernel.hash_ids(numbers), numbers)
         if self.kinds[column] == "text":
             views, _ = self._texts(rows, column, "an id")
             return Ids(_kernel.hash_views(views), views)

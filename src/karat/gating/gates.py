@@ -148,8 +148,7 @@ def gate(
     lost most. Other settings are the source's: for texts `ids`, `threads` and, in tables,
     `candidate` and `id`.
     """
-    _check(correction, resamples)
-    check_count("examples", examples)
+    _check(correction, resamples, examples)
     check_settings(gate, source, settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
@@ -182,7 +181,8 @@ def gate(
     )
 
 
-def _check(correction: str, resamples: int) -> None:
+def _check(correction: str, resamples: int, examples: int) -> None:
+    check_count("examples", examples)
     check_trials("resamples", resamples, LEAST_RESAMPLES)
     if correction not in CORRECTIONS:
         expected = f"expected one of {', '.join(CORRECTIONS)}"
