@@ -85,6 +85,7 @@ PUBLIC = {
     "karat.pandas",
     "karat.polars",
     *APPS,
+    "karat.compat.inspect_ai",
     "karat.compat.rouge_scorer",
     "karat.compat.sacrebleu",
 }

@@ -32,7 +32,7 @@ LAYERS = (
     ("comparison", "explanation"),
     ("arrow", "meta"),
     ("gating",),
-    ("front",),
+    ("api",),
     ("pandas", "polars"),
     ("report",),
     ("cli",),

@@ -16,11 +16,11 @@ pytest.importorskip("ipykernel")
 CELLS = (
     """
 import karat as kt
-import karat.front.bars
+import karat.api.bars
 import karat.pandas
 import pandas as pd
 
-karat.front.bars._PATIENCE = karat.front.bars._PAUSE = 0
+karat.api.bars._PATIENCE = karat.api.bars._PAUSE = 0
 many = 6000
 frame = pd.DataFrame({
     "gpt": ["the cat sat on the mat", "a dog ran"] * many,

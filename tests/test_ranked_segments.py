@@ -125,7 +125,9 @@ def test_tables_show_ids(called: Called, folder: Path) -> None:
     (folder / "t.csv").write_text(text + "x2,B,a big dog,a dog\nx1,B,sat,the cat sat\n")
     asked = ("score", "t.csv", "--by", "system", "-m", "ter", "--worst", "1")
     found = json.loads(called(*asked, "--id", "id", "-f", "json").stdout)
-    assert [(r["system"], r["id"], r["candidate"], round(r["ter"])) for r in found["rows"]] == [
+    assert [
+        (r["system"], r["segment"], r["candidate"], round(r["ter"])) for r in found["rows"]
+    ] == [
         ("A", "x1", "the cat", 33),
         ("B", "x1", "sat", 67),
     ]
@@ -144,7 +146,9 @@ def test_sets_show_their_ids(called: Called, folder: Path) -> None:
     assert kt.score(made, metrics="chrf", segments=True).worst(1).rows[0].text.id == "q"
     kt.save_evalset(made, folder / "s.jsonl", "jsonl")
     found = called("score", "--set", "s.jsonl", "-m", "chrf", "--worst", "1", "-f", "json").stdout
-    assert json.loads(found)["rows"][0]["id"] == "q"
+    assert json.loads(found)["rows"][0]["segment"] == "q"
+    listed = kt.score(made, metrics="chrf", segments=True).to_pandas()
+    assert listed["segment"].tolist() == ["p", "q"]
     plain = kt.score("demo", metrics="chrf", segments=True).worst(1)  # ids are numbers from 1
     assert plain.rows[0].text.id is None
 
@@ -161,3 +165,18 @@ def test_tables_in_memory() -> None:
         ("3", ("y",)),
         ("7", ("a dog", "dog")),
     ]
+
+
+def test_scores_of_segments_come_back_as_given_scores(called: Called, folder: Path) -> None:
+    """Sets whose ids start at 0, as those of lm-evaluation-harness, are not shifted by one."""
+    texts = {"A": ["a dog", "the cat", "x"], "B": ["dog", "a cat", "y"]}
+    made = kt.make_evalset("s", texts, references=["a dog", "a cat", "y"], segments=["0", "1", "2"])
+    kt.save_evalset(made, folder / "s.jsonl", "jsonl")
+    asked = ("score", "--set", "s.jsonl", "-m", "chrf", "-f", "csv")
+    (folder / "own.csv").write_text(called(*asked, "--segments").stdout)
+    told = ("score", "--set", "s.jsonl", "-m", "given:file=own.csv", "--segments", "-f", "csv")
+    both = [(folder / "own.csv").read_text(), called(*told).stdout]
+    kept, again = (list(csv.DictReader(io.StringIO(text))) for text in both)
+    assert [row["segment"] for row in kept] == ["0", "1", "2"] * 2
+    for key in ("system", "segment", "score"):
+        assert [row[key] for row in again] == [row[key] for row in kept]

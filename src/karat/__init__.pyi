@@ -1,6 +1,8 @@
 """The public names of Karat, one line each; see `karat.exports`."""
 
 from karat import arrow as arrow
+from karat.api.scores import compare as compare
+from karat.api.scores import score as score
 from karat.arrow.shard_runs import WrittenShards as WrittenShards
 from karat.arrow.shard_runs import write_shards as write_shards
 from karat.arrow.shards import merge_shards as merge_shards
@@ -33,8 +35,6 @@ from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet
 from karat.explanation import SegmentExplanations as SegmentExplanations
 from karat.explanation import explain_segments as explain_segments
-from karat.front.scores import compare as compare
-from karat.front.scores import score as score
 from karat.gating.gates import GateResult as GateResult
 from karat.gating.gates import gate as gate
 from karat.gating.gates import write_baseline as write_baseline

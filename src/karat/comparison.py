@@ -32,7 +32,7 @@ from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
-from karat.trials import check_trials
+from karat.trials import check_count, check_trials
 
 TESTS = {
     "bootstrap": "paired bootstrap resampling",
@@ -160,6 +160,7 @@ def compare(
     named, refs = given.systems, given.references
     planned = BaselineTest.of(baseline, list(named), test, trials, resamples)
     check_form(signature)
+    check_count("examples", examples)
     drawn = Drawn.of(planned.resamples, seed, given.outputs, buckets)
     want = Wanted(rows=True, values=True, buckets=drawn.buckets)
     how = planned.fields | drawn.fields

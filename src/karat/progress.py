@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from karat.errors import InputError, Interrupted
+from karat.errors import InputError, Interrupted, quoted
 from karat.storage.mapping import check_mapped
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def own_stop() -> Stop:
 
 def as_threads(threads: int | None) -> int:
     """The number of threads to use: as many as this process may, unless it is given."""
-    if threads is not None and threads < 1:
-        raise InputError(f"threads={threads}: expected at least 1")
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise InputError(f"threads={quoted(threads)}: expected a whole number, at least 1")
     if hasattr(os, "sched_getaffinity"):
         return threads or len(os.sched_getaffinity(0))
     return threads or os.cpu_count() or 1

@@ -36,7 +36,7 @@ from karat.text.references import (
     check_aligned,
 )
 from karat.text.segments import Segments, Strings, Texts, as_segments
-from karat.trials import check_trials
+from karat.trials import check_seed, check_trials
 
 if TYPE_CHECKING:
     from karat.ranked_segments import RankedSegments, TextLookup
@@ -158,6 +158,8 @@ class Scoring(Results[ScoreRow]):
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
+    ids: Sequence[str] | None = field(default=None, kw_only=True)
+    """The ids of the segments of a set; None if they go by their numbers, from 1."""
     table: ScoredTable | None = field(default=None, kw_only=True)
     """The table that the segments are rows of, if they are and their scores were kept."""
 
@@ -233,7 +235,10 @@ def score(
     want = Wanted(rows=bootstrap > 0, values=segments, buckets=drawn.buckets)
     found = collect(given, want, threads, progress, drawn.fields)
     made = scored(found, given.references.number, drawn, signature, progress)
-    return replace(made, texts=_texts(given.systems, given.references)) if segments else made
+    if not segments:
+        return made
+    ids = next(iter(given.systems.values())).ids
+    return replace(made, texts=_texts(given.systems, given.references), ids=ids)
 
 
 def _texts(systems: Mapping[str, Segments], references: References) -> TextLookup:
@@ -252,6 +257,7 @@ class Drawn(NamedTuple):
     @classmethod
     def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Drawn:
         """Return what is drawn from so many rows; nothing is where no resamples are wanted."""
+        check_seed(seed)
         return cls(resamples, seed, as_buckets(rows, buckets) if resamples else None)
 
     @property
@@ -471,7 +477,7 @@ def inputs_of_set(
     metrics: Sequence[str | Metric] | str | Metric,
 ) -> Inputs:
     """What is scored of an evaluation set: these outputs of its systems."""
-    chosen = as_metrics(metrics, evalset.offered)
+    chosen = metrics_of_set(metrics, evalset)
     if any(m.reads_texts for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
     else:
@@ -488,6 +494,14 @@ def as_systems(systems: Systems) -> dict[str, Segments]:
     named = {name: as_segments(texts, f"system {name}") for name, texts in given.items()}
     check_aligned(list(named.values()))
     return named
+
+
+def metrics_of_set(
+    metrics: Sequence[str | Metric] | str | Metric, evalset: EvalSet
+) -> list[Metric]:
+    """Metrics by name, each once, with the scores that come with a set or are named after it."""
+    given = [metrics] if isinstance(metrics, str | Metric) else metrics
+    return as_metrics([metric(m).for_set(evalset.name) for m in given], evalset.offered)
 
 
 def as_metrics(

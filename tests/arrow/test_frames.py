@@ -383,7 +383,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         r"no column has a usual name for candidates \(it has none\)",
     ),
-    "columns without names": (pd.DataFrame([[1, 2]]), {}, r"\(it has none\)"),
+    "columns without names": (pd.DataFrame([[1, 2]]), {}, "its columns are named by int, as in 0"),
     "wide and long": (
         frame(),
         {"candidate": ["output", "model"], "by": "model"},
@@ -423,12 +423,42 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         r"row 2 \(index 1\): expected a dictionary with 'output', and it is str",
     ),
+    "a column of references twice": (
+        frame(),
+        {"reference": ["reference", "reference"]},
+        "column 'reference' is named twice: it would be two references",
+    ),
+    "two columns of one name": (
+        pd.DataFrame([["a", "b", "c"]], columns=["output", "reference", "reference"]),
+        {},
+        "table has 2 columns 'reference': rename one of them",
+    ),
+    "texts as systems": (
+        frame(),
+        {"by": "output"},
+        r"column 'output' is named as text and as system \(by\)",
+    ),
+    "columns of several levels": (
+        pd.DataFrame([["a", "b"]], columns=pd.MultiIndex.from_product([["x"], ["o", "r"]])),
+        {"candidate": ("x", "o")},
+        r"its columns are named by tuple, as in \('x', 'o'\), expected str: rename them",
+    ),
+    "a huge id": (
+        frame().assign(id=[1 << 70, 1]),
+        {"id": "id", "bootstrap": 5},
+        "every row needs a number of at most 64 bits, or a text",
+    ),
     "long without ids": (
         frame(),
         {"by": "model", "bootstrap": 5},
         "intervals and tests on tables need ids",
     ),
 }
+
+
+def test_an_array_without_dimensions_is_one_text() -> None:
+    table = pd.DataFrame({"output": ["a b"], "reference": [np.array("a b")]}, dtype=object)
+    assert kt.score(table, metrics="chrf").rows[0].score.value == 100
 
 
 @pytest.mark.parametrize(("table", "how", "said"), REFUSED.values(), ids=REFUSED)

@@ -700,3 +700,9 @@ def test_mixed_types_of_pandas() -> None:
     frame = pd.DataFrame({"candidate": ["a", 1], "reference": ["a", "b"]}, dtype=object)
     with pytest.raises(kt.InputError, match=r"column .candidate. is 1 .*needs a text"):
         kt.score_table(frame, "bleu")
+
+
+def test_a_table_with_a_head_alone_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "head.csv").write_text("prediction,reference\n")
+    with pytest.raises(kt.InputError, match=r"head\.csv has no rows: there is nothing to score"):
+        kt.score_table(str(tmp_path / "head.csv"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from karat.errors import InputError
 from karat.gating.baseline_file import Baseline, StoredMetric, read_baseline, save_baseline
 
-WORDS = st.text(st.characters(codec="utf-8"), max_size=6)
+WORDS = st.text(st.characters(codec="utf-8") | st.sampled_from("\ud800\udfff"), max_size=6)
 NUMBERS = st.one_of(st.integers(-9, 10**6), st.floats(-1e6, 1e6))
 
 
@@ -102,6 +102,7 @@ def test_line_ends_of_windows_are_read(path: Path) -> None:
         ("2\t0\t0\n", "<<<<<<< HEAD\n2\t0\t0\n", "line 10: found 1 cell, expected 3"),
         ("2\t0\t0\n", "2\t1e999\t0\n", "a number is too large"),
         ("\tm.b\n", "\tother\n", "line 8: the column 'other' belongs to no metric above"),
+        ("# metric\tm\t", "# metric\tm\tm:n=2\n# metric\tm\t", "line 9: found no columns m.…"),
         ("id\tm.a\tm.b\n", "id\tn.a\tn.b\n", "line 8: found no columns m.…"),
     ],
 )

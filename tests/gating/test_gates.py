@@ -119,6 +119,8 @@ def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
         ({"undecided": "x"}, "setting 'undecided' of gate: expected one of baseline, max_drop, "),
         ({"thread": 1}, "candidate, id, threads; did you mean threads?"),
         ({"resamples": 99}, "resamples=99: expected 100 to "),
+        ({"examples": "x"}, "examples='x': expected a whole number, 0 or more"),
+        ({"seed": None}, "seed=None: expected a whole number, 0 or more"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(path: Path, how: dict[str, Any], said: str) -> None:
@@ -231,6 +233,17 @@ def test_nuggets(tmp_path: Path) -> None:
     lost = [c for c in changes.rows if (c.change, c.importance) == ("lost", "vital")]
     assert (other.verdict, other.guards[0].found) == ("fail", len(lost))
     assert other.guards[0].lost == "; ".join(f"{c.question}: {c.nugget}" for c in lost)
+    for wrong in ({"wrong": 1}, {"candidate": "x"}, {"judgments": ["x"]}):
+        with pytest.raises(kt.InputError, match=f"setting '{next(iter(wrong))}' of gate: expected"):
+            kt.gate("heron", "demo-nuggets", **asked, **wrong)
+    with pytest.raises(kt.InputError, match="run 3 of nuggets: expected a file, the tag of a run"):
+        kt.gate(3, "demo-nuggets", **asked)
+    with pytest.raises(kt.InputError, match=r"none\.tsv: no such folder or file"):
+        kt.gate("heron", "demo-nuggets", **asked, judgements="none.tsv")
+    loaded = kt.load_nuggets("demo-nuggets").select("heron")
+    assert kt.gate(loaded, **asked).verdict == "pass"
+    with pytest.raises(kt.InputError, match=r"a NuggetSet was given: .* leave ties out"):
+        kt.gate(loaded, **asked, ties="half")
     with pytest.raises(
         kt.InputError, match="measure 'chrf' of nuggets: expected one of f, A, V, W"
     ):
@@ -316,3 +329,13 @@ def test_real_regressions_are_caught(karat_data: Path, tmp_path: Path) -> None:
     assert kt.gate(before, references, baseline=path).verdict == "pass"
     assert kt.gate(after, references, baseline=path).verdicts == ("fail", "fail")
     assert kt.gate(after, references, baseline=path, max_drop=5).verdict == "pass"
+
+
+def test_tables_begin_with_what_decides(tmp_path: Path) -> None:
+    """A narrow screen shows the first columns."""
+    kt.write_baseline(OLD, REFERENCES, "chrf", baseline=tmp_path / "b.tsv")
+    found = kt.gate(OLD[::-1], REFERENCES, baseline=tmp_path / "b.tsv")
+    tables = [block for block in found.document("gate").blocks if hasattr(block, "columns")]
+    names = {table.key: [column.key for column in table.columns] for table in tables}
+    assert names["rows"][:5] == ["metric", "verdict", "delta", "low", "high"]
+    assert names["changes"][:3] == ["item", "delta", "text"]

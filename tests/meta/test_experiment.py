@@ -80,7 +80,7 @@ GOOD = 'evalset = "demo"\nmetrics = ["bleu"]\n'
         (GOOD + "resamples = 1.5", "found resamples = 1.5, expected a whole number"),
         (GOOD + "resamples = true", "found resamples = True, expected a whole number"),
         (GOOD + "trials = -1", "x.toml: trials=-1: expected 0 to 1,000,000"),
-        (GOOD + "seed = -1", "x.toml: seed=-1: expected 0 or more"),
+        (GOOD + "seed = -1", "x.toml: seed=-1: expected a whole number, 0 or more"),
         (GOOD + "level = nan", "x.toml: level=nan: expected a number between 0 and 1"),
         (GOOD + "level = '5%'", "found level = '5%', expected a number"),
         (GOOD + "references = [0]", "x.toml: references are numbered from 1"),

@@ -259,7 +259,7 @@ BAD = [
     ({"lengths": [2, 2]}, "lengths: 2 is named twice"),
     ({"repeats": 0}, "repeats=0: expected at least 1"),
     ({"combinations": 0}, "combinations=0: expected at least 1"),
-    ({"seed": -1}, "seed=-1: expected 0 or more"),
+    ({"seed": -1}, "seed=-1: expected a whole number, 0 or more"),
     ({"references": [3]}, "references 3: expected 1 to 2, the number that segment 1 of small has"),
     ({"references": [0]}, "references 0: expected 1 to 2"),
     ({"references": [1, 1]}, "references: 1 is named twice"),

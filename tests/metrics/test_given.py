@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -90,6 +91,27 @@ def test_a_score_is_the_mean_of_those_that_are_there(rows: list[list[float | Non
         assert found[f"s{k}", m].score.parts["known"] == len(known)
         shown = found.segment_scores(f"s{k}", m)
         assert [None if math.isnan(x) else x for x in shown] == own
+
+
+@pytest.mark.parametrize("spelled", ["", "None", "null", "NaN", "nan", "NA"])
+def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: str) -> None:
+    rows = [("A", "1", "0.5"), ("A", "2", spelled), ("A", "3", "0.25")]
+    lines = "".join(",".join(row) + "\n" for row in rows)
+    (tmp_path / "s.csv").write_text("system,segment,score\n" + lines)
+    of_file = kt.metric(f"given:file={tmp_path / 's.csv'}")
+    texts = {"A": ["a", "b", "c"]}
+    rows_of_table = lines.replace("\n", ",x,y\n")
+    (tmp_path / "t.csv").write_text("system,id,score,output,reference\n" + rows_of_table)
+    columns = {"by": "system", "id": "id"}
+    found = [
+        kt.score(texts, None, [of_file]),
+        kt.score_table(str(tmp_path / "t.csv"), ["given:column=score"], **columns),
+        kt.score(texts, None, [kt.given("m", {"A": [0.5, float("nan"), 0.25]})]),
+        kt.score(texts, None, [kt.given("m", {"A": pd.array([0.5, None, 0.25], "Float64")})]),
+    ]
+    for each in found:
+        assert each.rows[0].score.value == 0.375
+        assert each.notes[-1].endswith("1 of 3 segments has no score")
 
 
 def test_a_comparison_leaves_missing_segments_out() -> None:
@@ -230,7 +252,6 @@ def test_a_column_of_the_table_is_a_metric(tmp_path: Path, ending: str) -> None:
 
 BAD: list[tuple[str, str]] = [
     ("system\tsegment\tscore\nA\t1\tx\n", "line 2: found the score 'x', expected a finite number"),
-    ("system\tsegment\tscore\nA\t1\tnan\n", "line 2: found the score 'nan', expected a finite"),
     ("system\tsegment\tscore\nA\t1\tinf\n", "line 2: found the score 'inf', expected a finite"),
     ("A\t1\t1\nA\t1\t2\n", "line 2: a second score of segment '1' of system 'A'"),
     ("A\t-\t1\nA\t\t2\n", "line 2: a second score of system 'A'"),
@@ -351,3 +372,44 @@ def test_a_file_of_scores_is_an_input(tmp_path: Path) -> None:
     command = ["score", "atlas", "--set", "demo", "-m", f"given:file={path}", "-o", str(path)]
     assert main(command) == 2
     assert path.read_text().startswith("system")
+
+
+def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores").mkdir()
+    value = {"A": 3, "B": 2, "C": 1}
+    judgements = [kt.Judgement(s, str(i), "j", "q", value[s]) for s in value for i in (1, 2)]
+    for name, sign in (("one", 1), ("two", -1)):
+        made = kt.make_evalset(
+            name,
+            {system: ["a", "b"] for system in value},
+            references=["a", "b"],
+            dimensions=[kt.Dimension("q")],
+            judgements=judgements,
+        )
+        kt.save_evalset(made, tmp_path / f"{name}.jsonl", "jsonl")
+        rows = (f"{s}\t{i}\t{sign * v}\n" for s, v in value.items() for i in (1, 2))
+        (tmp_path / "scores" / f"{name}.tsv").write_text("".join(rows))
+
+    def study(file: str) -> kt.MetaStudy:
+        settings: Any = {"levels": ("system",), "statistics": ("pearson",), "resamples": 0}
+        names = (f"given:file={file},higher=yes", "chrf")
+        sets = ("one.jsonl", "two.jsonl")
+        return kt.MetaStudy(tuple(kt.Experiment(s, names, trials=0, **settings) for s in sets))
+
+    found = kt.meta_average(study("scores/{set}.tsv"))
+    (row,) = [row for row in found.rows if "given" in str(row.metric)]
+    assert row.value == pytest.approx(0)  # 1 on the first set, -1 on the second
+    with pytest.raises(kt.InputError, match=r"name a file for each, as in given:file=scores/{set}"):
+        study("scores/one.tsv")
+    whole = kt.score("one.jsonl", metrics=["given:file=scores/{set}.tsv"])
+    assert [row.score.value for row in whole.rows] == [3, 2, 1]
+    with pytest.raises(kt.InputError, match=r"{set} is the name of an evaluation set, and none is"):
+        kt.score({"A": ["a", "b"]}, None, ["given:file=scores/{set}.tsv"])
+
+
+def test_a_name_that_stands_twice_is_told(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"system": "A", "segment": 1, "score": 1, "score": 2}\n')
+    with pytest.raises(kt.InputError, match=r"line 1: .*the name 'score' stands twice") as caught:
+        kt.score({"A": ["a"]}, None, [f"given:file={tmp_path / 's.jsonl'}"])
+    assert "\n" not in str(caught.value)

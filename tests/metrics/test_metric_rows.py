@@ -99,7 +99,7 @@ def test_a_score_is_a_number_and_says_what_it_is() -> None:
 
 @pytest.mark.parametrize("threads", [0, -1])
 def test_fewer_than_one_thread_is_refused(threads: int) -> None:
-    with pytest.raises(InputError, match=f"threads={threads}: expected at least 1"):
+    with pytest.raises(InputError, match=f"threads={threads}: expected a whole number, at least 1"):
         parse("bleu").corpus(["a"], ["a"], threads=threads)
 
 

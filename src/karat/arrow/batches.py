@@ -6,7 +6,6 @@ is copied: the kernel reads texts where they are.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -24,8 +23,7 @@ from karat.arrow.columns import (
 )
 from karat.arrow.formats.score_cells import cells
 from karat.errors import InputError, quoted
-from karat.evalset.formats.score_files import MISSING
-from karat.evalset.reading import number
+from karat.evalset.given_scores import score_of
 from karat.metrics.loop import SEGMENTS_PER_BATCH
 from karat.metrics.outputs import Outputs
 from karat.text.references import References
@@ -243,8 +241,10 @@ class BatchReader:
 
     def _ids(self, rows: RowRange, column: str | None) -> Ids | None:
         if column is None:
+            if not self._columns.rows_are_segments:
+                return None
             numbers = np.arange(rows.first + rows.start, rows.first + rows.stop)
-            return Ids(_kernel.hash_ids(numbers), numbers) if self._columns.numbered else None
+            return Ids(_kernel.hash_ids(numbers), numbers)
         if self.kinds[column] == "text":
             views, _ = self._texts(rows, column, "an id")
             return Ids(_kernel.hash_views(views), views)
@@ -278,9 +278,7 @@ class BatchReader:
         place, span = self._places[column], (rows.start, rows.stop)
         found = np.full(rows.stop - rows.start, np.nan)
         for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, what)):
-            if cell in MISSING or (isinstance(cell, float) and math.isnan(cell)):
-                continue
-            value = number(cell)
+            value = score_of(cell)
             if value is None:
                 raise self._refused(rows, row, column, quoted(cell), "a finite number or none")
             found[row] = value

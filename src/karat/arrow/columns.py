@@ -26,7 +26,7 @@ class Columns:
     reference: tuple[str, ...] = ("reference",)
     by: str | None = None
     id: str | None = None
-    numbered: bool = False
+    rows_are_segments: bool = False
     """True if the number of a row, from 0, is the id of its segment."""
     scores: tuple[str, ...] = ()
     """Columns of scores that were given."""
@@ -62,11 +62,18 @@ class Columns:
                 )
             if candidates.count(column) > 1:
                 raise InputError(f"column {quoted(column)} is named twice: it would be two systems")
+        for column in references:
+            if references.count(column) > 1:
+                told = "it would be two references"
+                raise InputError(f"column {quoted(column)} is named twice: {told}")
         if by is not None and found.wide:
             raise InputError(
                 f"{len(candidates)} columns of candidates and a column of systems "
                 f"({quoted(by)}) were named: a table has one or the other; leave one of them out"
             )
+        if by is not None and by in (*candidates, *references):
+            told = "a text is no system's name"
+            raise InputError(f"column {quoted(by)} is named as text and as system (by): {told}")
         return found
 
     @classmethod
@@ -143,6 +150,8 @@ def _usual(table: str, names: Sequence[str], role: str) -> str:
     found = [name for name in names if name.lower() in USUAL[role]]
     if len(found) == 1:
         return found[0]
+    if len(found) > 1 and len({*found}) == 1:
+        raise InputError(f"{table} has {len(found)} columns {quoted(found[0])}: rename one of them")
     if found:
         told = f"any of {', '.join(found)} may be the column of {role}s"
     else:

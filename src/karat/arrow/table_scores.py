@@ -18,7 +18,7 @@ from karat.arrow.frames.measured import (
     frame_columns,
     frame_ranges,
     measure_frame,
-    numbered_rows,
+    with_row_numbers,
 )
 from karat.arrow.jobs import Failure, Job, added, piece_ranges, work_of
 from karat.arrow.merged import Merged
@@ -118,11 +118,11 @@ def read_rows(table: Any, asked: Asked) -> Iterator[RowRange]:
     """Yield the rows of a table, in ranges, as they are asked for."""
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
-        yield from frame_ranges(frame, numbered_rows(frame_columns(frame, asked)))
+        yield from frame_ranges(frame, with_row_numbers(frame_columns(frame, asked)))
         return
     files = find_files(table)
     columns = Columns.found(files[0], table_format(files[0]).columns(files[0]), *asked)
-    columns = numbered_rows(columns) if len(files) == 1 else columns
+    columns = with_row_numbers(columns) if len(files) == 1 else columns
     for piece in plan_pieces(files):
         yield from piece_ranges(piece, columns)
 
@@ -178,6 +178,8 @@ def measure_table(
         whole = writing if place is None else ShardJob.of(writing, place, pieces)
         for found in run_pieces(runner, whole, pieces, progress):
             total = added(total, found, job.most_rows)
+    if not total.systems:
+        raise InputError(f"{pieces[0].path} has no rows: there is nothing to score")
     total.check_used()
     return Merged(total, _remarks(runner, total.rows))
 
@@ -202,7 +204,7 @@ def plan_job(
     columns = Columns.found(files[0], table_format(files[0]).columns(files[0]), *asked)
     columns = columns.with_scores(metrics)
     if drawn:
-        columns = numbered_rows(columns) if len(files) == 1 else columns
+        columns = with_row_numbers(columns) if len(files) == 1 else columns
         check_ids(columns)
     for path in files:
         columns.places(path, table_format(path).columns(path))

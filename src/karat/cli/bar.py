@@ -1,5 +1,5 @@
 """The progress bar of commands."""
 
-from karat.front.bars import Bar
+from karat.api.bars import Bar
 
 __all__ = ["Bar"]

@@ -16,11 +16,25 @@ from typing import TypeAlias
 from karat.arithmetic import exact_sum
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Where
+from karat.evalset.reading import Where, number
 from karat.settings import nearest
 
 NEAR = 1e-6
 """Relative difference up to which a system score is the mean of the system's segment scores."""
+MISSING = ("", "none", "null", "nan", "na", "<na>")
+"""Spellings of a missing score, in small letters."""
+
+
+def score_of(given: object) -> float | None:
+    """Return a score as a finite number, NaN if it is missing, None if it is anything else.
+
+    One rule for files, columns and Python: nothing, None, null, NaN and NA are missing scores.
+    """
+    nan = isinstance(given, float) and math.isnan(given)
+    text = isinstance(given, str) and given.strip().lower() in MISSING
+    if given is None or nan or text or type(given).__name__ == "NAType":  # of pandas
+        return math.nan
+    return number(given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +188,15 @@ def _in_order(place: str, given: object) -> Floats:
 
 
 def _score(place: str, given: object) -> float:
-    try:
-        value = math.nan if given is None else float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        value = math.inf
-    if math.isinf(value) or isinstance(given, str | bool):
+    value = None if isinstance(given, str | bool) else score_of(_plain(given))
+    if value is None:
         raise InputError(f"{place}: found {quoted(given)}, expected a finite number or None")
     return value
+
+
+def _plain(given: object) -> object:
+    """Return a number of numpy, a decimal or a fraction as a float."""
+    try:
+        return float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return given

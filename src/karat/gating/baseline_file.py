@@ -125,7 +125,7 @@ def _digest(rows: Iterable[str]) -> str:
     """A digest of the lines of rows, each with its end."""
     found = sha256()
     for row in rows:
-        found.update(f"{row}\n".encode())
+        found.update(f"{row}\n".encode())  # surrogates are percent-encoded
     return found.hexdigest()[:32]
 
 
@@ -136,11 +136,19 @@ def _number(value: float) -> str:
 
 def _encoded(text: str, more: str = "") -> str:
     """Text without what ends a cell or a line, `more` characters encoded, too."""
-    return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029{more}]", _percent, text)
+    return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{more}]", _percent, text)
+
+
+def _decoded(text: str) -> str:
+    """Text as it was before `_encoded`; what is no such text was edited, which the digest tells."""
+    try:
+        return unquote(text, errors="surrogatepass")
+    except UnicodeDecodeError:
+        return unquote(text)
 
 
 def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8"))
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
 
 
 # ------------------------------------------------------------------------------------ reading
@@ -187,7 +195,7 @@ class _Reader:
         if not facts["items"].isdecimal() or len(rows) != int(facts["items"]):
             found = f"found {len(rows):,} row{'s' * (len(rows) != 1)}, expected {facts['items']}"
             self.refuse(len(self.lines), f"{found}: a part of the file is missing or was added")
-        ids = tuple(unquote(row[0]) for row in rows)
+        ids = tuple(_decoded(row[0]) for row in rows)
         self._check_ids(ids, end)
         more = [name for name in (CARRIED, TEXT) if name in head[1:]]
         statistics = self._statistics(metrics, head[1 : len(head) - len(more)], rows, end)
@@ -197,10 +205,10 @@ class _Reader:
         carried = texts = None
         if CARRIED in kept:
             cells = (cell.split(",") if cell else () for cell in kept[CARRIED])
-            carried = tuple(tuple(map(unquote, cell)) for cell in cells)
+            carried = tuple(tuple(map(_decoded, cell)) for cell in cells)
         if TEXT in kept:
-            texts = tuple(map(unquote, kept[TEXT]))
-        source, system, against = (unquote(facts[name]) for name in _FACTS[:3])
+            texts = tuple(map(_decoded, kept[TEXT]))
+        source, system, against = (_decoded(facts[name]) for name in _FACTS[:3])
         return Baseline(self.path, source, system, against, ids, statistics, carried, texts)
 
     def _check_version(self) -> None:
@@ -218,7 +226,7 @@ class _Reader:
         for number, line in enumerate(self.lines[1:end], 2):
             name, *values = line[2:].split("\t")
             if name == "metric" and len(values) == 2:
-                metrics.append((unquote(values[0]), unquote(values[1])))
+                metrics.append((_decoded(values[0]), _decoded(values[1])))
             elif name in _FACTS and len(values) == 1 and name not in facts:
                 facts[name] = values[0]
             else:
@@ -253,7 +261,7 @@ class _Reader:
         for name, signature in metrics:
             width = sum(column.rpartition(".")[0] == _encoded(name) for column in names)
             own = names[start : start + width]
-            if not width or any(c.rpartition(".")[0] != _encoded(name) for c in own):
+            if not own or any(c.rpartition(".")[0] != _encoded(name) for c in own):
                 self.refuse(end + 1, f"found no columns {_encoded(name)}.… where they are expected")
             part = table[:, start : start + width]
             whole = part.astype(np.int64)

@@ -42,7 +42,7 @@ from karat.results import Result
 from karat.scoring import interval_fields
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
-from karat.trials import check_trials
+from karat.trials import check_count, check_trials
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +148,7 @@ def gate(
     lost most. Other settings are the source's: for texts `ids`, `threads` and, in tables,
     `candidate` and `id`.
     """
-    _check(correction, resamples)
+    _check(correction, resamples, examples)
     check_settings(gate, source, settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
@@ -181,7 +181,8 @@ def gate(
     )
 
 
-def _check(correction: str, resamples: int) -> None:
+def _check(correction: str, resamples: int, examples: int) -> None:
+    check_count("examples", examples)
     check_trials("resamples", resamples, LEAST_RESAMPLES)
     if correction not in CORRECTIONS:
         expected = f"expected one of {', '.join(CORRECTIONS)}"

@@ -17,10 +17,12 @@ from karat.meta.bootstrap import OVER
 from karat.meta.scores import SYSTEM_SCORES
 from karat.meta.views import LEVELS, check_behind
 from karat.metrics.base import Metric
+from karat.metrics.given import SET, Given
+from karat.metrics.names import metric
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
-from karat.trials import check_trials
+from karat.trials import check_seed, check_trials
 
 MetricName: TypeAlias = str | Metric
 """A metric, or its name."""
@@ -74,8 +76,7 @@ class Experiment:
                 raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(names)}")
         for name in ("resamples", "trials"):
             check_trials(name, getattr(self, name))
-        if self.seed < 0:
-            raise InputError(f"seed={self.seed}: expected 0 or more")
+        check_seed(self.seed)
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
         if any(number < 1 for number in self.references):
@@ -118,6 +119,22 @@ class MetaStudy:
         if len(self.experiments) > 1 and any(one.p_values for one in self.experiments):
             raise InputError("p_values: averages over several sets have none; leave it out")
         check_weights(self.weights, len(self.experiments))
+        self._check_files()
+
+    def _check_files(self) -> None:
+        """Refuse a file of given scores that several sets name: scores are of one set."""
+        sets: dict[str, tuple[str, tuple[str, ...]]] = {}
+        for one in self.experiments:
+            own = one.evalset, one.reader_options
+            for named in map(metric, one.metrics):
+                if not isinstance(named, Given) or named.file is None or SET in named.file:
+                    continue
+                if sets.setdefault(named.file, own) != own:
+                    raise InputError(
+                        f"{named}: a file has scores of one set, and there are several: name a "
+                        f"file for each, as in given:file=scores/{SET}.tsv, where {SET} is the "
+                        "name of the set"
+                    )
 
     def __str__(self) -> str:
         return "".join(self.toml())

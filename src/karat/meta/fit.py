@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.given_scores import Offered
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.levels import drawn_means
@@ -146,7 +145,7 @@ def fit_scores(
     if level not in FITTED_LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
     found = as_evalset(evalset, progress)
-    terms = _terms(metrics, level, found.offered)
+    terms = _terms(metrics, level, found)
     found = found.without(*exclude) if exclude else found
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
     names = found.chosen_dimensions(chosen, differences=True)
@@ -168,7 +167,7 @@ def fit_scores(
 
 
 def _terms(
-    given: Sequence[str | Metric] | str | Metric, level: str, offered: Offered
+    given: Sequence[str | Metric] | str | Metric, level: str, evalset: EvalSet
 ) -> list[Term]:
     """Terms by their names, each once, with the metrics that score what a point is."""
     names = [given] if isinstance(given, str | Metric) else given
@@ -176,7 +175,7 @@ def _terms(
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
         of, part = (metric(text), part) if at else (metric(name), VALUE)
-        for one in of.offered_by(offered):
+        for one in of.for_set(evalset.name).offered_by(evalset.offered):
             term = Term(one.of_segments() if level == "segment" else one, part)
             if term in found:
                 raise InputError(f"{term} is named twice: a fit takes each term once")

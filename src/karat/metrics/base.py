@@ -141,6 +141,10 @@ class Metric(Named, ABC):
         """Return notes for the readers of all its scores."""
         return ()
 
+    def for_set(self: MetricT, name: str) -> MetricT:
+        """Return this metric for an evaluation set, where a setting has a place for its name."""
+        return self
+
     def offered_by(self, offered: Offered) -> Sequence[Metric]:
         """Return this metric with scores that a set offers, where it takes them from there."""
         return (self,)

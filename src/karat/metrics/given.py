@@ -41,6 +41,8 @@ HIGHER = frozenset(
     ]
 )
 """Metrics of which higher scores are better."""
+SET = "{set}"
+"""The place of an evaluation set's name in the path of a file."""
 _SYSTEM = {
     "given": "the score that the system was given, where it has one",
     "mean": "the mean of its segment scores",
@@ -61,11 +63,14 @@ class Given(Metric):
     bounded: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     aliases: ClassVar[Mapping[str, str]] = {"name": "metric"}
-    alone: ClassVar[bool] = False
+    segments_only: ClassVar[bool] = False
     """True where segments are scored, and no system scores stand in their place."""
 
     file: str | None = setting(
-        None, "File with the columns system, segment and score.", kind=str, place=True
+        None,
+        "File with the columns system, segment and score; {set} in it is the name of the set.",
+        kind=str,
+        place=True,
     )
     metric: str | None = setting(
         None,
@@ -94,6 +99,9 @@ class Given(Metric):
         """All scores, of systems and segments."""
         if self.file is None:
             raise InputError(f"{self} has no scores here: {_WAYS}")
+        if SET in self.file:
+            told = f"{SET} is the name of an evaluation set, and none is scored"
+            raise InputError(f"{self}: {told}: name the file")
         return self._checked(read_scores(self.file, self.column))
 
     def _checked(self, found: GivenScores) -> GivenScores:
@@ -116,7 +124,7 @@ class Given(Metric):
     @property
     def here(self) -> bool:
         """True if the scores can be looked at now."""
-        return self.file is not None or "given" in self.__dict__
+        return "given" in self.__dict__ or (self.file is not None and SET not in self.file)
 
     @property
     def label(self) -> str:
@@ -124,9 +132,15 @@ class Given(Metric):
         stem = "" if self.file is None else PurePath(self.file).name.partition(".")[0]
         return self.metric or self.column or stem or self.name
 
+    def for_set(self, name: str) -> Given:
+        """Return this metric with the scores of a set, if the file is named after the set."""
+        if self.file is None or self.here:
+            return self
+        return self.taking(read_scores(self.file.replace(SET, name), self.column))
+
     def offered_by(self, offered: Offered) -> Sequence[Metric]:
         """Return the metrics of a set that the name, or its pattern, stands for."""
-        if self.here or self.of_table:
+        if self.file is not None or self.here or self.of_table:
             return (self,)
         wanted = self.metric or "*"
         chosen = [wanted] if wanted in offered else []
@@ -225,7 +239,7 @@ class Given(Metric):
         total, known, segments, whole, systems = np.asarray(rows, np.float64).T
         mean = np.divide(total, known, out=np.full(len(rows), np.nan), where=known > 0)
         value = mean
-        if not self.alone:
+        if not self.segments_only:
             value = np.divide(whole, systems, out=mean.copy(), where=systems > 0)
         return {"value": value, "mean": mean, "known": known, "segments": segments}
 
@@ -243,7 +257,7 @@ class Given(Metric):
     def of_segments(self) -> Metric:
         """Return what scores segments, where system scores have no part."""
         made = copy.copy(self)
-        made.__dict__["alone"] = True
+        made.__dict__["segments_only"] = True
         return made
 
     def of_documents(self) -> Metric:

@@ -15,7 +15,7 @@ from karat import _kernel
 from karat.arithmetic import ExactRows, rounded
 from karat.arrays import Floats, Ints, np
 from karat.progress import Progress, silent
-from karat.trials import check_trials
+from karat.trials import check_seed, check_trials
 
 SEED = 12345
 _BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache
@@ -61,6 +61,7 @@ def _products(
     what: str,
     progress: Progress,
 ) -> list[Ints]:
+    check_seed(seed)
     n, rng, parts = len(tables[0]), np.random.default_rng(seed), []
     size = max(1, _BATCH_CELLS // max(n, 1))
     for start in range(0, total, size):

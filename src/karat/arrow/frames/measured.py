@@ -35,14 +35,14 @@ def frame_ranges(frame: Frame, columns: Columns) -> Iterator[RowRange]:
     return table_batches(frame.open(columns.names), columns, TABLE, frame.place)
 
 
-def numbered_rows(columns: Columns) -> Columns:
-    """Return columns where the order of rows is that of segments, if no other is named."""
-    return replace(columns, numbered=columns.id is None and columns.by is None)
+def with_row_numbers(columns: Columns) -> Columns:
+    """Return columns where row numbers are the ids of segments, if no column has ids or systems."""
+    return replace(columns, rows_are_segments=columns.id is None and columns.by is None)
 
 
 def check_ids(columns: Columns) -> None:
     """Refuse a table to be resampled whose rows have no ids."""
-    if columns.id is None and not columns.numbered:
+    if columns.id is None and not columns.rows_are_segments:
         raise InputError(NO_IDS)
 
 
@@ -137,7 +137,7 @@ def measure_frame(
     columns = frame_columns(frame, asked).with_scores(metrics)
     columns.places(TABLE, frame.names)
     if drawn:
-        columns = numbered_rows(columns)
+        columns = with_row_numbers(columns)
         check_ids(columns)
     kept = drawn and not used
     measure = Measure(metrics, used, kept or scores is not None, scores is not None)

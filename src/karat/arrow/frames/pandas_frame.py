@@ -10,7 +10,7 @@ from karat.arrays import Floats
 from karat.arrow.batches import record_batches
 from karat.arrow.frames.frame import TABLE, Frame, Opened
 from karat.arrow.frames.values import open_values
-from karat.errors import quoted
+from karat.errors import InputError, quoted
 
 
 class PandasFrame(Frame):
@@ -21,7 +21,12 @@ class PandasFrame(Frame):
 
     @property
     def names(self) -> list[str]:
-        return [name for name in self.data.columns if isinstance(name, str)]
+        found = [name for name in self.data.columns if isinstance(name, str)]
+        if not found and len(self.data.columns):
+            first = self.data.columns[0]
+            told = f"columns are named by {type(first).__name__}, as in {quoted(first)}"
+            raise InputError(f"{TABLE}: its {told}, expected str: rename them (df.columns = [...])")
+        return found
 
     def open(self, columns: Sequence[str]) -> Opened:
         if all(_in_arrow(self.data[name].dtype) for name in columns):

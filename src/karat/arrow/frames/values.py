@@ -69,8 +69,11 @@ class ValueBatch:
         whole = (int, np.integer, np.bool_)
         values, missing = self._before_missing(column, start, stop)
         for row, value in enumerate(values):
-            if not isinstance(value, whole) or not -(1 << 63) <= int(value) < 1 << 63:
+            if not isinstance(value, whole):
                 raise self._refusal(column, start + row, value, "a whole number")
+            if not -(1 << 63) <= int(value) < 1 << 63:
+                wanted = "a number of at most 64 bits, or a text"
+                raise self._refusal(column, start + row, value, wanted)
         return np.array([int(value) for value in values], np.int64), missing
 
     def floats(self, column: int, start: int, stop: int) -> tuple[Floats, int]:
@@ -109,7 +112,8 @@ def _one_format(value: Any) -> str:
     if _is_list(value):
         inner = next((_one_format(item) for item in value if not is_missing(item)), "u")
         return f"+l {inner}"
-    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic) or _is_array(value):
+        value = value.item()
     return next((format for kind, format in _FORMATS if isinstance(value, kind)), "other")
 
 
@@ -118,7 +122,7 @@ def _is_array(value: object) -> bool:
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, list | tuple) or _is_array(value)
+    return isinstance(value, list | tuple) or (_is_array(value) and np.ndim(value) > 0)  # type: ignore[arg-type]
 
 
 def _are_texts(value: Any) -> bool:

@@ -7,7 +7,7 @@
     .sys.score    of mt-metrics-eval: system and score
 
 A row without a segment (empty or `-`) has the score of a system. A score that is missing is empty,
-`None` or null, or has no row.
+None, null, NaN or NA, or has no row.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.given_scores import GivenScores
-from karat.evalset.reading import Place, Reading, csv_records, json_rows, number, read_lines
+from karat.evalset.given_scores import GivenScores, score_of
+from karat.evalset.reading import Place, Reading, csv_records, json_rows, read_lines
 from karat.registry import load
 from karat.settings import nearest
 
 SYSTEM = ("system", "system_name", "sys", "system_id", "model")
 SEGMENT = ("segment", "segment_id", "seg", "seg_id", "id", "line")
 SCORE = "score"
-MISSING = ("", "None", None)
-"""Scores that are missing."""
 WHOLE = ("", "-", None)
 """Segments of rows with the score of a whole system."""
 _PARQUET = "karat.arrow.formats.score_cells:parquet_rows"
@@ -61,6 +59,8 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
     elif ending.endswith(_JSON):
         rows = json_rows(file, reading)
         first = next(rows, None)
+        if first is None:
+            reading.check()  # why no line is an object
         header = [] if first is None else list(first[1])
         rows = chain([] if first is None else [first], rows)
     else:
@@ -80,7 +80,7 @@ def _table(path: Path, commas: bool, reading: Reading) -> tuple[list[str], Rows]
         lines = ((place, line.split("\t")) for place, line in read)
     filled: Iterator[tuple[Place, list[str]]] = ((p, row) for p, row in lines if any(row))
     place, header = next(filled, (Place(str(path), 1), []))
-    if len(header) == 3 and (number(header[2]) is not None or header[2] in MISSING):
+    if len(header) == 3 and score_of(header[2]) is not None:
         filled, header = chain([(place, header)], filled), [SYSTEM[0], SEGMENT[0], SCORE]
     if len(set(header)) < len(header):
         raise InputError(f"{place}: two columns have the same name in {quoted(', '.join(header))}")
@@ -122,7 +122,7 @@ def _filled(path: str, columns: ScoreColumns, rows: Rows, reading: Reading) -> G
     for place, row in rows:
         system, segment = row.get(columns.system), row.get(columns.segment or "")
         score, name = row.get(columns.score), _name(segment)
-        value = math.nan if score in MISSING else number(score)
+        value = score_of(score)
         if _name(system) is None or system == "":
             reading.problem(place, f"found the system {quoted(system)}, expected a name")
         elif name is None:
@@ -197,7 +197,7 @@ def _pairs(path: Path | None, reading: Reading) -> Iterator[tuple[str, float, Pl
         fields = line.split()
         if not fields:
             continue
-        value = math.nan if fields[-1] == "None" else number(fields[-1])
+        value = score_of(fields[-1])
         if len(fields) != 2 or value is None:
             reading.problem(place, f"found {quoted(line)}, expected a system and a finite score")
         else:

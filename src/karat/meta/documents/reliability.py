@@ -30,10 +30,11 @@ from karat.meta.scores import ScoredSet, outputs_present, references_of, score_e
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import as_metrics
+from karat.scoring import metrics_of_set
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
+from karat.trials import check_seed
 
 LENGTHS = tuple(range(1, 26))
 """Segments in a pseudo-document, as in the paper."""
@@ -115,8 +116,7 @@ class ReliabilitySettings:
         for name in ("repeats", "combinations"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)}: expected at least 1")
-        if self.seed < 0:
-            raise InputError(f"seed={self.seed}: expected 0 or more")
+        check_seed(self.seed)
         if self.documents not in DOCUMENT_KINDS:
             known = ", ".join(DOCUMENT_KINDS)
             raise InputError(f"documents {quoted(self.documents)}: expected one of {known}")
@@ -187,7 +187,7 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(as_metrics(metrics, evalset.offered))
+    chosen = scored.metrics if scored else tuple(metrics_of_set(metrics, evalset))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = ReliabilitySettings(
         evalset=evalset.name,

@@ -59,8 +59,8 @@ NUGGET_SETS = Catalogue(FORMATS, KNOWN, object, told_of_evalset)
 
 def load_nuggets(
     key: GivenPath,
-    runs: Sequence[GivenPath] = (),
-    judgements: Sequence[GivenPath] = (),
+    runs: GivenPath | Sequence[GivenPath] = (),
+    judgements: GivenPath | Sequence[GivenPath] = (),
     *,
     format: str | None = None,
     skip_unknown: bool = False,
@@ -79,8 +79,14 @@ def load_nuggets(
     `model_judges` are the names of judges that are models ("-": judgements without a name), where
     files do not say so. `ties` is the value of a tie between judges: half, yes or no.
     """
+    runs, judgements = _places(runs), _places(judgements)
     draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
     return read_nuggets(key, runs, judgements, draft, format, log)
+
+
+def _places(given: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
+    """Return files as a list, if one alone was named."""
+    return [given] if isinstance(given, str | os.PathLike) else given
 
 
 def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
+from karat.evalset.catalogue import GivenPath
 from karat.gating.items import ItemScores, ItemText, Measured, digest
 from karat.nuggets.formats.loading import open_runs
 from karat.nuggets.results.scoring import NuggetScoring, score_nuggets
+from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.settings import Named
 
 MEASURES = ("f", "A", "V", "W")
 """Scores that are means over questions: the official F, and shares of nuggets."""
-
-
-_READING = ("judgements", "model_judges", "ties", "skip_unknown")
 
 
 @dataclass(frozen=True)
@@ -53,30 +54,63 @@ def read_questions(
     key: Any = None,
     measures: Sequence[str] | str | None = None,
     *,
+    judgements: GivenPath | Sequence[GivenPath] | None = None,
+    model_judges: Sequence[str] | None = None,
+    ties: str | None = None,
+    skip_unknown: bool | None = None,
+    how: Official | None = None,
+    guess: bool = True,
+    classifier: Named | str | None = None,
+    corrected: bool = True,
+    judged_as: Mapping[str, str] | None = None,
     progress: Progress = silent,
-    **how: Any,
 ) -> ItemScores:
     """Return the scores of a run, question by question, and the vital nuggets of each answer.
 
     `run` is a file or the tag of a run that comes with the key, or a `NuggetSet` with one run.
-    `how` has arguments of `load_nuggets` (judgements, model_judges, ties, skip_unknown) and of
-    `score_nuggets` (guess, classifier, corrected, and the settings of F as `how`).
+    `judgements`, `model_judges`, `ties` and `skip_unknown` are those of `load_nuggets`, the others
+    those of `score_nuggets`.
     """
     names = [measures] if isinstance(measures, str) else list(measures or ("f",))
     for name in names:
         if name not in MEASURES:
             known = f"expected one of {', '.join(MEASURES)}"
             raise InputError(f"measure {quoted(str(name))} of nuggets: {known}")
-    found = run
-    if not isinstance(run, NuggetSet):
-        if key is None:
-            raise InputError("no key was given: nuggets are scored against one")
-        more = {name: how.pop(name) for name in _READING if name in how}
-        guess = how.get("guess", True)
-        found = open_runs((run,), key, guess, progress=progress, **more)
+    reading = {"judgements": judgements, "model_judges": model_judges, "ties": ties}
+    asked = {**reading, "skip_unknown": skip_unknown}
+    given = {name: value for name, value in asked.items() if value is not None}
+    found = _opened(run, key, guess, given, progress)
+    done = score_nuggets(
+        found,
+        how,
+        guess=guess,
+        classifier=classifier,
+        corrected=corrected,
+        judged_as=judged_as,
+        progress=progress,
+    )
+    return _items(done, names)
+
+
+def _opened(
+    run: Any, key: Any, guess: bool, given: Mapping[str, Any], progress: Progress
+) -> NuggetSet:
+    """Return the set of one run."""
+    if isinstance(run, NuggetSet):
+        if key is not None or given:
+            told = "it is loaded with its key and judgements"
+            raise InputError(f"a NuggetSet was given: {told}: leave {next(iter(given), 'key')} out")
+        found = run
+    elif key is None:
+        raise InputError("no key was given: nuggets are scored against one")
+    elif not isinstance(run, str | os.PathLike):
+        told = "expected a file, the tag of a run of the key, or a NuggetSet"
+        raise InputError(f"run {quoted(run)} of nuggets: {told}")
+    else:
+        found = open_runs((os.fspath(run),), key, guess, progress=progress, **given)
     if len(found.runs) != 1:
         raise InputError(f"{found.name} has {len(found.runs)} runs: a gate takes one")
-    return _items(score_nuggets(found, progress=progress, **how), names)
+    return found
 
 
 def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:

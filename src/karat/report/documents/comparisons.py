@@ -57,9 +57,7 @@ _COLUMNS = (
 _TEXTS = "The first reference, the baseline's and the system's text."
 _DIFFERENCES = (
     Column("system", "System", help="The system compared with the baseline."),
-    Column(
-        "segment", "Segment", align="right", help="The number of the segment, from 1, or its id."
-    ),
+    scores.SEGMENT_ID,
     Column("baseline_score", "Baseline", align="right", help="The baseline's score there."),
     Column("system_score", "Score", align="right", help="The system's score there."),
     Column("delta", "Delta", align="right", signed=True, help="System minus baseline."),

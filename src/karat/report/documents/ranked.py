@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from karat.metrics.base import Metric
 from karat.metrics.explain.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
-from karat.report.documents.scores import SEGMENT, SYSTEM, decimals
+from karat.report.documents.scores import SEGMENT_ID, SYSTEM, decimals
 from karat.report.model.phrases import metric_label, score_digits
 from karat.report.model.table import (
     Case,
@@ -20,7 +20,6 @@ from karat.report.model.table import (
     Table,
 )
 
-_ID = Column("id", "Id", help="The id of the segment.")
 _RANK = Column("rank", "Rank", align="right", help="1 is the worst, or the best.")
 _TEXTS = (
     Column("text", "Text", help="References and the candidate.", wrap=True, readers="people"),
@@ -73,9 +72,8 @@ def _table(ranked: RankedSegments, which: str, first: bool) -> Table:
     readers: list[Readers] = ["all"] * len(metrics)
     if len(metrics) > MOST_SHOWN:  # so that there is room for the texts
         readers[1:] = ["programs"] * (len(metrics) - 1)
-    named = any(row.text.id is not None for row in rows)
     columns = (
-        *(SYSTEM, _RANK, _ID if named else SEGMENT),
+        *(SYSTEM, _RANK, SEGMENT_ID),
         *(
             Column(str(m), str(m), align="right", help=f"Score by {m}.", readers=who)
             for m, who in zip(metrics, readers, strict=True)
@@ -93,8 +91,7 @@ def _cells(row: RankedSegment, metrics: Sequence[Metric]) -> dict[str, Cell]:
     return {
         "system": row.system,
         "rank": row.rank,
-        "segment": row.segment + 1,
-        "id": row.text.id,
+        "segment": row.segment + 1 if row.text.id is None else row.text.id,
         **{str(m): decimals(m, row.scores[m]) for m in metrics},
         "text": "\n".join([*lines, f"candidate: {row.text.candidate}"]),
         "candidate": row.text.candidate,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
 SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
 SYSTEM = Column("system", "System", help="The name of the system.")
 LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
 HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
@@ -84,7 +85,7 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
     """Return the scores of segments if they were asked for, else those of systems."""
     if not scoring.values:
         return with_form(_score_document(scoring, command), scoring.form)
-    columns = (METRIC, SYSTEM, SEGMENT, SCORE)
+    columns = (METRIC, SYSTEM, SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)
@@ -177,10 +178,12 @@ def with_form(document: Document, form: str) -> Document:
 
 def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
+    ids = scoring.ids
 
     def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
         score = decimals(metric, float(values[i]))
-        return {"metric": name, "system": system, "segment": i + 1, "score": score}
+        segment = i + 1 if ids is None else ids[i]
+        return {"metric": name, "system": system, "segment": segment, "score": score}
 
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()

@@ -16,12 +16,12 @@ _SIGNED = "Score minus baseline, signed so that a loss is negative."
 _ROWS = (
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    Column("baseline", "Baseline", align="right", help="The baseline's score."),
-    Column("score", "Score", align="right", help="The run's score."),
     Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
     Column("low", "Low", align="right", signed=True, help="Lower end of its 95% interval."),
     Column("high", "High", align="right", signed=True, help="Upper end of its 95% interval."),
     Column("max_drop", "Max drop", align="right", help="The tolerated loss."),
+    Column("baseline", "Baseline", align="right", help="The baseline's score."),
+    Column("score", "Score", align="right", help="The run's score."),
     Column(
         "decided_by",
         "Items needed",
@@ -31,8 +31,8 @@ _ROWS = (
 )
 _GUARDS = (
     Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
-    Column("metric", "Metric", help="The metric of the limit."),
     Column("verdict", "Verdict", help="pass or fail."),
+    Column("metric", "Metric", help="The metric of the limit."),
     Column("limit", "Limit", align="right", help="The limit."),
     Column("found", "Found", align="right", help="The score, the largest loss, or what was lost."),
     Column("items", "Items", align="right", help="Items that break the limit."),
@@ -41,10 +41,10 @@ _GUARDS = (
 )
 _CHANGES = (
     Column("item", "Item", help="The number of the segment, from 1, or its id."),
-    Column("baseline", "Baseline", align="right", help="The baseline's score there."),
-    Column("score", "Score", align="right", help="The run's score there."),
     Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
     Column("text", "Text", help="The reference and the outputs.", wrap=True, readers="people"),
+    Column("baseline", "Baseline", align="right", help="The baseline's score there."),
+    Column("score", "Score", align="right", help="The run's score there."),
     Column("reference", "Reference", readers="programs"),
     Column("output", "Output", readers="programs"),
     Column("baseline_output", "Baseline's output", readers="programs"),

@@ -14,7 +14,7 @@ from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
-from karat.trials import check_trials
+from karat.trials import check_seed, check_trials
 
 Words = NDArray[np.uint64]
 MOST_EXACT = 12  # cells whose exchanges are all gone through
@@ -26,6 +26,7 @@ def drawn_words(
 ) -> Iterator[Words]:
     """Random words, (systems * words per system) x trials, a batch of trials at a time."""
     check_trials("trials", trials)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     systems, segments = shape
     count = systems * _words(segments)

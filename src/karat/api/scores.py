@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from karat import comparison, scoring
+from karat.api.bars import shown
 from karat.comparison import Comparison
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
-from karat.front.bars import shown
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, Systems

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from karat.api.scores import compare, score
 from karat.comparison import Comparison
-from karat.front.scores import compare, score
 from karat.metrics.base import Metric
 from karat.scoring import Scoring
 

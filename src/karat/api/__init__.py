@@ -1,0 +1,1 @@
+"""What users call first: `karat.score` and `karat.compare`, `df.karat`, progress bars."""

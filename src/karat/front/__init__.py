@@ -1,1 +1,0 @@
-"""The front door: `karat.score` and `karat.compare` for any input, `df.karat`, progress bars."""
