@@ -29,12 +29,12 @@ COMMANDS = {
     "score": "score atlas.txt drift.txt -r ref1.txt",
     "segments": "score atlas.txt beacon.txt cinder.txt drift.txt -r ref1.txt --segments",
     "worst": "score atlas.txt drift.txt -r ref1.txt --worst 3",
-    "arabic": "compare arabic.txt arabic2.txt -r arabic2.txt -m chrf",
-    "chinese": "compare chinese.txt chinese2.txt -r chinese2.txt -m bleu:tok=zh",
+    "arabic": "compare arabic.txt arabic2.txt -r arabic3.txt -m chrf",
+    "chinese": "compare chinese.txt chinese2.txt -r chinese3.txt -m bleu:tok=zh",
     "grid": "grid drift.txt ref1.txt --segment 9",
     "meta": "meta demo -m bleu -m chrf -m rougeL",
     "plane": "plane fit demo",
-    "recommend": "plane recommend --task adequacy",
+    "recommend": "plane recommend --task mt --guideline fluency",
     "nuggets": "nuggets score heron kestrel --key demo-nuggets --nuggets",
     "diff": "nuggets diff heron kestrel --key demo-nuggets",
     "metrics": "metrics",
@@ -101,6 +101,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for name, text in (("arabic", RIGHT_TO_LEFT), ("chinese", CHINESE)):
             (folder / f"{name}.txt").write_text(text, "utf-8")
             (folder / f"{name}2.txt").write_text(text.replace(" ", "  x "), "utf-8")
+            (folder / f"{name}3.txt").write_text(text.replace(" ", " y "), "utf-8")
         update = ["gate", "drift.txt", "-r", "ref1.txt", "-m", "chrf", "--baseline", "gate.tsv"]
         assert main([*update, "--update"]) == 0
         for name, command in COMMANDS.items():

@@ -8,9 +8,23 @@ from karat.gating.decisions import GateRow
 from karat.gating.gates import GateResult
 from karat.gating.guards import Change, GuardRow
 from karat.gating.items import Measure
+from karat.metrics.explain.differing import differing_words
 from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
-from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Table
+from karat.report.charts.forest import NARROW
+from karat.report.charts.models import WIDE, Interval
+from karat.report.model.table import (
+    Block,
+    Case,
+    Cell,
+    Column,
+    Decimals,
+    Document,
+    Examples,
+    Figure,
+    Gallery,
+    Passage,
+    Table,
+)
 
 _SIGNED = "Score minus baseline, signed so that a loss is negative."
 _ROWS = (
@@ -55,20 +69,45 @@ _NUMBERS = ("baseline", "score", "delta", "low", "high", "max_drop")
 def gate_document(result: GateResult, command: str) -> Document:
     """Return the verdict with its tables."""
     title = f"Gate: {result.verdict}"
-    about = tuple(f"{sentence}." for sentence in result.sentences)
     rows = tuple(map(_row_cells, result.rows))
-    blocks: list[Table | Figure] = [Table("rows", title, _ROWS, rows, notes=about)]
-    if result.guards:
-        blocks.append(Table("guards", "Guards", _GUARDS, tuple(map(_guard_cells, result.guards))))
+    blocks: list[Block] = [_figures(result)]
     if result.changes:
-        metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
-        changes = tuple(_change_cells(one, metric) for one in result.changes)
-        name = f"Items that lost most by {metric.of_segments()}"
-        blocks.append(Table("changes", name, _CHANGES, changes))
-    blocks += [_figure(result, m) for m in dict.fromkeys(row.metric for row in result.rows)]
+        blocks.append(_changes(result))
+    blocks.append(Table("rows", title, _ROWS, rows, open=True))
+    if result.guards:
+        cells = tuple(map(_guard_cells, result.guards))
+        blocks.append(Table("guards", "Guards", _GUARDS, cells, open=True))
     answer = ({"verdict": result.verdict},)
     blocks.append(Table("answer", "", (Column("verdict", "Verdict"),), answer, readers="programs"))
-    return Document(title, tuple(blocks), command, result.signatures, result.notes)
+    told = gate_answer(result)
+    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=told)
+
+
+def gate_answer(result: GateResult) -> tuple[str, ...]:
+    """Return the verdict on each metric and guard, with its reason."""
+    pairs = zip(result.verdicts, result.sentences, strict=True)
+    return tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in pairs)
+
+
+def _changes(result: GateResult) -> Examples:
+    """The items that lost most, as cards on a page."""
+    metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
+    cells = tuple(_change_cells(one, metric) for one in result.changes)
+    name = f"Items that lost most by {metric.of_segments()}"
+    cases = tuple(_case(one, metric) for one in result.changes)
+    return Examples(name, cases, Table("changes", name, _CHANGES, cells))
+
+
+def _case(change: Change, metric: Measure) -> Case:
+    texts = [("reference", change.reference), ("baseline", change.baseline_output)]
+    texts.append(("output", change.output))
+    passages = tuple(Passage(name, text) for name, text in texts if text is not None)
+    marks = differing_words(change.output or "", change.reference or "")
+    if change.output and change.reference:
+        passages = (*passages[:-1], passages[-1]._replace(marks=marks))
+    digits = 1 if metric.full_scale > 10 else 3
+    facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
+    return Case(f"Item {change.item}", facts, passages, {})
 
 
 def _row_cells(row: GateRow) -> dict[str, Cell]:
@@ -92,12 +131,22 @@ def _change_cells(change: Change, metric: Measure) -> dict[str, Cell]:
     return {**change._asdict(), **numbers, "text": shown}
 
 
-def _figure(result: GateResult, metric: Measure) -> Figure:
+def _figures(result: GateResult) -> Figure | Gallery:
+    """Differences from the baseline with their intervals, a picture for each metric."""
+    metrics = list(dict.fromkeys(row.metric for row in result.rows))
+    if len(metrics) == 1:
+        return _figure(result, metrics[0], WIDE)
+    figures = tuple(_figure(result, metric, NARROW) for metric in metrics)
+    return Gallery("Differences from the baseline", figures)
+
+
+def _figure(result: GateResult, metric: Measure, width: float) -> Figure:
     rows = [row for row in result.rows if row.metric == metric]
     items = [Interval(result.system, row.delta, row.low, row.high) for row in rows]
     title = f"Difference from the baseline by {metric}"
-    figure = intervals_figure(title, f"difference in {metric}", items, -rows[0].max_drop)
-    return replace(figure, caption="Dashed: the tolerated drop.")
+    drop = -rows[0].max_drop
+    figure = intervals_figure(title, f"difference in {metric}", items, drop, width)
+    return replace(figure, caption="Dashed line: the tolerated drop.")
 
 
 def _decimals(metric: Measure, value: float) -> Decimals:
