@@ -335,7 +335,7 @@ def test_tables_begin_with_what_decides(tmp_path: Path) -> None:
     """A narrow screen shows the first columns."""
     kt.write_baseline(OLD, REFERENCES, "chrf", baseline=tmp_path / "b.tsv")
     found = kt.gate(OLD[::-1], REFERENCES, baseline=tmp_path / "b.tsv")
-    tables = [block for block in found.document("gate").blocks if hasattr(block, "columns")]
+    tables = found.document("gate").tables
     names = {table.key: [column.key for column in table.columns] for table in tables}
     assert names["rows"][:5] == ["metric", "verdict", "delta", "low", "high"]
     assert names["changes"][:3] == ["item", "delta", "text"]
