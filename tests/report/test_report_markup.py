@@ -282,3 +282,11 @@ def test_a_page_names_no_folder_of_the_disk() -> None:
     command = "karat score /home/ann/a.txt x=/data/b.txt -r '/tmp/my ref.txt' sub/c.txt -o /o.html"
     shown = render_html(Document("T", (), command, {}))
     assert "karat score a.txt x=b.txt -r &#x27;my ref.txt&#x27; sub/c.txt -o /o.html" in shown
+
+
+def test_terms_of_the_answer_and_of_heads_are_explained_on_the_page() -> None:
+    table = Table("rows", "T", (Column("a", "A"), Column("b", "B", help="Only here.")), ({"a": 1},))
+    document = Document("T", (table,), "", {}, (), {}, ("BLEU does not tell them apart.",))
+    terms = Page(render_html(document)).texts["dt"]
+    assert {"BLEU", "A", "B"} <= set(terms)
+    assert "chrF" not in terms  # the page does not use it

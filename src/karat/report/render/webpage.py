@@ -7,7 +7,17 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from karat.report.model.table import Block, Document, Examples, Figure, Gallery, Table, Texts
+from karat.report.glossary import definitions
+from karat.report.model.table import (
+    Block,
+    Column,
+    Document,
+    Examples,
+    Figure,
+    Gallery,
+    Table,
+    Texts,
+)
 from karat.report.page.markup import element, quote
 from karat.report.page.page import Section, asset, page
 from karat.report.render.html_blocks import anchor, examples_block, figure_block, gallery_block
@@ -26,7 +36,7 @@ _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 def render_html(document: Document) -> str:
     """Return the document as one self-contained page."""
     sections = [_section(block, document) for block in document.blocks if _is_seen(block)]
-    sections += _terms(document.tables)
+    sections += _terms(document)
     sections.append(_made(document))
     scripts = dict.fromkeys(_scripts(document))
     return page(document.title, _head(document), sections, [asset(name) for name in scripts])
@@ -70,15 +80,28 @@ def _section(block: Block, document: Document) -> Section:
     return Section(name, block.title, shown)
 
 
-def _terms(tables: Sequence[Table]) -> list[Section]:
-    """The columns that have an explanation, for those who cannot hover."""
-    shown = [table for table in tables if table.readers != "programs"]
-    told = {c.title: c.help for table in shown for c in table.shown if c.help and c.title}
+def _terms(document: Document) -> list[Section]:
+    """Columns and the glossary's terms that the page uses, for those who cannot hover."""
+    tables = [b for b in document.blocks if isinstance(b, Table) and b.readers != "programs"]
+    columns = [column for table in tables for column in table.shown if column.title]
+    told = _used(document, columns) | {c.title: c.help for c in columns if c.help}
     if not told:
         return []
     entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in told.items()]
     inner = element("details", element("summary", "Terms"), element("dl", *entries))
     return [Section("terms", "Terms", element("section", inner, id="terms"))]
+
+
+def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
+    """The terms of the glossary in the answer, in titles and in heads without a help text."""
+    titles = [block.title for block in document.blocks]
+    text = " ".join([*document.answer, document.basis, *titles, *document.notes])
+    heads = {column.title for column in columns}
+    return {
+        term: told.replace("`", "")
+        for term, told in definitions().items()
+        if term in heads or (len(term) > 1 and re.search(rf"\b{re.escape(term)}\b", text))
+    }
 
 
 def _made(document: Document) -> Section:
