@@ -141,7 +141,7 @@ def test_script_comes_only_where_there_is_something_to_sort(document: Document) 
 
 
 def test_empty_table_says_so() -> None:
-    table = Table("rows", "T", (Column("a", "A"), Column("b", "B")), ())
+    table = Table("rows", "T", (Column("a", "One"), Column("b", "Two")), ())
     parsed = Page(render_html(Document("T", (table,), "karat", {})))
     assert parsed.texts["td"] == ["no rows"]
     assert parsed.all("td")[0]["colspan"] == "2"
