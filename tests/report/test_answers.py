@@ -97,6 +97,15 @@ def test_a_verdict_asks_for_the_interval_and_the_test(
     assert verdict(sign, ends, p) == told
 
 
+def test_few_segments_decide_nothing() -> None:
+    assert verdict(1, (0.1, 2.0), 0.01, 5) == "undecided"
+    assert verdict(1, (0.1, 2.0), 0.01, 6) == "better"
+    texts = ["a b c d", "e f g h", "i j k l"]
+    found = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
+    assert found["B", "chrf"].verdict == "undecided"
+    assert "Fewer than 6 segments decide nothing." in found.document().basis
+
+
 def test_intervals_of_differences_are_those_of_paired_resamples() -> None:
     """The same outputs differ by nothing in every resample, however wide their own intervals."""
     texts = ["a b c d", "e f g h", "i j k l", "m n o p"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from karat.comparison import SIGNIFICANT, TESTS, CompareRow, Comparison
+from karat.comparison import FEWEST_DECIDING, SIGNIFICANT, TESTS, CompareRow, Comparison
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, score_digits, signed, span
 
@@ -49,10 +49,18 @@ def comparison_basis(comparison: Comparison) -> str:
     told = f"{', '.join(parts)}. " if parts else ""
     number = sum(row.delta is not None for row in comparison.rows)
     each = "" if number == 1 else f" Each of the {number} differences is tested on its own."
+    if few(comparison):
+        return f"{told}Fewer than {FEWEST_DECIDING} segments decide nothing."
     return (
         f"{told}Decided where the 95% interval of the difference excludes zero and "
         f"p < {SIGNIFICANT} ({TESTS[comparison.test]}, {comparison.trials:,} trials).{each}"
     )
+
+
+def few(comparison: Comparison) -> bool:
+    """Return whether there are too few segments to decide anything."""
+    values = comparison.values.values()
+    return bool(values) and max(map(len, values)) < FEWEST_DECIDING
 
 
 def verdicts(comparison: Comparison) -> list[Verdicts]:

@@ -103,7 +103,7 @@
         turn("Next", first + MOST, last >= total));
     };
 
-    if (data) tell(JSON.parse(data.textContent).reduce((sum, [, rows]) => sum + rows.length, 0));
+    if (pages) tell(Number(pages.dataset.rows));
     if (tools) {
       tools.hidden = false;
       tools.addEventListener("input", (event) => {

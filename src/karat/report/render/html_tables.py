@@ -84,7 +84,8 @@ def _scrolled(table: Table, above: str, most: int) -> str:
     block = element("div", inner, **frame, aria_label=table.title or "table")
     if left >= 0:
         return block
-    note = element("p", pager(most, len(table.rows)), class_="note pages")
+    look = {"class_": "note pages", "data_rows": str(len(table.rows))}
+    note = element("p", pager(most, len(table.rows)), **look)
     return block + note + _all_rows(bodies)
 
 

@@ -18,7 +18,7 @@ _SIGNS = {"better": "▲", "worse": "▼"}
 def draw_forest(chart: Forest) -> svg.Drawn:
     """A dot with a whisker in each row: green if better, red if worse, hollow if undecided."""
     labels = [svg.shorten(change.label, LONGEST_LABEL) for change in chart.shown]
-    left = max(map(svg.extent, labels)) + 14
+    left = max(map(svg.extent, labels)) + 22
     right = NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
     low, high = chart.ends
     scale = (right - left) / ((high - low) or 1.0)
@@ -63,7 +63,7 @@ def _ends(base: str, zero: float, left: float, right: float, bottom: float) -> l
 def draw_tallies(chart: Tallies) -> svg.Drawn:
     """A bar in each row: segments won, tied and lost, with their counts."""
     labels = [svg.shorten(tally.label, LONGEST_LABEL) for tally in chart.shown]
-    left = max(map(svg.extent, labels)) + 14
+    left = max(map(svg.extent, labels)) + 22
     parts = []
     for index, tally in enumerate(chart.shown):
         y = TOP + ROW * (index + 0.5)
