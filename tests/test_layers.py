@@ -27,7 +27,7 @@ LAYERS = (
     ("scoring", "ranked_segments"),
     ("comparison", "explanation"),
     ("arrow", "meta"),
-    ("gating",),
+    ("gating", "reproduction"),
     ("front",),
     ("pandas", "polars"),
     ("report",),
