@@ -25,7 +25,7 @@ DECLARED = {
     },
     "reproductions": {
         "fergus": "karat.realize.reproduction:reproduce_fergus",
-        "pem": "karat.paraphrase.reproduction:reproduce_pem",
+        "pem": "karat.paraphrase.reproduction.paper:reproduce_pem",
         "nuggeteer": "karat.nuggets.reproduction:reproduce_nuggeteer",
     },
     "sources": {"nuggets": "karat.nuggets.source:NUGGETS"},

@@ -52,7 +52,7 @@ class Counterpart(NamedTuple):
     @property
     def name(self) -> str:
         """The set, with what was done to it."""
-        return f"{self.evalset}, flooded" if self.flooded else self.evalset
+        return f"flooded {self.evalset}" if self.flooded else self.evalset
 
 
 REAL = (
@@ -104,7 +104,7 @@ class Plane(NamedTuple):
 def reproduce_aev(request: Request) -> Reproduction:
     """Fit the plane of each table on its counterpart."""
     sets = dict.fromkeys(one.evalset for one in REAL)
-    here = request.data.chosen(places(*(KNOWN[name] for name in sets)))
+    here = request.data.any_of(places(*(KNOWN[name] for name in sets)))
     wanted = [one for one in REAL if KNOWN[one.evalset].place in here] or DEMO
     planes = [_plane(one, request) for one in wanted]
     return Reproduction(
@@ -174,8 +174,8 @@ def _number(
     plane: Plane, item: str, paper: float | None, row: PlaneRow | BesideRow
 ) -> ReproducedNumber:
     where, said = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
-    ours, *ends = (100 * value for value in (row.r2, row.low, row.high))
-    return ReproducedNumber(where, item, MEASURE, paper, ours, plane.data, *ends, detail=said)
+    ours, low, high = (100 * value for value in (row.r2, row.low, row.high))
+    return ReproducedNumber(where, item, MEASURE, paper, ours, plane.data, low, high, detail=said)
 
 
 def _published(table: Published, cell: PlaneCell) -> float | None:

@@ -93,7 +93,7 @@ class Curves(NamedTuple):
 
 def reproduce_gtm(request: Request) -> Reproduction:
     """Measure F, recall, precision and BLEU on pseudo-documents of each set."""
-    here = request.data.chosen(places(*(KNOWN[one.evalset] for one in REAL)))
+    here = request.data.any_of(places(*(KNOWN[one.evalset] for one in REAL)))
     wanted = [one for one in REAL if KNOWN[one.evalset].place in here] or DEMO
     sets = [_curves(one, request) for one in wanted]
     metrics = tuple(_named(request).values())
@@ -125,7 +125,7 @@ def _sizes(request: Request) -> dict[str, int]:
 
 def _curves(one: Counterpart, request: Request) -> Curves:
     evalset, named = request.evalset(one.evalset), _named(request)
-    fitting = fitting_lengths(len(evalset))
+    fitting, sizes = fitting_lengths(len(evalset)), _sizes(request)
     found = reliability(
         evalset,
         [one.adequacy, one.fluency],
@@ -134,7 +134,8 @@ def _curves(one: Counterpart, request: Request) -> Curves:
         references=one.references,
         statistics=("spearman",),
         documents="joined",
-        **_sizes(request),
+        repeats=sizes["repeats"],
+        combinations=sizes["combinations"],
         seed=request.seed,
         threads=request.threads,
         progress=request.progress,

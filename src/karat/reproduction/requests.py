@@ -30,7 +30,7 @@ class DataFolder(NamedTuple):
     def __truediv__(self, place: str) -> Path:
         return (self.path or Path()) / place
 
-    def chosen(self, places: Sequence[str]) -> list[str]:
+    def any_of(self, places: Sequence[str]) -> list[str]:
         """Return the places that are in the folder; none stands for the bundled data.
 
         A folder that has none of them is refused.
@@ -38,11 +38,22 @@ class DataFolder(NamedTuple):
         here = [place for place in places if self.has(place)]
         if self.path is not None and not here:
             wanted = places[0] if len(places) == 1 else f"any of {', '.join(places)}"
-            raise InputError(
-                f"{self.path}: found none of the data, expected {wanted}: name the folder that "
-                f"holds them with --data, or use the bundled data with --data {BUNDLED}"
-            )
+            raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
         return here
+
+    def holds_all(self, places: Sequence[str]) -> bool:
+        """Return True if all places are in the folder, False for the bundled data.
+
+        A folder that lacks any of them is refused.
+        """
+        missing = [place for place in places if not self.has(place)]
+        if self.path is not None and missing:
+            wanted = " and ".join(missing)
+            raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
+        return self.path is not None
+
+
+_ADVICE = f"name the data folder with --data, or use the bundled data with --data {BUNDLED}"
 
 
 def data_folder(given: GivenPath | None) -> DataFolder:

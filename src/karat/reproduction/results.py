@@ -82,8 +82,8 @@ class Reproduction(Result):
     def summary(self) -> str:
         """The answer in a sentence or two."""
         many = len(self.conclusions)
-        open_ = sum(one.verdict == UNDECIDABLE for one in self.conclusions)
-        left = f"; {open_} cannot be decided" if open_ else ""
+        undecided = sum(one.verdict == UNDECIDABLE for one in self.conclusions)
+        left = f"; {undecided} cannot be decided" if undecided else ""
         verb = "holds" if self.holding == 1 else "hold"
         found = f"{self.holding} of {many} conclusions of the paper {verb}"
         return f"{found} on {_listed(self.data)}{left}. {self.invented}".strip()

@@ -27,7 +27,11 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     path,
     metavar="FOLDER",
 )
-@flag("--full", "Use the settings that take long: more resamples, lengths and sets.")
+@flag(
+    "--full",
+    "Use the settings that take long: more resamples (aev), all lengths and exact matching "
+    "(gtm), both sets (nuggeteer).",
+)
 @options.seed
 @options.output
 @options.threads

@@ -12,6 +12,7 @@ LARGE = 10.0
 """From this on, numbers of a measure have one decimal."""
 ENOUGH = 4
 """Pairs of numbers that make a picture."""
+_ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
     *columns(where="Paper", data="Data"),
     Column("claim", "Conclusion of the paper", wrap=True),
@@ -21,7 +22,7 @@ _CONCLUSIONS = (
 _NUMBERS = (
     Column("heading", "Heading", readers="people"),
     Column("where", "Paper", readers="programs"),
-    Column("item", "Item", help="The row of the paper's table, or the curve of its figure."),
+    Column("item", "Item", help=_ITEM, wrap=True),
     *columns(measure="Measure"),
     Column("at", "At", 0, align="right", help="Place on the x axis of the paper's figure."),
     Column("paper", "Paper", 3, "right", "The published number."),
