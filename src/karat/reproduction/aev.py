@@ -19,7 +19,7 @@ from karat.meta.plane.predictions import PAPER, Published, Region, predicted
 from karat.meta.plane.study import PlaneStudy, Verdict, study_plane
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.requests import Request, places
+from karat.reproduction.requests import Request, described, places
 from karat.reproduction.results import (
     Conclusion,
     Difference,
@@ -73,7 +73,7 @@ class Plane(NamedTuple):
     counterpart: Counterpart
     study: PlaneStudy
     size: str
-    """Systems and segments of the counterpart, in words."""
+    """The counterpart in words."""
 
     @property
     def fit(self) -> PlaneFit:
@@ -127,6 +127,7 @@ def _resamples(request: Request) -> int:
 
 def _plane(one: Counterpart, request: Request) -> Plane:
     evalset = request.evalset(one.evalset)
+    size = described(evalset)
     if one.flooded:
         evalset = flood(evalset, Flood(one.dimension, seed=request.seed)).evalset
     published = next(table for table in PAPER if table.number == one.table)
@@ -144,16 +145,12 @@ def _plane(one: Counterpart, request: Request) -> Plane:
         threads=request.threads,
         progress=request.progress,
     )
-    return Plane(published, one, study, _said(evalset))
+    return Plane(published, one, study, size)
 
 
 def _first(evalset: EvalSet) -> tuple[int, ...]:
     """Return the number of the first reference: the paper uses one of several."""
     return (1,) if any(len(group) > 1 for group in evalset.references) else ()
-
-
-def _said(evalset: EvalSet) -> str:
-    return f"{len(evalset.systems)} systems, {len(evalset):,} segments"
 
 
 # ------------------------------------------------------------------------------------ numbers
@@ -210,7 +207,7 @@ def _spread(found: Verdict) -> str:
 
 def _difference(plane: Plane) -> Difference:
     theirs = f"{plane.published.what}, judged for {plane.published.guideline}"
-    ours = f"{plane.counterpart.name}: {plane.size}, {plane.counterpart.dimension}"
+    ours = f"{plane.data}; {plane.size}"
     return Difference(f"data of {plane.where}", theirs, ours)
 
 

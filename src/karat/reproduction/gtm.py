@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from karat.evalset.loading import KNOWN
-from karat.evalset.sets import EvalSet
 from karat.meta.documents.reliability import (
     ReliabilityCurves,
     fitting_lengths,
@@ -19,7 +18,7 @@ from karat.meta.documents.reliability import (
     reliability,
 )
 from karat.metrics.matching import GTM
-from karat.reproduction.requests import Request, places
+from karat.reproduction.requests import Request, described, places
 from karat.reproduction.results import (
     Conclusion,
     Difference,
@@ -67,7 +66,7 @@ class Curves(NamedTuple):
     named: dict[str, str]
     """Name in the paper -> metric."""
     size: str
-    """Systems, segments and references, in words."""
+    """The set in words."""
 
     @property
     def data(self) -> str:
@@ -141,13 +140,7 @@ def _curves(one: Counterpart, request: Request) -> Curves:
         progress=request.progress,
     )
     names = dict(zip(named, found.asked.metrics, strict=True))
-    return Curves(one, found, names, _said(evalset))
-
-
-def _said(evalset: EvalSet) -> str:
-    have = min(map(len, evalset.references))
-    references = f"{have} reference{'s' * (have != 1)}"
-    return f"{len(evalset.systems)} systems, {len(evalset):,} segments, {references}"
+    return Curves(one, found, names, described(evalset))
 
 
 # ------------------------------------------------------------------------------------ numbers
@@ -211,7 +204,7 @@ def _order(one: Curves) -> Conclusion:
     names = ("F", "recall", "precision", "BLEU")
     means = [one.mean(name) for name in names]
     falling = all(a > b for a, b in pairwise(means))
-    said = ", ".join(f"{name} {value:.3f}" for name, value in zip(names, means, strict=True))
+    said = ", ".join(f"{name} {value:.4f}" for name, value in zip(names, means, strict=True))
     claim = "F is more reliable than recall, recall than precision, precision than BLEU."
     return _conclusion(one, claim, falling, f"means over lengths: {said}")
 
@@ -247,7 +240,7 @@ def _one_against_three(one: Curves) -> Conclusion:
 
 def _difference(one: Curves) -> Difference:
     paper = "2 systems, 728 Arabic sentences, 4 references, adequacy from 1 to 5"
-    return Difference("data", paper, f"{one.data}: {one.size}, {one.counterpart.adequacy}")
+    return Difference("data", paper, f"{one.data}: {one.counterpart.adequacy}; {one.size}")
 
 
 def _differs(request: Request) -> Iterator[Difference]:

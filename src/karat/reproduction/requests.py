@@ -97,6 +97,11 @@ class Request(NamedTuple):
         )
 
 
+def described(evalset: EvalSet) -> str:
+    """Return a known set in words: its kind and its size."""
+    return f"{KNOWN[evalset.name].about}; {len(evalset):,} segments"
+
+
 def places(*known: KnownSet) -> list[str]:
     """Return the places of known sets in a data folder."""
     return [one.place for one in known]

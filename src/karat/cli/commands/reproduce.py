@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.parameters import flag, option, path
-from karat.cli.show import check_output, show
+from karat.cli.show import check_beside, show
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -48,7 +48,7 @@ def command(name: str, format: str, output: str | None, **settings: Any) -> None
     """
     from karat.reproduction.papers import reproduce
 
-    check_output(output)
+    check_beside(output, settings["data"] or "")
     with Bar() as progress:
         found = reproduce(name, progress=progress, **settings)
     show(found.document(options.command_line()), format, output)
