@@ -25,7 +25,7 @@ import pytest
 import karat as kt
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SKIP = "<!-- test: skip -->"
 SHELLS = {"console", "sh"}
 ANYTHING = {"…", "..."}

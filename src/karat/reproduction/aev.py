@@ -227,7 +227,10 @@ def _remarks(planes: list[Plane]) -> Iterator[str]:
     if missing:
         tables = f"Table{'s' * (len(missing) > 1)} {', '.join(missing)}"
         yield f"{tables}: no counterpart in these data."
-    yield "A dash in the paper's column is a row of the paper that cannot be read in our copy."
+    yield (
+        "A dash in the paper's column: the paper has no such number, or its row cannot be read in "
+        "our copy."
+    )
     yield (
         "A region holds or fails if the interval of its difference from the rest leaves out 0; "
         "else the data cannot decide. The best of 44 cells is judged by its value alone."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.catalogue import VARIABLE, GivenPath, KnownSet
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
@@ -60,9 +60,11 @@ def data_folder(given: GivenPath | None) -> DataFolder:
     """Return the folder that was named, or else the one that KARAT_DATA names."""
     if given == BUNDLED:
         return DataFolder()
-    named = given or os.environ.get(VARIABLE)
-    if not named:
+    named = os.environ.get(VARIABLE) if given is None else given
+    if named is None or named == "":
         return DataFolder()
+    if not isinstance(named, str | os.PathLike):
+        raise InputError(f"data={quoted(named)}: expected a folder, or {quoted(BUNDLED)}")
     if not Path(named).is_dir():
         found = f"{os.fspath(named)}: no such folder"
         raise InputError(f"{found}; expected a data folder, or {BUNDLED} for the bundled data")
