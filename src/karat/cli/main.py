@@ -36,7 +36,7 @@ COMMANDS = {
     **declared("commands"),
     "reproduce": (
         "karat.cli.commands.reproduce",
-        "Make a paper's main table again, beside the published numbers.",
+        "Make a paper's main table again and compare it.",
     ),
     "metrics": ("karat.cli.commands.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.commands.demo", "Run a comparison on bundled texts and write a report."),
