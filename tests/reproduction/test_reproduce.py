@@ -270,6 +270,24 @@ def test_others_can_add_a_paper(registered: None) -> None:
     assert len(found.to_pandas()) == 5
 
 
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda request: 5, "the reproduction of odd returned 5, expected a karat.Reproduction"),
+        (lambda request: 1 / 0, "the reproduction of odd failed: ZeroDivisionError"),
+    ],
+)
+def test_what_others_do_wrong_is_one_sentence(
+    function: Callable[[Request], kt.Reproduction], said: str
+) -> None:
+    kt.register(function, "reproductions", "odd")
+    try:
+        with pytest.raises(kt.InputError, match=re.escape(said)):
+            kt.reproduce("odd")
+    finally:
+        del declared("reproductions")["odd"]
+
+
 def test_numbers_of_one_measure_are_drawn_against_the_papers() -> None:
     (figure,) = made(Request(DataFolder())).document().figures
     assert figure.title == "r: the paper and here"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from karat.evalset.catalogue import GivenPath
 from karat.progress import Progress, silent
-from karat.registry import Registry, check_that
+from karat.registry import Registry, call, check_that, returned
 from karat.reproduction.requests import Request, data_folder
 from karat.reproduction.results import Reproduction
 from karat.stats.resampling import SEED
@@ -40,5 +40,7 @@ def reproduce(
             or with `"bundled"`, the small bundled data are used.
         full: use the settings that take long.
     """
-    found = REPRODUCTIONS[name]
-    return found(Request(data_folder(data), full, seed, threads, progress))
+    function = REPRODUCTIONS[name]
+    request = Request(data_folder(data), full, seed, threads, progress)
+    wanted = returned(Reproduction, "a karat.Reproduction")
+    return call(f"the reproduction of {name}", function, lambda: function(request), wanted)
