@@ -213,7 +213,7 @@ def _difference(plane: Plane) -> Difference:
 
 _DIFFERS = (
     Difference("stop words", "626 words, never published", "Karat's English list"),
-    Difference("case", "not said", "lower case"),
+    Difference("case", "not said", "lower case, which decides much: docs/PLANE.md"),
     Difference(
         "wordiness penalty", "as printed, it punishes any length", "the corrected form, W = 2"
     ),

@@ -43,4 +43,7 @@ def reproduce(
     function = REPRODUCTIONS[name]
     request = Request(data_folder(data), full, seed, threads, progress)
     wanted = returned(Reproduction, "a karat.Reproduction")
-    return call(f"the reproduction of {name}", function, lambda: function(request), wanted)
+    found: Reproduction = call(
+        f"the reproduction of {name}", function, lambda: function(request), wanted
+    )
+    return found
