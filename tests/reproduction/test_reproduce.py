@@ -291,7 +291,7 @@ def test_what_others_do_wrong_is_one_sentence(
 def test_numbers_of_one_measure_are_drawn_against_the_papers() -> None:
     (figure,) = made(Request(DataFolder())).document().figures
     assert figure.title == "r: the paper and here"
-    assert figure.drawing.points[4][:3] == (0.4, 0.2, "Table 1, row 4")
+    assert figure.drawing.points[4][:3] == (0.4, 0.2, "row 4")
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")

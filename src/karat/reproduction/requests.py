@@ -101,7 +101,8 @@ class Request(NamedTuple):
 
 def described(evalset: EvalSet) -> str:
     """Return a known set in words: its kind and its size."""
-    return f"{KNOWN[evalset.name].about}; {len(evalset):,} segments"
+    about = KNOWN[evalset.name].about
+    return about if "segments" in about else f"{about}; {len(evalset):,} segments"
 
 
 def places(*known: KnownSet) -> list[str]:

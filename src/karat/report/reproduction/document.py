@@ -77,7 +77,7 @@ def _charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
     for measure in dict.fromkeys(row.measure for row in rows):
         own = [row for row in rows if row.measure == measure]
         points = [
-            Point(row.paper, row.ours, f"{row.where}, {row.item}", row.data, row.low, row.high)
+            Point(row.paper, row.ours, row.item, f"{row.where} ({row.data})", row.low, row.high)
             for row in own
             if row.paper is not None
         ]
