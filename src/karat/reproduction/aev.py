@@ -38,7 +38,7 @@ CORNERS = (PlaneCell(0.0, 1), PlaneCell(1.0, 1), PlaneCell(0.0, 4), PlaneCell(1.
 PAPER_BLEU = {1: 78.52, 2: 83.91}
 """Section 4.1: R^2 of BLEU with one reference in percent, by table."""
 MEASURE = "R^2 %"
-RESAMPLES, RESAMPLES_IN_FULL = 200, 1000
+RESAMPLES = 1000
 
 
 class Counterpart(NamedTuple):
@@ -114,15 +114,11 @@ def reproduce_aev(request: Request) -> Reproduction:
         rows=tuple(row for plane in planes for row in _numbers(plane)),
         conclusions=tuple(one for plane in planes for one in _conclusions(plane)),
         differs=(*map(_difference, planes), *_DIFFERS),
-        settings={**request.settings, "metric": FAMILY, "resamples": _resamples(request)},
+        settings={**request.settings, "metric": FAMILY, "resamples": RESAMPLES},
         signatures=dict(pair for plane in planes for pair in plane.study.signatures.items()),
         invented="" if here else "The judgements of the bundled set are invented.",
         remarks=tuple(_remarks(planes)),
     )
-
-
-def _resamples(request: Request) -> int:
-    return RESAMPLES_IN_FULL if request.full else RESAMPLES
 
 
 def _plane(one: Counterpart, request: Request) -> Plane:
@@ -139,7 +135,7 @@ def _plane(one: Counterpart, request: Request) -> Plane:
         references=_first(evalset),
         beside=(BLEU,),
         region=predicted(published.task, published.guideline),
-        resamples=_resamples(request),
+        resamples=RESAMPLES,
         splits=0,
         seed=request.seed,
         threads=request.threads,
@@ -206,7 +202,7 @@ def _spread(found: Verdict) -> str:
 
 
 def _difference(plane: Plane) -> Difference:
-    theirs = f"{plane.published.what}, judged for {plane.published.guideline}"
+    theirs = f"{plane.published.what}; guideline: {plane.published.guideline}"
     ours = f"{plane.data}; {plane.size}"
     return Difference(f"data of {plane.where}", theirs, ours)
 

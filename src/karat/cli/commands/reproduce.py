@@ -27,11 +27,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     path,
     metavar="FOLDER",
 )
-@flag(
-    "--full",
-    "Use the settings that take long: more resamples (aev), all lengths and exact matching "
-    "(gtm), both sets (nuggeteer).",
-)
+@flag("--full", "Use all that takes long: all lengths (gtm), both sets (nuggeteer).")
 @options.seed
 @options.output
 @options.threads
