@@ -24,6 +24,7 @@ KINDS = {
     "tokenizers": "tokeniser",
     "stemmers": "stemmer",
     "renderers": "format",
+    "reproductions": "paper",
 }
 """Kind -> what one of it is called."""
 MODULE = """
@@ -145,6 +146,7 @@ USES = {
     "classifiers": "kt.score_nuggets(kt.load_nuggets('demo-nuggets'), classifier={!r})",
     "tokenizers": "kt.tokenize(['a'], tok={!r})",
     "stemmers": "kt.tokenize(['a'], stem={!r})",
+    "reproductions": "kt.reproduce({!r})",
     "renderers": "kt.list_metrics('bleu').document() and "
     "__import__('karat.report.render.renderers').report.render.renderers.render(None, {!r})",
 }

@@ -31,7 +31,7 @@ LAYERS = (
     ("scoring", "ranked_segments"),
     ("comparison", "explanation"),
     ("arrow", "meta"),
-    ("gating",),
+    ("gating", "reproduction"),
     ("api",),
     ("pandas", "polars"),
     ("report",),

@@ -143,6 +143,8 @@ from karat.realize.model import open_realizer as open_realizer
 from karat.realize.model import train_realizer as train_realizer
 from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
+from karat.reproduction.papers import reproduce as reproduce
+from karat.reproduction.results import Reproduction as Reproduction
 from karat.scoring import Scoring as Scoring
 from karat.scoring import WideScores as WideScores
 from karat.settings import Named as Named

@@ -23,6 +23,11 @@ DECLARED = {
         "pem": "karat.paraphrase.pem.pem_metric:PEMMetric",
         "pivot_f1": "karat.paraphrase.pem.pivot_metric:PivotF1",
     },
+    "reproductions": {
+        "fergus": "karat.realize.reproduction:reproduce_fergus",
+        "pem": "karat.paraphrase.reproduction.paper:reproduce_pem",
+        "nuggeteer": "karat.nuggets.reproduction:reproduce_nuggeteer",
+    },
     "sources": {"nuggets": "karat.nuggets.source:NUGGETS"},
     "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {

@@ -195,6 +195,7 @@ KINDS = {
     "engines": "karat.arrow.engines:ENGINES",
     "table_formats": "karat.arrow.pieces:TABLE_FORMATS",
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
+    "reproductions": "karat.reproduction.papers:REPRODUCTIONS",
     "sources": "karat.gating.sources:SOURCES",
     "tokenizers": "karat.text.tokenizers:REGISTRY",
     "stemmers": "karat.text.stemmers:stemmers",

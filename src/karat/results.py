@@ -43,6 +43,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.judges:judges_document",
         "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
+        "Reproduction": "karat.report.reproduction.document:reproduction_document",
         "SegmentExplanations": "karat.report.documents.explanations:explanations_document",
     },
 )

@@ -110,6 +110,11 @@ gate atlas.txt -r ref1.txt -m chrf -m gtm -m ter -b gate.tsv --update --texts
 gate beacon.txt -r ref1.txt -b gate.tsv --max-drop 20 --min-score chrf=50 --examples 2 -f json
 gate heron --key demo-nuggets -m f -m A -b nuggets.tsv --update
 gate heron --key demo-nuggets -b nuggets.tsv --no-loss -f json
+reproduce aev -f json
+reproduce gtm -f json
+reproduce fergus -f json
+reproduce nuggeteer -f json
+reproduce pem -f json
 """
 LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
 WRITTEN = (  # compared, too: files, and folders with all that is in them
@@ -118,7 +123,7 @@ WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml"),
 )
 TIMES = re.compile(r', "speed": [^,}]+|in [0-9]+ s of processor time')  # never the same twice
-TRAINED = ("paraphrase evaluate", "paraphrase train", "--model pem.npz", "pem.npz")
+TRAINED = ("paraphrase evaluate", "reproduce pem", "paraphrase train", "--model pem.npz", "pem.npz")
 """What depends on the installed scikit-learn: compared between processors, not kept in files."""
 EXEMPT = {
     "completion": "prints no number",

@@ -34,6 +34,10 @@ COMMANDS = {
     "plane": ("karat.cli.commands.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
     **declared("commands"),
+    "reproduce": (
+        "karat.cli.commands.reproduce",
+        "Make a paper's main table again and compare it.",
+    ),
     "metrics": ("karat.cli.commands.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.commands.demo", "Run a comparison on bundled texts and write a report."),
     "completion": ("karat.cli.commands.completion", "Print a shell's completion script."),

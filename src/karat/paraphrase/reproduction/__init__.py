@@ -1,0 +1,1 @@
+"""The tables of the PEM paper, made again."""

@@ -1,0 +1,233 @@
+"""Soricut and Brill 2004, Tables 1 to 6: which member of AEv agrees with which human scores.
+
+A table is a plane of R^2 between human and metric scores of systems. Our planes are those of
+public sets with the nearest task and guideline; docs/PLANE.md argues for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from karat.evalset.flooding import Flood, flood
+from karat.evalset.loading import KNOWN
+from karat.evalset.sets import EvalSet
+from karat.meta.plane.beside import BesideRow
+from karat.meta.plane.cells import PlaneCell
+from karat.meta.plane.fit import PlaneFit, PlaneRow
+from karat.meta.plane.predictions import PAPER, Published, Region, predicted
+from karat.meta.plane.study import PlaneStudy, Verdict, study_plane
+from karat.metrics.names import metric
+from karat.metrics.ngram import AEv
+from karat.reproduction.requests import Request, described, places
+from karat.reproduction.results import (
+    Conclusion,
+    Difference,
+    ReproducedNumber,
+    Reproduction,
+    judged,
+)
+
+CITATION = (
+    "Soricut and Brill 2004, A Unified Framework for Automatic Evaluation using N-gram "
+    "Co-Occurrence Statistics"
+)
+FAMILY = "aev:preset=paper,case=lower"
+BLEU = "bleu:case=lower"
+CORNERS = (PlaneCell(0.0, 1), PlaneCell(1.0, 1), PlaneCell(0.0, 4), PlaneCell(1.0, 4))
+PAPER_BLEU = {1: 78.52, 2: 83.91}
+"""Section 4.1: R^2 of BLEU with one reference in percent, by table."""
+MEASURE = "R^2 %"
+RESAMPLES = 1000
+
+
+class Counterpart(NamedTuple):
+    """The set and dimension that stand for those of a table."""
+
+    table: int
+    evalset: str
+    dimension: str
+    flooded: bool = False
+
+    @property
+    def name(self) -> str:
+        """The set, with what was done to it."""
+        return f"flooded {self.evalset}" if self.flooded else self.evalset
+
+
+REAL = (
+    Counterpart(1, "ted-zhen", "fluency"),
+    Counterpart(2, "ted-zhen", "accuracy"),
+    Counterpart(3, "realsumm", "coverage"),
+    Counterpart(5, "rag24", "all"),
+    Counterpart(6, "rag24", "all", flooded=True),
+)
+DEMO = (Counterpart(1, "demo", "fluency"), Counterpart(2, "demo", "adequacy"))
+"""The bundled set has judgements of both kinds for translations alone."""
+
+
+class Plane(NamedTuple):
+    """A table of the paper and its counterpart here."""
+
+    published: Published
+    counterpart: Counterpart
+    study: PlaneStudy
+    size: str
+    """The counterpart in words."""
+
+    @property
+    def fit(self) -> PlaneFit:
+        """R^2 of all cells."""
+        return self.study.fits[0]
+
+    @property
+    def region(self) -> Region:
+        """What the paper predicts."""
+        return predicted(self.published.task, self.published.guideline)
+
+    @property
+    def where(self) -> str:
+        """The number of the table."""
+        return f"Table {self.published.number}"
+
+    @property
+    def item(self) -> str:
+        """The task and the guideline."""
+        return f"{self.published.task}, {self.published.guideline}"
+
+    @property
+    def data(self) -> str:
+        """The set and the dimension."""
+        return f"{self.counterpart.name}: {self.counterpart.dimension}"
+
+
+def reproduce_aev(request: Request) -> Reproduction:
+    """Fit the plane of each table on its counterpart."""
+    sets = dict.fromkeys(one.evalset for one in REAL)
+    here = request.data.any_of(places(*(KNOWN[name] for name in sets)))
+    wanted = [one for one in REAL if KNOWN[one.evalset].place in here] or DEMO
+    planes = [_plane(one, request) for one in wanted]
+    return Reproduction(
+        name="aev",
+        paper=CITATION,
+        data=tuple(dict.fromkeys(plane.counterpart.name for plane in planes)),
+        rows=tuple(row for plane in planes for row in _numbers(plane)),
+        conclusions=tuple(one for plane in planes for one in _conclusions(plane)),
+        differs=(*map(_difference, planes), *_DIFFERS),
+        settings={**request.settings, "metric": FAMILY, "resamples": RESAMPLES},
+        signatures=dict(pair for plane in planes for pair in plane.study.signatures.items()),
+        invented="" if here else "The judgements of the bundled set are invented.",
+        remarks=tuple(_remarks(planes)),
+    )
+
+
+def _plane(one: Counterpart, request: Request) -> Plane:
+    evalset = request.evalset(one.evalset)
+    size = described(evalset)
+    if one.flooded:
+        evalset = flood(evalset, Flood(one.dimension, seed=request.seed)).evalset
+    published = next(table for table in PAPER if table.number == one.table)
+    family = metric(FAMILY)
+    study = study_plane(
+        evalset,
+        family if isinstance(family, AEv) else None,
+        [one.dimension],
+        references=_first(evalset),
+        beside=(BLEU,),
+        region=predicted(published.task, published.guideline),
+        resamples=RESAMPLES,
+        splits=0,
+        seed=request.seed,
+        threads=request.threads,
+        progress=request.progress,
+    )
+    return Plane(published, one, study, size)
+
+
+def _first(evalset: EvalSet) -> tuple[int, ...]:
+    """Return the number of the first reference: the paper uses one of several."""
+    return (1,) if any(len(group) > 1 for group in evalset.references) else ()
+
+
+# ------------------------------------------------------------------------------------ numbers
+
+
+def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
+    best = PlaneCell(*plane.published.best[:2])
+    for cell in dict.fromkeys((*CORNERS, best)):
+        yield _number(plane, str(cell), _published(plane.published, cell), plane.fit.row(cell))
+    top = plane.fit.maximum
+    if top is not None:
+        found = _number(plane, "best cell", plane.published.best[2], plane.fit.row(top))
+        yield found._replace(detail=f"{best} in the paper, {top} here")
+    yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.beside[0])
+
+
+def _number(
+    plane: Plane, item: str, paper: float | None, row: PlaneRow | BesideRow
+) -> ReproducedNumber:
+    where, said = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
+    ours, low, high = (100 * value for value in (row.r2, row.low, row.high))
+    return ReproducedNumber(where, item, MEASURE, paper, ours, plane.data, low, high, detail=said)
+
+
+def _published(table: Published, cell: PlaneCell) -> float | None:
+    """Return a number of the paper; None in rows that cannot be read."""
+    if (cell.alpha, cell.n) == table.best[:2]:
+        return table.best[2]
+    row = table.rows.get(cell.n)
+    return None if row is None else row[round(10 * cell.alpha)]
+
+
+# -------------------------------------------------------------------------------- conclusions
+
+
+def _conclusions(plane: Plane) -> Iterator[Conclusion]:
+    region, found = plane.region, plane.study.verdicts[0]
+    claim = f"The predicted region ({region}) agrees better than the rest of the plane."
+    where = plane.where
+    yield Conclusion(where, claim, found.words, _spread(found), plane.data)
+    top = plane.fit.maximum
+    inside = top is not None and region.holds(*top)
+    said = "no cell agrees" if top is None else f"{top}, {100 * plane.fit.row(top).r2:.1f}%"
+    yield Conclusion(where, "The best cell lies there.", judged(inside), said, plane.data)
+
+
+def _spread(found: Verdict) -> str:
+    means = f"mean R^2 {100 * found.inside:.1f}% there, {100 * found.outside:.1f}% elsewhere"
+    return f"{means}; difference {100 * found.low:.1f} to {100 * found.high:.1f}"
+
+
+# -------------------------------------------------------------------------------- differences
+
+
+def _difference(plane: Plane) -> Difference:
+    theirs = f"{plane.published.what}; guideline: {plane.published.guideline}"
+    ours = f"{plane.data}; {plane.size}"
+    return Difference(f"data of {plane.where}", theirs, ours)
+
+
+_DIFFERS = (
+    Difference("stop words", "626 words, never published", "Karat's English list"),
+    Difference("case", "not said", "lower case, which decides much: docs/PLANE.md"),
+    Difference(
+        "wordiness penalty", "as printed, it punishes any length", "the corrected form, W = 2"
+    ),
+    Difference("intervals", "none", "95% bootstrap over systems and segments"),
+)
+
+
+def _remarks(planes: list[Plane]) -> Iterator[str]:
+    known = {plane.published.number for plane in planes}
+    missing = [str(table.number) for table in PAPER if table.number not in known]
+    if missing:
+        tables = f"Table{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        yield f"{tables}: no counterpart in these data."
+    yield (
+        "A dash in the paper's column: the paper has no such number, or its row cannot be read in "
+        "our copy."
+    )
+    yield (
+        "A region holds or fails if the interval of its difference from the rest leaves out 0; "
+        "else the data cannot decide. The best of 44 cells is judged by its value alone."
+    )

@@ -1,0 +1,103 @@
+"""A reproduction as data: published numbers beside ours, conclusions, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from karat.results import Result
+
+HOLDS, FAILS, UNDECIDABLE = "holds", "fails", "undecidable"
+
+
+class ReproducedNumber(NamedTuple):
+    """A number of the paper, and the same number here."""
+
+    where: str
+    """The paper's table, figure or section."""
+    item: str
+    """The row of the table, or the curve of the figure."""
+    measure: str
+    paper: float | None
+    """None where the paper prints no number."""
+    ours: float
+    data: str
+    low: float | None = None
+    high: float | None = None
+    """The ends of our interval, where there is one."""
+    at: float | None = None
+    """The place on the x axis of the paper's figure."""
+    detail: str = ""
+
+
+class Conclusion(NamedTuple):
+    """A conclusion of the paper, and whether it holds here."""
+
+    where: str
+    claim: str
+    verdict: str
+    """`holds`, `fails` or, by an interval, `undecidable`."""
+    evidence: str
+    data: str
+
+
+class Difference(NamedTuple):
+    """A way in which the experiment here differs from the paper's."""
+
+    what: str
+    paper: str
+    here: str
+
+
+def judged(holds: bool) -> str:
+    """Return the verdict of a comparison of values."""
+    return HOLDS if holds else FAILS
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Reproduction(Result):
+    """The main table or figure of a paper, made again on the data at hand."""
+
+    name: str
+    paper: str
+    """The authors, the year and the title."""
+    data: tuple[str, ...]
+    """The data sets that were used."""
+    rows: tuple[ReproducedNumber, ...]
+    conclusions: tuple[Conclusion, ...]
+    differs: tuple[Difference, ...]
+    settings: Mapping[str, object]
+    signatures: Mapping[str, str]
+    invented: str = ""
+    """What is invented in bundled data, in words; empty for real data."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def holding(self) -> int:
+        """The number of conclusions that hold."""
+        return sum(one.verdict == HOLDS for one in self.conclusions)
+
+    @property
+    def summary(self) -> str:
+        """The answer in a sentence or two."""
+        many = len(self.conclusions)
+        undecided = sum(one.verdict == UNDECIDABLE for one in self.conclusions)
+        left = f"; {undecided} cannot be decided" if undecided else ""
+        verb = "holds" if self.holding == 1 else "hold"
+        found = f"{self.holding} of {many} conclusions of the paper {verb}"
+        return f"{found} on {_listed(self.data)}{left}. {self.invented}".strip()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader of the numbers should know."""
+        return self.remarks
+
+    @property
+    def signature(self) -> str:
+        """The signatures of metrics and models, a line each."""
+        return "\n".join(self.signatures.values())
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,311 @@
+"""`karat reproduce` on bundled data: worked values, conclusions, JSON, bad input, pages."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, ask, faults
+
+import karat as kt
+from karat.meta.plane.cells import CELLS
+from karat.registry import declared
+from karat.reproduction.papers import REPRODUCTIONS
+from karat.reproduction.requests import DataFolder, Request
+from karat.reproduction.results import Conclusion, Difference, ReproducedNumber
+
+Called = Callable[..., subprocess.CompletedProcess[str]]
+NAMES = ("aev", "gtm", "fergus", "pem", "nuggeteer")
+
+
+@pytest.fixture(autouse=True)
+def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a data folder the bundled data are used."""
+    monkeypatch.delenv("KARAT_DATA", raising=False)
+
+
+def values(found: kt.Reproduction, where: str) -> dict[tuple[str, str], tuple[float | None, float]]:
+    """The paper's value and ours of a table, by item and measure."""
+    rows = [row for row in found.rows if row.where.startswith(where) and row.at is None]
+    return {(row.item, row.measure): (row.paper, round(row.ours, 4)) for row in rows}
+
+
+def test_the_five_papers_have_names() -> None:
+    assert tuple(REPRODUCTIONS) == NAMES
+
+
+def test_aev_sets_planes_of_the_demo_set_beside_tables_1_and_2() -> None:
+    found = kt.reproduce("aev")
+    assert found.summary == (
+        "0 of 4 conclusions of the paper hold on demo; 2 cannot be decided. The judgements of the "
+        "bundled set are invented."
+    )
+    fitted = kt.fit_plane(
+        "demo", "fluency", metric=kt.metric("aev:preset=paper,case=lower"), references=(1,)
+    )
+    ours = {str(cell): round(100 * fitted.row(cell).r2, 4) for cell in CELLS}
+    table = values(found, "Table 1")
+    paper = {"AEv(0,1)": 31.71, "AEv(1,1)": 64.99, "AEv(0,4)": 76.1, "AEv(1,4)": 78.87}
+    for cell, published in paper.items():
+        assert table[cell, "R^2 %"] == (published, ours[cell])
+    assert table["BLEU", "R^2 %"][0] == 78.52
+    assert [row.detail for row in found.rows if row.item == "best cell"] == [
+        "AEv(1,3) in the paper, AEv(0,4) here",
+        "AEv(0,4) in the paper, AEv(1,2) here",
+    ]
+    illegible = values(found, "Table 2")["AEv(0,1)", "R^2 %"]
+    assert illegible[0] is None
+
+
+def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
+    found = kt.reproduce("gtm")
+    assert values(found, "Figure 1") == {("unigrams", "match size"): (7.0, 7.0)}
+    assert values(found, "Figure 2") == {("three references", "hits that count"): (5.0, 5.0)}
+    curves = kt.reliability(
+        "demo",
+        "adequacy",
+        metrics="gtm:e=2,cap=whole,tok=13a,case=lower",
+        lengths=(1, 2),
+        references=(3,),
+        statistics=("spearman",),
+        documents="joined",
+        repeats=5,
+    )
+    drawn = [row for row in found.rows if row.item == "F, 3 references"]
+    assert [(row.at, row.ours) for row in drawn] == [(r.length, r.value) for r in curves.rows]
+    assert [one.verdict for one in found.conclusions] == [
+        *("fails", "fails", "holds", "holds", "fails")
+    ]
+    assert [figure.title for figure in found.document().figures] == ["Figure 3: demo: adequacy"]
+
+
+def test_fergus_makes_the_papers_example_and_beats_its_baseline() -> None:
+    found = kt.reproduce("fergus")
+    assert values(found, "section 3.2") == {
+        ("simple", "accuracy"): (0.44, 0.4444),
+        ("generation", "accuracy"): (0.56, 0.5556),
+        ("simple tree", "accuracy"): (0.33, 0.3333),
+        ("generation tree", "accuracy"): (0.67, 0.6667),
+    }
+    table = values(found, "Table 1")
+    assert table["supertags: simple tree", "accuracy"][0] == 0.657
+    assert table["LR, random trees: simple", "accuracy"][0] == 0.412
+    assert [one.verdict for one in found.conclusions] == ["holds", "holds"]
+    assert found.conclusions[1].evidence == "there was no cost estimate for the second phase ."
+    sizes = [(one.what, one.here) for one in found.differs[:2]]
+    assert sizes == [
+        ("training text", "the bundled treebank: 163 sentences, 1,553 words"),
+        ("test text", "19 sentences, 195 words"),
+    ]
+
+
+def test_pem_has_its_example_and_three_tables() -> None:
+    pytest.importorskip("sklearn")
+    found = kt.reproduce("pem")
+    assert values(found, "section 4.3") == {("pivot F1", "F1"): (0.38, 0.38)}
+    table = values(found, "Table 2")
+    assert table["adequacy and overall", "r, sentences"] == (0.7635, 0.7473)
+    assert table["dissimilarity and overall", "r, systems"] == (-0.3937, -0.0768)
+    assert values(found, "Table 1")["two judges, overall", "r, sentences"][1] == 0.9452
+    assert values(found, "Table 3")["PEM and human average", "r, sentences"][0] == 0.8073
+    assert found.summary.endswith("The paraphrases and judgements are invented.")
+
+
+def test_nuggeteer_has_tables_2_to_5() -> None:
+    found = kt.reproduce("nuggeteer")
+    evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
+    likely = {f"model {m.model.name}": round(m.model.log10, 4) for m in evaluated.found.models}
+    assert {item: ours for (item, _), (_, ours) in values(found, "Table 4").items()} == likely
+    assert values(found, "Table 2")["Nuggeteer, micro", "Kendall's tau"] == (0.858, 1.0)
+    (plain,) = [row.f for row in evaluated.judgements if row.what == "paper, default"]
+    assert values(found, "Table 5")["default settings", "F of decisions"] == (0.86, round(plain, 4))
+    assert {one.verdict for one in found.conclusions} == {"holds", "fails"}
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
+    first, again, other = (kt.reproduce("aev", seed=seed).rows for seed in (1, 1, 2))
+    assert first == again
+    assert [row.ours for row in first] == [row.ours for row in other]
+    assert [row.low for row in first] != [row.low for row in other]
+
+
+# --------------------------------------------------------------------------------- the command
+
+
+def test_json_has_rows_conclusions_and_differences(output: Callable[..., str]) -> None:
+    found = json.loads(output("reproduce", "fergus", "-f", "json"))
+    row = found["rows"][0]
+    assert {key: row[key] for key in ("where", "item", "measure", "paper", "data")} == {
+        "where": "section 3.2",
+        "item": "simple",
+        "measure": "accuracy",
+        "paper": 0.44,
+        "data": "the paper's example",
+    }
+    assert row["ours"] == 1 - 5 / 9
+    assert found["conclusions"][0]["verdict"] == "holds"
+    assert set(found["differs"][0]) == {"what", "paper", "here"}
+    assert found["notes"][0].startswith("2 of 2 conclusions of the paper hold")
+
+
+def test_bundled_data_are_asked_for_by_name(
+    output: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KARAT_DATA", str(tmp_path))
+    assert "the bundled treebank" in output("reproduce", "fergus", "--data", "bundled")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["fergs"], "paper 'fergs': expected one of aev, gtm, fergus, pem, nuggeteer; did you "
+         "mean fergus?"),
+        (["aev", "--data", "nowhere"], "nowhere: no such folder; expected a data folder, or "
+         "bundled for the bundled data"),
+        (["fergus", "--data", "empty"], "empty: expected treebank-ewt/en_ewt-ud-train.conllu and "
+         "treebank-ewt/en_ewt-ud-dev.conllu in this folder: name the data folder with --data, or "
+         "use the bundled data with --data bundled"),
+        (["gtm", "--data", "empty"], "empty: expected any of mt-believability, "),
+        (["pem", "--data", "empty"], "empty: expected mt-ted-zhen/mqm_ted_zhen.tsv and parallel-"),
+        (["nuggeteer", "--data", "empty"], "empty: expected any of nuggets-rag24/"),
+        (["aev", "--data", "empty", "-o", "page.xlsx"], "page.xlsx: reports are not written as"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(
+    called: Called, folder: Path, args: list[str], said: str
+) -> None:
+    (folder / "empty").mkdir()
+    before = sorted(folder.iterdir())
+    done = called("reproduce", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"karat: {said}")
+    assert done.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_the_folder_that_the_variable_names_must_hold_the_data(
+    called: Called, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KARAT_DATA", str(tmp_path))
+    done = called("reproduce", "aev")
+    assert done.returncode == 2
+    assert f"{tmp_path}: expected any of mt-ted-zhen/mqm_ted_zhen.tsv" in done.stderr
+
+
+def test_part_of_a_treebank_is_not_enough(called: Called, folder: Path) -> None:
+    (folder / "treebank-ewt").mkdir()
+    (folder / "treebank-ewt" / "en_ewt-ud-train.conllu").write_text("", "utf-8")
+    done = called("reproduce", "fergus", "--data", ".")
+    assert done.returncode == 2
+    assert "expected treebank-ewt/en_ewt-ud-dev.conllu in this folder" in done.stderr
+
+
+@pytest.mark.parametrize("data", [5, ["a"]])
+def test_data_must_be_a_folder(data: object) -> None:
+    with pytest.raises(kt.InputError, match=re.escape(f"data={data!r}: expected a folder")):
+        kt.reproduce("aev", data)  # type: ignore[arg-type]
+
+
+def test_a_name_must_be_one() -> None:
+    with pytest.raises(kt.InputError, match="paper 5: expected one of aev"):
+        kt.reproduce(5)  # type: ignore[arg-type]
+
+
+def test_a_stop_ends_the_work() -> None:
+    def stop(done: int, total: int, what: str) -> None:
+        raise kt.Interrupted("stopped")
+
+    for name in ("aev", "gtm", "fergus", "nuggeteer"):
+        with pytest.raises(kt.Interrupted):
+            kt.reproduce(name, progress=stop)
+
+
+def test_names_are_completed(karat: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    asked = {
+        "_KARAT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "karat reproduce ",
+        "COMP_CWORD": "2",
+    }
+    found = karat(env=asked).stdout.decode().split()
+    assert found == [f"plain,{name}" for name in NAMES]
+
+
+# ------------------------------------------------------------------------- results and plugins
+
+
+def made(request: Request) -> kt.Reproduction:
+    """A reproduction of nothing in particular."""
+    rows = [ReproducedNumber("Table 1", f"row {i}", "r", i / 10, i / 20, "x") for i in range(5)]
+    claims = [Conclusion("Table 1", "A claim.", "undecidable", "0.1", "x")]
+    return kt.Reproduction(
+        name="own",
+        paper="Somebody 2026, Something",
+        data=("x", "y", "z"),
+        rows=tuple(rows),
+        conclusions=tuple(claims),
+        differs=(Difference("data", "theirs", "ours"),),
+        settings=request.settings,
+        signatures={"m": "metric|karat"},
+    )
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    kt.register(made, "reproductions", "own")
+    yield
+    del declared("reproductions")["own"]
+
+
+def test_others_can_add_a_paper(registered: None) -> None:
+    found = kt.reproduce("own", seed=7)
+    assert found.settings == {"data": "bundled", "full": False, "seed": 7}
+    assert found.summary == (
+        "0 of 1 conclusions of the paper hold on x, y and z; 1 cannot be decided."
+    )
+    assert found.signature == "metric|karat"
+    assert len(found.to_pandas()) == 5
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda request: 5, "the reproduction of odd returned 5, expected a karat.Reproduction"),
+        (lambda request: 1 / 0, "the reproduction of odd failed: ZeroDivisionError"),
+    ],
+)
+def test_what_others_do_wrong_is_one_sentence(
+    function: Callable[[Request], kt.Reproduction], said: str
+) -> None:
+    kt.register(function, "reproductions", "odd")
+    try:
+        with pytest.raises(kt.InputError, match=re.escape(said)):
+            kt.reproduce("odd")
+    finally:
+        del declared("reproductions")["odd"]
+
+
+def test_numbers_of_one_measure_are_drawn_against_the_papers() -> None:
+    (figure,) = made(Request(DataFolder())).document().figures
+    assert figure.title == "r: the paper and here"
+    assert figure.drawing.points[4][:3] == (0.4, 0.2, "row 4")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+def test_the_page_opens(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    kt.reproduce("fergus").save(page)
+    assert faults(page) == []
+    seen = ask(
+        page,
+        "return {tables: document.querySelectorAll('table').length,"
+        "drawings: document.querySelectorAll('svg[role=img], figure svg').length,"
+        "text: document.body.innerText}",
+    )
+    assert seen["tables"] >= 3
+    assert seen["drawings"] >= 1
+    assert "Conclusions of the paper" in seen["text"]
+    assert "What differs" in seen["text"]

@@ -1,0 +1,98 @@
+"""`karat reproduce` on real data, cut so that each paper takes seconds."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+from karat.meta.plane.predictions import PAPER
+
+
+def linked(folder: Path, data: Path, *places: str) -> Path:
+    """A data folder that has some of the sets alone."""
+    for place in places:
+        if not (data / place).exists():
+            pytest.skip(f"KARAT_DATA has no {place}")
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).symlink_to(data / place)
+    return folder
+
+
+def cut(folder: Path, data: Path, place: str, blocks: int, between: str = "\n\n") -> None:
+    """Copy the first blocks of a file."""
+    if not (data / place).exists():
+        pytest.skip(f"KARAT_DATA has no {place}")
+    found = (data / place).read_text("utf-8").split(between)[:blocks]
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    (folder / place).write_text(between.join(found) + between, "utf-8")
+
+
+def test_aev_on_summaries_is_the_plane_of_the_documents(karat_data: Path, tmp_path: Path) -> None:
+    found = kt.reproduce("aev", linked(tmp_path, karat_data, "nuggets-realsumm"))
+    ours = {row.item: round(row.ours, 1) for row in found.rows}
+    assert ours == {
+        "AEv(0,1)": 77.8,
+        "AEv(1,1)": 4.7,
+        "AEv(0,4)": 73.6,
+        "AEv(1,4)": 0.0,
+        "best cell": 79.9,
+        "BLEU": 0.0,
+    }
+    assert [row.detail for row in found.rows if row.item == "AEv(1,1)"] == ["r is negative"]
+    assert [row.paper for row in found.rows[:4]] == [
+        row[place] for row in (PAPER[2].rows[1], PAPER[2].rows[4]) for place in (0, -1)
+    ]
+    assert [one.verdict for one in found.conclusions] == ["holds", "fails"]
+    assert "Tables 1, 2, 4, 5, 6: no counterpart in these data." in found.notes
+    assert found.invented == ""
+
+
+def test_gtm_on_translations(karat_data: Path, tmp_path: Path) -> None:
+    place = "mt-ted-zhen/mqm_ted_zhen.tsv"
+    found = kt.reproduce("gtm", linked(tmp_path, karat_data, place))
+    single = {row.item: round(row.ours, 3) for row in found.rows if row.at == 1}
+    assert single == {"F, 1 reference": 0.247, "BLEU, 1 reference": 0.085}
+    assert [one.verdict for one in found.conclusions] == ["holds", "fails", "holds"]
+    assert found.data == ("ted-zhen",)
+
+
+def test_fergus_on_part_of_a_treebank(karat_data: Path, tmp_path: Path) -> None:
+    for part, sentences in (("train", 1500), ("dev", 100)):
+        cut(tmp_path, karat_data, f"treebank-ewt/en_ewt-ud-{part}.conllu", sentences)
+    found = kt.reproduce("fergus", tmp_path)
+    assert found.conclusions[0].verdict == "holds"
+    assert (found.settings["trained"], found.settings["tested"]) == (1500, 100)
+    assert found.summary.endswith("on treebank-ewt.")
+
+
+def test_pem_on_translations(karat_data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    linked(tmp_path, karat_data, "mt-ted-zhen/mqm_ted_zhen.tsv")
+    place = "parallel-tatoeba-enzh/en-zh.tsv.gz"
+    (tmp_path / place).parent.mkdir()
+    with (
+        gzip.open(karat_data / place, "rt", encoding="utf-8") as whole,
+        gzip.open(tmp_path / place, "wt", encoding="utf-8") as part,
+    ):
+        part.writelines(islice(whole, 2000))
+    found = kt.reproduce("pem", tmp_path)
+    table = {(row.item, row.measure): row.ours for row in found.rows if row.where == "Table 2"}
+    assert round(table["adequacy and overall", "r, sentences"], 3) == 0.736
+    assert round(table["dissimilarity and overall", "r, systems"], 3) == -0.525
+    assert found.conclusions[2].verdict == "fails"
+    assert "Table 1" not in {row.where for row in found.rows}  # its set is not there
+
+
+def test_nuggeteer_on_some_topics(karat_data: Path, tmp_path: Path) -> None:
+    cut(tmp_path, karat_data, "nuggets-rag24/nugget_assignment.20241108.jl", 45, "\n")
+    found = kt.reproduce("nuggeteer", tmp_path)
+    assert found.data == ("rag24",)
+    order = [row.ours for row in found.rows if row.where == "Table 4"]
+    assert order[0] < order[1] < order[3]
+    assert {row.where for row in found.rows} == {
+        *("Table 2", "Table 3", "Table 4", "Table 5", "Figure 5")
+    }
