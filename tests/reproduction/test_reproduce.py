@@ -149,7 +149,7 @@ def test_json_has_rows_conclusions_and_differences(output: Callable[..., str]) -
     assert row["ours"] == 1 - 5 / 9
     assert found["conclusions"][0]["verdict"] == "holds"
     assert set(found["differs"][0]) == {"what", "paper", "here"}
-    assert found["notes"][0].startswith("2 of 2 conclusions of the paper hold")
+    assert found["summary"].startswith("2 of 2 conclusions of the paper hold")
 
 
 def test_bundled_data_are_asked_for_by_name(

@@ -25,6 +25,7 @@ FORMATS = {
 """Kind -> heading and first sentence, on the page of formats."""
 NAMES = {
     "statistics": ("Statistics", "What `karat meta --statistic` takes."),
+    "reproductions": ("Papers", "What `karat reproduce` takes."),
     "levels": ("Levels", "What `karat meta --level` takes: the points that are correlated."),
     "groupings": ("Groupings", "How `karat plane fit --by` groups segments."),
     "classifiers": ("Classifiers", "What `karat nuggets score --classifier` takes."),
