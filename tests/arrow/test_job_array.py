@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-PAGE = Path(__file__).parents[2] / "docs" / "TABLES.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "large-tables.md"
 
 
 def script() -> str:

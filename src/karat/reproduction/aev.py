@@ -1,7 +1,7 @@
 """Soricut and Brill 2004, Tables 1 to 6: which member of AEv agrees with which human scores.
 
 A table is a plane of R^2 between human and metric scores of systems. Our planes are those of
-public sets with the nearest task and guideline; docs/PLANE.md argues for each of them.
+public sets with the nearest task and guideline; docs/lab/plane.md argues for each of them.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def _difference(plane: Plane) -> Difference:
 
 _DIFFERS = (
     Difference("stop words", "626 words, never published", "Karat's English list"),
-    Difference("case", "not said", "lower case, which decides much: docs/PLANE.md"),
+    Difference("case", "not said", "lower case, which decides much: docs/lab/plane.md"),
     Difference(
         "wordiness penalty", "as printed, it punishes any length", "the corrected form, W = 2"
     ),

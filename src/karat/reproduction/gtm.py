@@ -39,7 +39,7 @@ SMOOTHED = "smoothed BLEU"
 LENGTHS = (1, 2, 5, 10, 25)
 WORDS = "tok=13a,case=lower"
 GREEDY = "gtm:e=2,cap=whole"
-"""The exact search (`gtm:preset=paper`) takes long on joined texts; see docs/RELIABILITY.md."""
+"""The exact search (`gtm:preset=paper`) takes long on joined texts; see docs/lab/reliability.md."""
 REPEATS, REPEATS_IN_FULL = 5, 10
 COMBINATIONS, COMBINATIONS_IN_FULL = 6, 20
 
