@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "PARAPHRASE.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "paraphrases.md"
 PHRASES = [
     ("the house", "la maison", 3),
     ("the house", "la maison", 2),
