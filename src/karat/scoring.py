@@ -19,6 +19,7 @@ from karat.metrics.names import metric
 from karat.metrics.outputs import SegmentNames
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import renamed
 from karat.stats.buckets import (
     CellSums,
     as_buckets,
@@ -207,12 +208,13 @@ class Scoring(Results[ScoreRow]):
         return super().__repr__().replace(";", f", {kept:,} segment scores;" if kept else ";", 1)
 
 
+@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str,
     references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
-    bootstrap: int = 0,
+    resamples: int = 0,
     seed: int = SEED,
     buckets: int | None = None,
     segments: bool = False,
@@ -220,17 +222,17 @@ def score(
     progress: Progress = silent,
     signature: str = "karat",
 ) -> Scoring:
-    """Score systems; with `bootstrap` resamples also a 95% interval for each score.
+    """Score systems; with `resamples` above 0 also a 95% bootstrap interval for each.
 
     An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
     `buckets` groups segments for resampling (default: 4,096 above two million segments of all
     systems, else none). `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
     given = as_inputs(systems, references, metrics)
-    check_trials("bootstrap", bootstrap, 0)
+    check_trials("resamples", resamples, 0)
     check_form(signature)
-    drawn = Drawn.of(bootstrap, seed, given.outputs, buckets)
-    want = Wanted(rows=bootstrap > 0, values=segments, buckets=drawn.buckets)
+    drawn = Drawn.of(resamples, seed, given.outputs, buckets)
+    want = Wanted(rows=resamples > 0, values=segments, buckets=drawn.buckets)
     found = collect(given, want, threads, progress, drawn.fields)
     made = scored(found, given.references.number, drawn, signature, progress)
     return replace(made, texts=_texts(given.systems, given.references)) if segments else made

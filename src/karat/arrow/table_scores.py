@@ -32,6 +32,7 @@ from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, as_metrics
+from karat.settings import renamed
 from karat.stats.buckets import MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
@@ -39,18 +40,19 @@ from karat.storage.output import FilePath
 Metrics = Sequence[str | Metric] | str | Metric
 
 
+@renamed(bootstrap="resamples")
 def score_table(
     table: Any,
     metrics: Metrics = ("bleu",),
     *,
-    bootstrap: int = 0,
+    resamples: int = 0,
     seed: int = SEED,
     segments: bool = False,
     progress: Progress = silent,
     signature: str = "karat",
     **how: Any,
 ) -> Scoring:
-    """Score the systems of a table; with `bootstrap` resamples also 95% intervals.
+    """Score the systems of a table; with `resamples` above 0 also 95% bootstrap intervals.
 
     `table` is a file, several, a folder or a pattern (parquet, CSV, TSV, JSON lines), or a table in
     memory: a data frame, anything that speaks Arrow, a list of dictionaries. With `segments` the
@@ -62,10 +64,10 @@ def score_table(
     frame = as_frame(table)
     rows = RowScores() if segments and frame is not None else None
     by_ids = segments and frame is None
-    given, drawn = table if frame is None else frame, bootstrap > 0 or by_ids
+    given, drawn = table if frame is None else frame, resamples > 0 or by_ids
     found = measure_table(given, metrics, drawn=drawn, scores=rows, progress=progress, **how)
     told: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
-    made = found.score(bootstrap, segments=by_ids, **told)
+    made = found.score(resamples, segments=by_ids, **told)
     if rows is not None and frame is not None:
         return rows.added_to(made, frame, frame_columns(frame, _asked(how)))
     if not by_ids:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from karat.cli.command import Group
 from karat.cli.usage import refuse_numbers_after_flags
 from karat.errors import quoted
 
@@ -19,7 +20,7 @@ Listed = Mapping[str, tuple[str, str]]
 """Name, of one word or two -> module (with a `command`), and the line in the help of the group."""
 
 
-class Commands(click.Group):
+class Commands(Group):
     """A group that imports a command only to run it."""
 
     def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:

@@ -17,6 +17,7 @@ from karat.front.bars import shown
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, Systems
+from karat.settings import renamed
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences
 from karat.text.segments import Segments, Texts
@@ -26,6 +27,7 @@ Named = dict[str, Any]
 """The columns that were named, by their role."""
 
 
+@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str | Any,
     references: GivenReferences | None = None,
@@ -35,7 +37,7 @@ def score(
     reference: Columns = None,
     by: str | None = None,
     id: str | None = None,
-    bootstrap: int = 0,
+    resamples: int = 0,
     seed: int = SEED,
     buckets: int | None = None,
     segments: bool = False,
@@ -43,7 +45,7 @@ def score(
     progress: Progress | bool = silent,
     signature: str = "karat",
 ) -> Scoring:
-    """Score systems; with `bootstrap` resamples also a 95% interval for each score.
+    """Score systems; with `resamples` above 0 also a 95% bootstrap interval for each.
 
     `systems` are texts by system, or the texts of one, with `references`; or an evaluation set, or
     its name, which brings its own references: `score("demo", metrics=["bleu"])`; or a table.
@@ -59,7 +61,7 @@ def score(
     4,096 above two million segments of all systems, else none). `progress=True` shows a progress
     bar. `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
-    how: dict[str, Any] = {"bootstrap": bootstrap, "seed": seed, "buckets": buckets}
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
     how |= {"segments": segments, "threads": threads, "signature": signature}
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns)
@@ -94,13 +96,12 @@ def compare(
     """Compare systems with a baseline (the first, unless named).
 
     `systems`, `references` and the columns of a table are those of `score`; a comparison of the
-    systems of a column `by` needs `id`, too. `trials` are those of the test (default: 1000 for
-    bootstrap, 10000 for randomization); `resamples` (default 1000) are for the intervals of
-    `test="randomization"`: the bootstrap test's own trials serve for its intervals. `buckets`
-    groups segments for resampling (default: 4,096 above two million segments of all systems, else
-    none). `progress=True` shows a progress bar. `signature="sacrebleu"` signs BLEU, chrF and TER in
-    sacreBLEU's form. `examples` is the number of segments to keep on which each system differs most
-    from the baseline.
+    systems of a column `by` needs `id`, too. `resamples` (default 1000) is the number of bootstrap
+    resamples, for the intervals and for the bootstrap test; `trials` (default 10000) are those of
+    `test="randomization"`. `buckets` groups segments for resampling (default: 4,096 above two
+    million segments of all systems, else none). `progress=True` shows a progress bar.
+    `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the
+    number of segments to keep on which each system differs most from the baseline.
     """
     how: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
     how |= {"resamples": resamples, "buckets": buckets, "threads": threads}

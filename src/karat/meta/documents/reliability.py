@@ -31,6 +31,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import as_metrics
+from karat.settings import renamed
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
@@ -156,13 +157,14 @@ class ReliabilityCurves(Result):
         return "\n".join(self.signatures.values())
 
 
+@renamed(references="reference_counts")
 def reliability(
     given: EvalSet | GivenPath | ScoredSet,
     dimensions: str | Sequence[str] = (),
     *,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     lengths: Sequence[int] = (),
-    references: Sequence[int] = (),
+    reference_counts: Sequence[int] = (),
     statistics: Sequence[str] = ("pearson", "spearman"),
     documents: str = "summed",
     normalise: str = "none",
@@ -179,8 +181,8 @@ def reliability(
         dimensions: those to look at; all if none is named.
         metrics: by name, for a set that is to be scored.
         lengths: segments in a document; by default 1 to 25, as far as 4 documents are left.
-        references: how many of the references are used, such as `(1, 2, 3)`: all combinations of
-            so many or, if there are more than `combinations`, some; by default all references.
+        reference_counts: numbers of references to use, such as `(1, 2, 3)`: all combinations of
+            that many, or `combinations` of them if there are more; by default all references.
         statistics: of the documents of all systems.
         documents: `summed` statistics of segments, or `joined` texts, as in the paper.
         repeats: shuffles of the segments, for each combination of references.
@@ -194,7 +196,7 @@ def reliability(
         metrics=tuple(map(str, chosen)),
         dimensions=evalset.chosen_dimensions(named),
         lengths=tuple(lengths) or fitting_lengths(len(evalset)),
-        references=tuple(references) or (references_of(evalset),),
+        references=tuple(reference_counts) or (references_of(evalset),),
         statistics=tuple(statistics),
         documents=documents,
         normalise=normalise,
