@@ -113,7 +113,7 @@ def test_sort_alone_shows_all(called: Called) -> None:
     assert sorted(rows, key=lambda row: float(row["chrf"])) == rows
 
 
-@pytest.mark.parametrize("more", [("--segments",), ("--bootstrap", "5"), ("--signature-only",)])
+@pytest.mark.parametrize("more", [("--segments",), ("--resamples", "5"), ("--signature-only",)])
 def test_what_does_not_go_together(called: Called, more: tuple[str, ...]) -> None:
     done = called("score", "a.txt", "-r", "ref1.txt", "--worst", "2", *more)
     assert done.returncode == 2

@@ -39,9 +39,9 @@ def several(folder: Path) -> Path:
 
 COMMANDS = (
     ("meta", "set", "-m", "bleu", "--resamples", "0", "--trials", "0"),
-    ("plane", "fit", "set", "--resamples", "0", "--halves", "0"),
+    ("plane", "fit", "set", "--resamples", "0", "--splits", "0"),
     ("score", "--set", "set", "-m", "bleu"),
-    ("compare", "--set", "set", "-m", "bleu", "--trials", "5"),
+    ("compare", "--set", "set", "-m", "bleu", "--resamples", "5"),
     ("data", "judges", "set"),
     ("data", "check", "set"),
 )
@@ -96,7 +96,7 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
         (("meta", "set", "--option", "pair"), "--option pair: expected NAME=VALUE"),
         (
             ("score", "a.txt", "-r", "ref1.txt", *READ),
-            "--option is for the reader of a set: name the set with --set",
+            "--option is only for evaluation sets: name the set with --set",
         ),
         (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"), "name it with --set"),
     ],

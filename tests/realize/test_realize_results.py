@@ -49,7 +49,7 @@ def made(name: str, place: Path) -> tuple[Result, str, list[object]]:
         return realize.realize_trees(model, trees, 2), "rows", line
     if name == "explain":
         return realize.explain_tree(model, trees, 1), "results", [
-            "explain", place / "m.npz", few, "--tree", 2
+            "explain", place / "m.npz", few, "--segment", 2
         ]  # fmt: skip
     if name == "grammar":
         return realize.list_supertags(place / "m.npz", 5), "rows", [

@@ -16,8 +16,11 @@ BANK = str(resources.files("karat") / "data" / "treebank" / "demo.conllu")
 FEW = ("-m", "bleu", "-m", "ter", "--resamples", "2", "--trials", "2")
 PAGES = {  # the command, and what its page's scripts leave behind that is not in the markup
     "score": (("score", "x.txt", "y.txt", "-r", "r.txt", "--segments", "-o"), "th button"),
-    "compare": (("compare", "x.txt", "y.txt", "-r", "r.txt", "--trials", "9", "-o"), "th button"),
-    "grid": (("grid", "x.txt", "r.txt", "-o"), ".told"),
+    "compare": (
+        ("compare", "x.txt", "y.txt", "-r", "r.txt", "--resamples", "9", "-o"),
+        "th button",
+    ),
+    "grid": (("grid", "x.txt", "-r", "r.txt", "-o"), ".told"),
     "meta": (("meta", "demo", *FEW, "--report"), "th button"),
     "plane": (("plane", "fit", "demo", "--dimension", "fluency", "-o"), "th button"),
     "nuggets": (("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--report"), "p.asked"),

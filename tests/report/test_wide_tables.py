@@ -74,13 +74,13 @@ def test_latex_is_well_formed() -> None:
 
 def test_commands(called: Called) -> None:
     asked = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
-    found = json.loads(called("score", *asked, "--bootstrap", "20", "-f", "json").stdout)
+    found = json.loads(called("score", *asked, "--resamples", "20", "-f", "json").stdout)
     assert list(found["rows"][0]) == [
         *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
     ]
-    text = called("compare", *asked, "--trials", "50").stdout
+    text = called("compare", *asked, "--resamples", "50").stdout
     assert text.splitlines()[3].split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
-    assert "<table" in called("compare", *asked, "--trials", "50", "-f", "html").stdout
+    assert "<table" in called("compare", *asked, "--resamples", "50", "-f", "html").stdout
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_describe_lists_problems_and_fails(called: Called, folder: Path) -> None
     (folder / "bad.txt").write_text("q 1 vital a\nq 1 okay b\nq 2 maybe c\n")
     done = called("nuggets", "describe", "bad.txt", "-f", "json", "-o", "report.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "karat: bad.txt cannot be used: 2 problems, listed in the report\n"
+    assert done.stderr == "karat: bad.txt cannot be used: 2 problems, see the report\n"
     problems = json.loads((folder / "report.json").read_text("utf-8"))["problems"]
     assert [row["problem"][:15] for row in problems] == ["bad.txt, line 2", "bad.txt, line 3"]
 
@@ -375,7 +375,7 @@ def test_options_of_earlier_versions_give_the_same_and_say_the_new_form(
     base = (*runs, "-k", "demo-nuggets") if runs else ("demo-nuggets",)
     before = called("nuggets", command, *base, *old, "-f", "json")
     assert before.stderr.count("\n") == 1
-    assert f" is now --classifier {new}; the old form will go in a later version" in before.stderr
+    assert f" is now --classifier {new}" in before.stderr
     after = output("nuggets", command, *base, "--classifier", new, "-f", "json")
     command_line = re.compile(r'"command": .*')
     assert command_line.sub("", before.stdout) == command_line.sub("", after)

@@ -207,8 +207,8 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("train", "fr=in.txt", "-o", "x.npz"), "in.txt, line 1: found 1 column"),
         (("train", "fr=in.txt,ref1.txt", "-o", "x.npz"), "ref1.txt"),
         (("train", "fr=pairs.tsv", "-o", "pairs.tsv"), "one of the inputs"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "de=13a"), "no pivot language de"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "fr=best"), "expected one of"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "de=13a"), "no pivot language de"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "fr=best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--stem", "best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "demo"), "--dimension"),
         (("evaluate", "demo-paraphrases", "--folds", "50"), "40 different originals"),
@@ -262,7 +262,7 @@ def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> N
     """Karat's own links, given back to it, make the same tables."""
     output(
         *("paraphrase", "align", "pairs.tsv", "-o", "links.txt"),
-        *("--source-tok", "13a", "--source-stem", "porter", "--pivot-tok", "13a"),
+        *("--tok", "13a", "--stem", "porter", "--pivot-tok", "13a"),
     )
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "own.npz")
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "given.npz", "--links", "fr=links.txt")

@@ -62,7 +62,7 @@ def test_a_page_can_be_written(output: Callable[..., str], folder: Path) -> None
         (("--originals", "short.txt"), "they must be equal"),
         (("-t", "in.txt"), "in.txt: expected a phrase table of Karat"),
         (("-t", "none.npz"), "none.npz: No such file"),
-        (("-o", "paper.npz"), "reports are not written as .npz"),
+        (("-o", "paper.npz"), "cannot write .npz files"),
         (("-o", "./in.txt"), "is one of the inputs"),
     ],
 )

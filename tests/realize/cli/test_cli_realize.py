@@ -28,7 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the bundled treebank and a model that was trained on it."""
     folder = tmp_path_factory.mktemp("realize")
     (folder / "bank.conllu").write_text(DEMO.read_text("utf-8"), "utf-8")
-    done = run("train", folder / "bank.conllu", "-o", folder / "model.npz", "--model", "fergus")
+    done = run("train", folder / "bank.conllu", "-o", folder / "model.npz", "--realizer", "fergus")
     assert "baselines, supertags, trained on 182 sentences in" in done.output
     assert done.output.endswith("MB\n")
     return folder
@@ -41,7 +41,7 @@ def whole(place: Path) -> Path:
         patch.setattr(ordering_training, "BITS", 16)
         patch.setattr(labelling, "BITS", 16)
         done = run("train", place / "bank.conllu", "-o", place / "whole.npz")
-        output("train", place / "bank.conllu", "-o", place / "alone.npz", "--model", "ordering")
+        output("train", place / "bank.conllu", "-o", place / "alone.npz", "--realizer", "ordering")
     assert "baselines, supertags, ordering model (words), trained on" in done.output
     return place / "whole.npz"
 
@@ -132,7 +132,7 @@ def test_evaluate_tells_how_much_was_trained_on(place: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
 def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> None:
     model = place / "order.npz"
-    given = ("--model", "fergus", "--lm-order", order)
+    given = ("--realizer", "fergus", "--lm-order", order)
     output("train", place / "bank.conllu", "-o", model, *given)
     assert open_realizer(model).the_fergus().lm.order == order
     assert len(output("generate", model, place / "bank.conllu").splitlines()) == 182
@@ -141,8 +141,8 @@ def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--model", "ordering", "--lm-order", 4), "--lm-order is for the LP Chooser, which"),
-        (("--model", "fergus", "--inputs", "both"), "--inputs is for the ordering model, which"),
+        (("--realizer", "ordering", "--lm-order", 4), "--lm-order is for the LP Chooser, which"),
+        (("--realizer", "fergus", "--inputs", "both"), "--inputs is for the ordering model, which"),
     ],
 )
 def test_options_of_a_model_that_is_not_trained_are_refused(
@@ -446,7 +446,7 @@ def test_an_ordering_model_for_words_has_no_other(
     monkeypatch.setattr(ordering_training, "BITS", 16)
     monkeypatch.setattr(labelling, "BITS", 16)
     model, bank = place / "words.npz", place / "bank.conllu"
-    output("train", bank, "-o", model, "--model", "ordering", "--inputs", "words")
+    output("train", bank, "-o", model, "--realizer", "ordering", "--inputs", "words")
     assert len(output("generate", model, bank).splitlines()) == 182
     for command in ("generate", "evaluate"):
         done = run(command, model, bank, "--inputs", "all")
@@ -483,7 +483,9 @@ def test_a_model_for_both_inputs_has_two(place: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ordering_training, "BITS", 16)
     monkeypatch.setattr(labelling, "BITS", 16)
     model = place / "both.npz"
-    output("train", place / "bank.conllu", "-o", model, "--model", "ordering", "--inputs", "both")
+    output(
+        "train", place / "bank.conllu", "-o", model, "--realizer", "ordering", "--inputs", "both"
+    )
     assert set(open_realizer(model).ordering) == {"words", "all"}
 
 
@@ -497,7 +499,7 @@ def test_what_is_no_model_is_refused(place: Path, karat: Run) -> None:
 
 
 def test_a_tree_that_is_not_there_is_refused(place: Path) -> None:
-    done = run("explain", place / "model.npz", place / "bank.conllu", "--tree", 183)
+    done = run("explain", place / "model.npz", place / "bank.conllu", "--segment", 183)
     assert "there is no tree 183; the last is tree 182" in str(done.exception)
 
 

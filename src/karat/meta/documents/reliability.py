@@ -105,7 +105,8 @@ class ReliabilitySettings:
             given = getattr(self, name)
             for one in given:
                 if given.count(one) > 1:
-                    raise InputError(f"{name}: {quoted(one)} is named twice")
+                    told = "reference counts" if name == "references" else name
+                    raise InputError(f"{told}: {quoted(one)} is named twice")
         if not self.statistics:
             raise InputError("no statistic was given: at least one is needed")
         for by in map(statistic, self.statistics):
@@ -246,7 +247,7 @@ def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> 
     if number is None or not 1 <= number <= have:
         fewest = evalset.segments[[len(group) for group in evalset.references].index(have)]
         raise InputError(
-            f"references {number}: expected 1 to {have}, the number that segment {short(fewest)} "
+            f"reference counts {number}: expected 1 to {have}, the number that segment {short(fewest)} "
             f"of {evalset.name} has"
         )
     rng = np.random.default_rng([asked.seed, number])
