@@ -156,7 +156,7 @@ HOSTILE = [
     (("meta", "demo", "e2e", "--weights", "1"), "found 1 weights, expected one for each of 2 sets"),
     (("meta", "demo", "e2e", "--weights", "1,x"), "found '1,x', expected numbers such as 2,1,0.5"),
     (("meta", "demo", "e2e", "--weights", "0,0"), "weights: expected numbers that are not negat"),
-    (("meta", "demo", "e2e", "--report", "x.html"), "--report and --charts work with one set"),
+    (("meta", "demo", "e2e", "--charts", "x"), "--charts works with one set"),
     (("meta", "demo", "e2e", "--p-values"), "p_values: averages over several sets have none"),
     (("meta", "demo", "--system-scores", "some"), "some"),
     (("meta", "demo", "--resamples", "-1"), "-1"),
@@ -259,7 +259,7 @@ def test_odd_sets_have_a_report(called: Called, folder: Path, values: dict[str, 
         "odd", texts, references=references, judgements=rows, dimensions=["d"]
     )
     kt.save_evalset(evalset, folder / "set")
-    done = called("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "--report", "page.html")
+    done = called("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "-o", "page.html")
     assert (done.returncode, done.stderr) == (0, "")
     page = (folder / "page.html").read_text("utf-8")
     assert "undefined" in page
@@ -272,8 +272,9 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
     output: Output, folder: Path
 ) -> None:
     many = [x for m in ("bleu", "chrf", "ter", "rouge1", "aev") for x in ("-m", m)]
-    asked = ("-l", "system", "-s", "spa", "--resamples", "2", "--report", "page.html")
-    text = output("meta", "demo", *many, *asked)
+    asked = ("meta", "demo", *many, "-l", "system", "-s", "spa", "--resamples", "2")
+    text = output(*asked)
+    assert output(*asked, "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
     assert "the first 12 of 15 pairs of dimension and metric" in page
     assert "Reliability: fluency, pearson" in page  # pseudo-documents have no spa
@@ -286,7 +287,8 @@ def test_a_chart_has_the_sign_of_its_table_and_of_its_axes(
     output: Output, folder: Path, statistic: str
 ) -> None:
     asked = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
-    text = output(*asked, "-s", statistic, "--report", "r.html", "--format", "json")
+    text = output(*asked, "-s", statistic, "--format", "json")
+    output(*asked, "-s", statistic, "-o", "r.html")
     (row,) = json.loads(text)["rows"]
     page = (folder / "r.html").read_text("utf-8")
     assert row["value"] > 0
@@ -301,7 +303,7 @@ def test_the_report_names_the_resamples_that_were_asked_for(
     output: Output, folder: Path, resamples: int
 ) -> None:
     asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", str(resamples))
-    output(*asked, "--report", "page.html")
+    output(*asked, "-o", "page.html")
     page = (folder / "page.html").read_text("utf-8")
     assert "1,000 bootstrap" not in page
     many = f"{resamples} bootstrap resample{'s' * (resamples != 1)}"
@@ -340,11 +342,8 @@ def test_headings_count_the_groups_that_are_used(output: Output, folder: Path) -
         (("data", "judges", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
         (("score", "--set", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
         (("compare", "--set", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
-        (("meta", "set", "--report", "x.html", "-o", "x.html"), "--report and --output are both"),
-        (
-            ("meta", "set", "--report", "x.pdf"),
-            "the report is a web page; use a name like page.html",
-        ),
+        (("meta", "set", "--save", "x.toml", "-o", "x.toml"), "cannot write .toml files"),
+        (("meta", "set", "--save", "x", "-o", "x"), "--save and --output are both x"),
         (("meta", "bare", "-m", "bleu"), "bare: 1 of 2 segments have no reference, the first is"),
     ],
 )
@@ -424,4 +423,4 @@ def test_controls_are_left_out_of_the_agreement(output: Output) -> None:
         for more in ((), ("--exclude", "drift"))
     )
     assert (every["rows"][0]["outputs"], fewer["rows"][0]["outputs"]) == (48, 36)
-    assert "Left out as controls: drift." in " ".join(fewer["notes"])
+    assert "Systems left out: drift." in " ".join(fewer["notes"])

@@ -15,9 +15,9 @@ def test_the_agreement_of_ratings_is_data() -> None:
         ("errors", "ben"),
         *(("fluency", name) for name in ("anna", "ben", "cleo")),
     ]
-    assert found.settings == {"dimensions": ("errors", "fluency"), "controls": ("drift",)}
+    assert found.settings == {"dimensions": ("errors", "fluency"), "exclude": ("drift",)}
     assert found.notes == (
-        "3 judges, flagged in 0 of 4 rows; no judge was left out. Left out as controls: drift.",
+        "3 judges, flagged in 0 of 4 rows; no judge was left out. Systems left out: drift.",
         "One judge in 1 of 2 dimensions: there is nobody to compare with.",
     )
     assert [list(row) for row in found.records()] == [list(row._fields) for row in found.rows]

@@ -46,7 +46,10 @@ class Commands(Group):
         if name not in self.listed:
             return self
         found: click.Command = import_module(self.listed[name][0]).command
-        return found.called(rest) if isinstance(found, Commands) else found
+        if isinstance(found, Commands):
+            return found.called(rest)
+        below = found.commands if isinstance(found, click.Group) else {}
+        return below.get(rest[0], found) if rest else found
 
     def _split(self, typed: Sequence[str]) -> tuple[str, list[str]]:
         """Return the name of the command, of two words where there is such a one, and the rest."""

@@ -20,13 +20,13 @@ COMMANDS = {
     "score": ("karat.cli.commands.score", "Score the output of systems against references."),
     "compare": (
         "karat.cli.commands.compare",
-        "Compare systems with a baseline: intervals, paired tests, examples.",
+        "Compare systems with a baseline, with paired tests.",
     ),
     "gate": ("karat.cli.commands.gate", "Pass or fail a run against a baseline file."),
     "merge": ("karat.cli.commands.merge", "Merge the shards of a table and show its scores."),
     "grid": (
         "karat.cli.commands.grid",
-        "Draw the words that a candidate shares with its references.",
+        "Draw the words shared by a candidate and its references.",
     ),
     "explain": ("karat.cli.commands.explain", "Explain a tree accuracy, treelet by treelet."),
     "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),

@@ -149,7 +149,7 @@ def _notes(
     rows: Sequence[DimensionAgreement], judges: Sequence[JudgeRow], exclude: Sequence[str]
 ) -> Iterator[str]:
     flagged, who = sum(row.flagged for row in judges), len({row.judge for row in judges})
-    left = f" Left out: {', '.join(exclude)}." if exclude else ""
+    left = f" Systems left out: {', '.join(exclude)}." if exclude else ""
     found = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
     yield f"{found}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)

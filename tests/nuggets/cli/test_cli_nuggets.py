@@ -279,7 +279,7 @@ def test_what_nobody_judged_is_guessed_with_an_interval(output: Output, files: P
 
 
 def test_the_page_has_a_matrix_with_ways_to_the_responses(output: Output, files: Path) -> None:
-    output("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--report", "page.html")
+    output("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "-o", "page.html")
     page = (files / "page.html").read_text("utf-8")
     places = set(re.findall(r'href="#(answer-[0-9-]+)"', page))
     assert places
@@ -383,13 +383,13 @@ def test_options_of_earlier_versions_give_the_same_and_say_the_new_form(
 
 def test_the_help_lists_the_settings_of_classifiers(output: Output) -> None:
     for command in ("score", "diff"):
-        shown = output("nuggets", command, "--help")
+        shown = output("nuggets", command, "--help-all")
         assert "--ngrams" not in shown
         for name in classifiers:
             for setting in classifiers[name].settings():
                 assert f"\n  {setting.name}=" in shown
     for command in ("tune", "evaluate"):
-        shown = output("nuggets", command, "--help")
+        shown = output("nuggets", command, "--help-all")
         assert "\n  stem=none" in shown
         assert "threshold_model" not in shown
 

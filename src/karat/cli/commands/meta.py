@@ -127,7 +127,7 @@ def command(
     if len(study.experiments) == 1:
         _rank(study.experiments[0], outputs, charts, format, threads)
     elif outputs["report"] or charts:
-        raise InputError("--report and --charts work with one set: use -o page.html for several")
+        raise InputError("--charts works with one set: for several sets, use -o page.html")
     else:
         _average(study, outputs, format, threads)
 

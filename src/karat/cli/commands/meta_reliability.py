@@ -83,7 +83,7 @@ def command(
     documents are then correlated, as in Figure 3 of Melamed, Green and Turian (2003).
 
     \b
-    karat meta reliability demo -m bleu -m gtm:preset=paper --reference-counts 1,2,3
+    karat meta reliability demo -m bleu -m gtm --reference-counts 1,2,3
     karat meta reliability summeval --lengths 1,2,5,10,25 -o reliability.html
     karat meta reliability demo -m gtm:preset=paper --documents joined
     """

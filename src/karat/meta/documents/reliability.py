@@ -247,8 +247,8 @@ def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> 
     if number is None or not 1 <= number <= have:
         fewest = evalset.segments[[len(group) for group in evalset.references].index(have)]
         raise InputError(
-            f"reference counts {number}: expected 1 to {have}, the number that segment {short(fewest)} "
-            f"of {evalset.name} has"
+            f"reference counts {number}: expected 1 to {have}, the number that segment "
+            f"{short(fewest)} of {evalset.name} has"
         )
     rng = np.random.default_rng([asked.seed, number])
     if comb(have, number) > max(LISTED, 2 * asked.combinations):

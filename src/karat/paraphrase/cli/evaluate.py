@@ -79,8 +79,8 @@ def command(
 
     \b
     karat paraphrase evaluate demo-paraphrases --controls
-    karat paraphrase evaluate demo-paraphrases --controls --form paper --train-first 27
-    karat paraphrase evaluate judged.tsv --model model.npz --recognise 4 -o evaluation.html
+    karat paraphrase evaluate demo-paraphrases --form paper --train-first 27
+    karat paraphrase evaluate judged.tsv --model m.npz --recognise 4 -o page.html
     """
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
     from karat.paraphrase.report.evaluation import evaluation_charts

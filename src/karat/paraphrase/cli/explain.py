@@ -67,7 +67,7 @@ def command(
 
     \b
     karat paraphrase explain out.txt --originals in.txt
-    karat paraphrase explain out.txt --originals in.txt --model my-model.npz --worst 3
+    karat paraphrase explain out.txt --originals in.txt --model m.npz --worst 3
     karat paraphrase explain out.txt --originals in.txt --table en-fr.npz
     """
     from karat.paraphrase.pem.explanation import explain_paraphrases

@@ -46,7 +46,7 @@ def command(
 
     \b
     karat paraphrase generate sentences.txt
-    karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
+    karat paraphrase generate sentences.txt --model m.npz --plain -o out.txt
     """
     from karat.paraphrase.generate import paraphraser
     from karat.paraphrase.pem.model import PEM

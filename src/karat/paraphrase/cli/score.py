@@ -45,7 +45,7 @@ def command(
     \b
     karat paraphrase score out.txt --originals in.txt
     karat paraphrase score out.txt --originals in.txt --form paper
-    karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
+    karat paraphrase score a.txt b.txt --originals in.txt --model m.npz --segments
     """
     from karat.paraphrase.pem.model import as_pem
     from karat.paraphrase.pem.scoring import score_paraphrases

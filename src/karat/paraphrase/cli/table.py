@@ -66,7 +66,7 @@ def command(
     \b
     karat paraphrase table phrase-table.gz -o en-fr.npz
     karat paraphrase table en-fr.npz -o phrase-table.gz
-    karat paraphrase table english.txt french.txt --stem porter --memory 1 -o en-fr.npz
+    karat paraphrase table en.txt fr.txt --stem porter --memory 1 -o en-fr.npz
     karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
     """
     from karat.paraphrase.written_files import convert_table, make_table

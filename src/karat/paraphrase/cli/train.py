@@ -119,10 +119,10 @@ def command(
     NAME to add more text. --judged needs scikit-learn: pip install 'karat[paraphrase]'.
 
     \b
-    karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
-    karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --pivot-tok zh=zh -o model.npz
-    karat paraphrase train zh=en-zh.tsv --pivot-tok zh=zh --form paper -o model.npz
-    karat paraphrase train fr=large.en,large.fr -o model.npz --memory 1 --work stages
+    karat paraphrase train fr=train.en,train.fr -o m.npz --judged judged.tsv
+    karat paraphrase train fr=en-fr.tsv zh=en-zh.tsv --pivot-tok zh=zh -o m.npz
+    karat paraphrase train zh=en-zh.tsv --pivot-tok zh=zh --form paper -o m.npz
+    karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.pem.judged_pairs import judged_rows

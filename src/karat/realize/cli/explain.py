@@ -39,7 +39,7 @@ def command(
     karat realize explain trees.conllu --model model.npz --segment 3
     karat realize explain trees.conllu --model model.npz -o tree.html
     karat realize explain trees.conllu --model model.npz -o lattice.svg
-    karat realize explain trees.conllu --model model.npz --unpruned -o figure-3.svg
+    karat realize explain trees.conllu --model model.npz --unpruned -o tree.svg
     """
     from karat.realize import explain_tree, open_realizer, read_trees
 

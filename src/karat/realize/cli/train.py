@@ -45,7 +45,7 @@ def command(treebank: str, output: str, realizer: str, inputs: str, lm_order: in
     \b
     karat realize train treebank.conllu -o model.npz
     karat realize train treebank.conllu -o model.npz --inputs both
-    karat realize train treebank.conllu -o model.npz --realizer fergus --lm-order 4
+    karat realize train treebank.conllu -o m.npz --realizer fergus --lm-order 4
     """
     from karat.realize import train_realizer_file
     from karat.report.model.cells import several
