@@ -105,9 +105,12 @@ def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> N
             ("out.txt", "-r", "ref.conllu", "-m", "bleu"),
             "bleu cannot explain segments: expected gtm",
         ),
-        (("out.txt", "ref.txt"), "ref.txt has no trees: generation_tree_accuracy needs"),
-        (("out.txt", "ref.txt", "--worst", "1"), "generation_tree_accuracy needs dependency trees"),
-        (("out.txt", "missing.conllu"), "missing.conllu: No such file"),
+        (("out.txt", "-r", "ref.txt"), "ref.txt has no trees: generation_tree_accuracy needs"),
+        (
+            ("out.txt", "-r", "ref.txt", "--worst", "1"),
+            "generation_tree_accuracy needs dependency trees",
+        ),
+        (("out.txt", "-r", "missing.conllu"), "missing.conllu: No such file"),
         (("out.txt", "-r", "ref.conllu", "-o", "out.txt"), "out.txt is one of the inputs"),
     ],
 )

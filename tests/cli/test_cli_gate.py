@@ -151,7 +151,7 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
     assert called("gate", *table, "--update").stdout == "t.tsv: 30 items of candidate by chrf\n"
     assert called("gate", *table, "-r", "reference", "--candidate", "output").returncode == 0
     done = called("gate", "t.csv", "-b", "t.tsv")
-    assert "name their column with --id" in done.stderr
+    assert "a column of ids: name it with --id" in done.stderr
     assert called("gate", "atlas", "--set", "demo", "-b", "s.tsv", "--update").returncode == 0
     assert called("gate", "drift", "--set", "demo", "-b", "s.tsv").returncode == 1
     nuggets = ("--key", "demo-nuggets", "-b", "n.tsv")
@@ -217,8 +217,9 @@ def test_update_replaces_nothing_but_a_baseline(
     texts = ("x=same.txt", "-r", "ref.txt") if name != "t.csv" else ("t.csv", "--id", "id")
     done = called("gate", *texts, *by, "-b", name, "--update")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    told = "is one of the inputs" if not by else "is no baseline of Karat"
-    assert f"{name} {told}: name another file" in done.stderr
+    told = "is no baseline of Karat: name another file"
+    told = told if by else "is one of the inputs: choose another output file"
+    assert f"{name} {told}" in done.stderr
     assert (folder / name).read_bytes() == before
 
 
@@ -227,7 +228,7 @@ def test_a_perfect_system_passes(gated: Called, folder: Path) -> None:
     done = gated("right.txt")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Gate: pass\n")
-    assert "ref.txt is the reference itself" in gated("ref.txt").stderr
+    assert "ref.txt is given as candidate and as reference" in gated("ref.txt").stderr
 
 
 def test_one_item_is_one(gated: Called, folder: Path, called: Called) -> None:

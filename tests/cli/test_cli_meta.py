@@ -167,7 +167,7 @@ HOSTILE = [
     (("plane", "fit", "demo", "-m", "bleu"), "-m bleu: expected aev"),
     (("plane", "fit", "demo", "-m", "aev:n=2"), "the plane covers all alpha and n; leave them out"),
     (("plane", "fit", "demo", "-m", "aev:refs=best"), "a plane needs n=4, equal weights and refs="),
-    (("plane", "fit", "demo", "--stem=x"), "x"),
+    (("plane", "fit", "demo", "-m", "aev:stem=x"), "stem=x"),
     (("plane", "fit", "demo", "--exclude", "atlas", "--exclude", "drift"), "2 systems with human"),
     (
         ("plane", "recommend", "--task", "poem", "--guideline", "fluency"),

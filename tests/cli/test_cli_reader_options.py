@@ -89,7 +89,7 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("meta", "set", *READ, "--reference", "refB", "--reference", "1"), "name all references"),
+        (("meta", "set", *READ, "--reference", "refB", "--reference", "1"), "not both"),
         (("meta", "set", *READ, "--reference", "refZ"), "has no reference 'refZ'; did you mean"),
         (("meta", "demo", "--reference", "refA"), "format dir has no option 'references'"),
         (("meta", "set", *READ, *READ), "--option pair=xx-en: pair is given twice"),
@@ -98,7 +98,10 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
             ("score", "a.txt", "-r", "ref1.txt", *READ),
             "--option is only for evaluation sets: name the set with --set",
         ),
-        (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"), "name it with --set"),
+        (
+            ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"),
+            "name the set with --set",
+        ),
     ],
 )
 def test_bad_reader_options_are_one_sentence(

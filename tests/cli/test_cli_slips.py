@@ -152,7 +152,9 @@ def test_as_text_scores_json(folder: Path, output: Output, called: Called) -> No
         called("paraphrase", "generate", "d.jsonl", "--read-as", "text", "--plain").returncode == 0
     )
     assert output("paraphrase", "align", "d.jsonl", "e.jsonl", "--read-as", "text")
-    assert "--read-as text" in refused(called, "score", "--set", "demo", "--read-as", "text")
+    assert "read as dir, not as text" in refused(
+        called, "score", "--set", "demo", "--read-as", "text"
+    )
 
 
 # ----------------------------------------------------------------------------------------- options

@@ -28,7 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (row,) = made.rows
     assert (row.models, row.sentences) == ("baselines, supertags", 182)
     assert row.megabytes == pytest.approx((folder / "m.npz").stat().st_size / 1e6)
-    assert made.settings == {"model": "fergus", "inputs": "words", "lm_order": 3}
+    assert made.settings == {"realizer": "fergus", "inputs": "words", "lm_order": 3}
     assert made.records() == [row._asdict()]
     return folder
 

@@ -152,7 +152,7 @@ def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Pa
             "-o",
             "two.npz",
         ),
-        *("--form", "paper", "--tok", "again=char", "--stem", "none"),
+        *("--form", "paper", "--pivot-tok", "again=char", "--stem", "none"),
     )
     model = PEM.open(folder / "two.npz")
     assert list(model.pivots) == ["fr", "again"]
@@ -203,11 +203,14 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
             "no.npz: No such file",
         ),
         (("train", "pairs.tsv", "-o", "x.npz"), "expected NAME=FILE"),
-        (("train", "fr=a,b,c", "-o", "x.npz"), "3 files: expected one or two"),
+        (("train", "fr=a,b,c", "-o", "x.npz"), "3 files; expected one or two"),
         (("train", "fr=in.txt", "-o", "x.npz"), "in.txt, line 1: found 1 column"),
         (("train", "fr=in.txt,ref1.txt", "-o", "x.npz"), "ref1.txt"),
         (("train", "fr=pairs.tsv", "-o", "pairs.tsv"), "one of the inputs"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "de=13a"), "no pivot language de"),
+        (
+            ("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "de=13a"),
+            "de is no pivot language; expected fr",
+        ),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "fr=best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--stem", "best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "demo"), "--dimension"),
@@ -215,7 +218,10 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("evaluate", "demo", "-d", "fluency"), "no sources"),
         (("controls", "demo-paraphrases", "in.txt"), "in.txt"),
         (("explain", "out.txt", "--originals", "in.txt", "--pivot", "de"), "the model has fr"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"), "no pivot language de"),
+        (
+            ("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"),
+            "de is no pivot language; expected fr",
+        ),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "fr=in.txt"), "expected links as in"),
         (("table", "in.txt", "-o", "x.npz"), "in.txt, line 1"),
         (("table", "none.npz", "-o", "x.npz"), "none.npz: No such file"),

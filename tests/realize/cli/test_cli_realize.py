@@ -491,14 +491,20 @@ FALLBACK = (
 def test_generate_says_why_it_does_without_the_ordering_model(
     place: Path, whole: Path, karat: Run
 ) -> None:
-    given = ("realize", "generate", str(whole), str(place / "bank.conllu"))
+    given = ("realize", "generate", str(place / "bank.conllu"), "--model", str(whole))
     done = karat(*given, "--inputs", "all")
     assert done.stderr.decode() == f"karat: note: t{FALLBACK}\n"
     assert done.stdout.decode().splitlines()[0] == EXAMPLE
     assert not karat(*given).stderr
     listed = json.loads(karat(*given, "--inputs", "all", "-f", "json").stdout)
     assert listed["notes"] == [f"T{FALLBACK}"]
-    by_choice = ("realize", "generate", str(place / "model.npz"), str(place / "bank.conllu"))
+    by_choice = (
+        "realize",
+        "generate",
+        str(place / "bank.conllu"),
+        "--model",
+        str(place / "model.npz"),
+    )
     assert not karat(*by_choice, "--inputs", "all").stderr
 
 

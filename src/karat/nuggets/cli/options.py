@@ -26,8 +26,9 @@ def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Refuse an empty name: it is a slip (a variable of the shell that is not set)."""
     if value == "" or (isinstance(value, tuple) and "" in value):
         option = next(name for name in param.opts if name.startswith("--"))
+        kind = param.metavar or param.type.name.upper()
         instead = "" if param.required else ", or leave out the option"
-        raise click.UsageError(f"{option} is empty: give a {param.metavar}{instead}")
+        raise click.UsageError(f"{option} is empty: give a {kind}{instead}")
     return value
 
 
