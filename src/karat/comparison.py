@@ -85,7 +85,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Results[CompareRow]):
-    """The rows, best first within each metric, and how they were made."""
+    """Comparison of systems with a baseline: a row for each system and metric, the best first."""
 
     baseline: str
     test: str

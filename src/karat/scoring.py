@@ -128,7 +128,7 @@ class ScoredTable(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WideScores(Result):
-    """Scores as papers show them: `wide().render("latex")`, `wide().to_pandas()`."""
+    """One row per system, one column per metric: `wide().render("latex")`, `wide().to_pandas()`."""
 
     results: Results[Any]
 
@@ -155,7 +155,7 @@ class WideScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring(Results[ScoreRow]):
-    """The scores of all systems by all metrics; with segment scores, these are the table."""
+    """Scores of all systems by all metrics, or of all segments if they were kept."""
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
@@ -440,7 +440,7 @@ def as_inputs(
     references: GivenReferences | None,
     metrics: Sequence[str | Metric] | str | Metric,
 ) -> Inputs:
-    """What is scored, from an evaluation set if one was given, itself or by its name.
+    """Return the systems, references and metrics to score, from an evaluation set if one is given.
 
     References may be missing where no metric reads them.
     """
@@ -472,7 +472,7 @@ def inputs_of_set(
     systems: Mapping[str, Segments],
     metrics: Sequence[str | Metric] | str | Metric,
 ) -> Inputs:
-    """What is scored of an evaluation set: these outputs of its systems."""
+    """Return the outputs of a set's systems that are scored."""
     chosen = as_metrics(metrics, evalset.offered)
     if any(m.reads_texts for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))

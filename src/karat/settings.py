@@ -61,11 +61,17 @@ def setting(
     place: bool = False,
     compare: bool = True,
 ) -> Any:
-    """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
+    """Return a field of a metric: its default, its meaning and its limits.
 
-    `unset` is the text of None, where that is the default. The path of a file (`place`) may be any
-    text; one with a comma has no string form that parses back. With `compare=False`, values that
-    differ in it alone are equal.
+    Args:
+        default: default value.
+        help: meaning, in one sentence.
+        kind: type; by default that of the default.
+        choices: names that are allowed.
+        low, high, above: limits: low <= value <= high, and value > above.
+        unset: text of None, if that is the default.
+        place: the value is the path of a file. A path with a comma has no string form.
+        compare: whether values that differ in this field differ.
     """
     what = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
     limits = {"choices": choices, "low": low, "high": high, "above": above}

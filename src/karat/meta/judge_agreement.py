@@ -66,7 +66,7 @@ class JudgeRow(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class JudgeAgreement(Result):
-    """Agreement in each dimension (`rows`), and each judge beside the others (`judges`)."""
+    """Agreement in each dimension (`rows`), and of each judge with the others (`judges`)."""
 
     name: str
     rows: tuple[DimensionAgreement, ...]
@@ -80,11 +80,11 @@ class JudgeAgreement(Result):
 def judge_agreement(
     given: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:
-    """Return how far the judges of a set agree, and who stands apart; nobody is ever dropped.
+    """Return how well the judges of a set agree, and flag judges that disagree with the others.
 
     Args:
-        given: an evaluation set, its name or its path, or another kind that an app declares.
-        dimensions: those to look at; all if none is named.
+        given: an evaluation set, its name or path, or a set of another registered kind.
+        dimensions: by default all.
         exclude: systems to leave out, such as controls.
     """
     out = tuple(exclude)

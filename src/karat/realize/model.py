@@ -167,10 +167,15 @@ def train_realizer(
     lm_order: int = ORDER,
     progress: Progress = silent,
 ) -> RealizerModel:
-    """Train a model (`fergus`, `ordering` or `all`) on a treebank.
+    """Train a realiser on a treebank.
 
-    `inputs` says what the ordering model will be given: words, all (tags and relations too), or
-    both, for which there is a model each. `lm_order` is that of the LP Chooser's language model.
+    Args:
+        treebank: as `read_treebank` returns it.
+        realizer: `fergus`, `ordering` or `all`.
+        inputs: input of the ordering model: `words`, `all` (with UPOS tags and relations) or
+            `both`.
+        lm_order: order of the LP Chooser's language model.
+        progress: function that is called with the progress.
     """
     if realizer not in MODELS:
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
@@ -238,7 +243,11 @@ _ABOUT = schema.record(
 
 
 def open_realizer(path: FilePath) -> RealizerModel:
-    """Open a model that `save` wrote; its arrays are mapped."""
+    """Open a trained realiser.
+
+    Args:
+        path: file that `RealizerModel.save` wrote.
+    """
     store = read_store(path, KIND, VERSION)
     try:
         schema.check_fields(store.about, _ABOUT)

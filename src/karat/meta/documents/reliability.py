@@ -175,18 +175,18 @@ def reliability(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ReliabilityCurves:
-    """Return how far metrics agree with humans over pseudo-documents of some lengths.
+    """Return the agreement of metrics with humans by the length of pseudo-documents.
 
     Args:
-        given: an evaluation set, its name or place; or one that was scored, with its metrics.
-        dimensions: those to look at; all if none is named.
-        metrics: by name, for a set that is to be scored.
-        lengths: segments in a document; by default 1 to 25, as far as 4 documents are left.
-        reference_counts: numbers of references to use, such as `(1, 2, 3)`: all combinations of
-            that many, or `combinations` of them if there are more; by default all references.
-        statistics: of the documents of all systems.
+        given: an evaluation set, its name or path; or a set with scores and its metrics.
+        dimensions: by default all.
+        metrics: metrics, unless `given` has scores.
+        lengths: segments per document; by default 1 to 25, as long as there are 4 documents.
+        reference_counts: numbers of references, such as `(1, 2, 3)`; by default all references.
+        statistics, normalise, seed, threads, progress: as in `Experiment` and `meta_evaluate`.
         documents: `summed` statistics of segments, or `joined` texts, as in the paper.
-        repeats: shuffles of the segments, for each combination of references.
+        repeats: number of shuffles for each combination of references.
+        combinations: maximum number of combinations of references.
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]

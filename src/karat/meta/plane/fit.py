@@ -359,12 +359,14 @@ def fit_plane(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> PlaneFit:
-    """Fit the plane of one dimension, with intervals, the cross-validated pick and its test.
+    """Fit the AEv plane of one dimension, with intervals, the cross-validated choice and its test.
 
-    `metric` has the settings of the family, `references` are the numbers of those that are used
-    (default: all), `compare_with` other metrics to show, with these
-    references and with all; `normalise` is that of `EvalSet.human`. What was `judged` by them
-    before is taken as it is.
+    Args:
+        given: a set, or scores that were prepared before.
+        dimension: dimension that was judged.
+        metric, references, compare_with: as for `study_plane`.
+        normalise, over, resamples, seed, progress: as for `study_plane`.
+        permutations: number of permutations of the test.
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
