@@ -98,7 +98,7 @@ def main(args: list[str]) -> int:
 
 _KEEPING = ("--shards", "--work")
 """Options that name a folder for finished parts of the work."""
-_GOES_ON = "finished parts are kept: the same command goes on from there"
+_GOES_ON = "finished parts are kept: run the same command again to continue"
 
 
 def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Everything there is to know of metrics and humans on one set: `karat meta --report` as data."""
+"""The full report of a meta-evaluation on one set, as data: `karat meta SET -o page.html`."""
 
 from __future__ import annotations
 

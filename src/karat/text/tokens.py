@@ -19,7 +19,7 @@ Vocab = _kernel.Vocab
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Token ids of segments: segment i is `ids[offsets[i]:offsets[i + 1]]`, words are in `vocab`."""
+    """Token ids: segment i is `ids[offsets[i]:offsets[i + 1]]`; the words are in `vocab`."""
 
     ids: NDArray[np.int32]
     offsets: Ints
