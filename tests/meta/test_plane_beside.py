@@ -126,7 +126,7 @@ def test_references_that_are_not_there_are_refused(references: list[int]) -> Non
 def test_the_plane_of_a_group_is_that_of_its_segments() -> None:
     evalset = small_set(7, 6, 18)
     region = kt.predicted("mt", "adequacy")
-    asked = {"beside": ["bleu"], "region": region, "resamples": 12, "splits": 3}
+    asked = {"compare_with": ["bleu"], "region": region, "resamples": 12, "splits": 3}
     study = kt.study_plane(evalset, None, ["quality"], by="groups", **asked)
     assert [fit.group for fit in study.fits] == ["", "d0", "d1", "d2"]
     assert [fit.name for fit in study.fits][:2] == ["quality", "quality, d0"]
@@ -247,7 +247,13 @@ def test_the_command_is_the_function(output: Output) -> None:
     study = kt.study_plane(
         kt.load_evalset("demo"),
         *(None, ["fluency"]),
-        **{"references": [1], "beside": ["bleu"], "by": "groups", "resamples": 9, "splits": 0},
+        **{
+            "references": [1],
+            "compare_with": ["bleu"],
+            "by": "groups",
+            "resamples": 9,
+            "splits": 0,
+        },
     )
     found = json.loads(text)
     assert found["rows"] == study.records()

@@ -85,7 +85,7 @@ def test_commands(called: Called) -> None:
 
 @pytest.mark.parametrize(
     ("more", "told"),
-    [(("--segments",), "leave --segments out"), (("--worst", "2"), "leave --wide out")],
+    [(("--segments",), "leave out --segments"), (("--worst", "2"), "leave out --wide")],
 )
 def test_what_does_not_go_together(called: Called, more: tuple[str, ...], told: str) -> None:
     done = called("score", "a.txt", "-r", "ref1.txt", "--wide", *more)

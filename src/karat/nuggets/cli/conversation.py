@@ -136,7 +136,7 @@ class Talk:
 
     def _add(self) -> bool:
         """Ask for a nugget that the key lacks; whether the session goes on."""
-        words = self._line("new nugget that the response contains (empty: none) > ")
+        words = self._line("new nugget that the response contains (empty: nothing) > ")
         if not words:
             return True
         said = self._one_of("ynuq", "is it vital? y/n  u back  q quit > ")
