@@ -126,7 +126,7 @@ class BLEU(Metric):
         }
     )
 
-    n: int = setting(4, "length of the longest n-grams", low=1, high=MOST_ORDERS)
+    n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     tok: str = setting("13a", "tokeniser", choices=TOKENIZERS)
     case: str = setting("mixed", "case", choices=CASES)
     smooth: str = setting("exp", "what to do with orders without a match", choices=SMOOTHINGS)
@@ -218,7 +218,7 @@ class AEv(Metric):
     elimination for unigrams"."""
 
     alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 is precision", low=0, high=1)
-    n: int = setting(4, "length of the longest n-grams", low=1, high=MOST_ORDERS)
+    n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     weights: tuple[float, ...] | None = setting(
         None, "one weight per order, as 0/0/1, used as they are; default 1/n each", kind=tuple
     )

@@ -59,7 +59,7 @@ class PivotF1(Metric):
         "the file of a phrase table, or of a paraphrase model with one pivot; needed",
         kind=str,
     )
-    order: int = setting(4, "length of the longest n-grams", low=1, high=MOST_ORDERS)
+    order: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     edge: float = setting(
         0.1, "translations must be more probable; the best is always kept", low=0, high=1
     )

@@ -116,9 +116,7 @@ class Paper(WithIdf):
     threshold: float | None = setting(
         None, "fixed threshold for all pairs", kind=float, low=-1e300, high=1e300
     )
-    responses: bool = setting(
-        False, "use responses judged to contain a nugget as descriptions, too"
-    )
+    responses: bool = setting(False, "use responses judged to contain a nugget as descriptions")
     idf: str = idf_setting()
     idf_language: str = language_setting()
     informativeness: str = setting(
