@@ -425,7 +425,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "long without ids": (
         frame(),
-        {"by": "model", "bootstrap": 5},
+        {"by": "model", "resamples": 5},
         "intervals and tests on tables need ids",
     ),
 }

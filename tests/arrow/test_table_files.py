@@ -293,7 +293,7 @@ def test_a_run_that_was_killed_goes_on(files: Path, tmp_path: Path) -> None:
     finished = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.shard")}
     assert 3 <= len(finished) < 9
     assert not out.exists()
-    how: dict[str, Any] = {**HOW, "id": "segment", "bootstrap": 20}
+    how: dict[str, Any] = {**HOW, "id": "segment", "resamples": 20}
     found = kt.score_table(files, METRICS, **how, shards=folder, rows=out)
     assert numbers(found) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=20))
     assert {name: (folder / name).stat().st_mtime_ns for name in finished} == finished
@@ -333,9 +333,9 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"bootstrap": 5}, "intervals and tests on tables need ids"),
-        ({"id": "weight", "bootstrap": 5}, "column 'weight' holds floats, expected text or whole"),
-        ({"by": None, "id": "segment", "bootstrap": 5}, "two segments with id '0'"),
+        ({"resamples": 5}, "intervals and tests on tables need ids"),
+        ({"id": "weight", "resamples": 5}, "column 'weight' holds floats, expected text or whole"),
+        ({"by": None, "id": "segment", "resamples": 5}, "two segments with id '0'"),
         (
             {"candidate": "reference", "reference": "output", "by": "segments"},
             "did you mean segment",
@@ -343,8 +343,8 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
         ({"engine": "flink"}, "engine 'flink': expected one of local"),
         ({"engine": "local:thread=2"}, "has no setting 'thread'; did you mean threads"),
         ({"engine_options": {"threads": "0"}}, "threads=0 is out of range"),
-        ({"buckets": 1, "id": "segment", "bootstrap": 5}, "expected 2 to"),
-        ({"buckets": 500, "id": "segment", "bootstrap": 5}, "fewer than the 500 buckets"),
+        ({"buckets": 1, "id": "segment", "resamples": 5}, "expected 2 to"),
+        ({"buckets": 500, "id": "segment", "resamples": 5}, "fewer than the 500 buckets"),
     ],
 )
 def test_wrong_arguments_are_refused(files: Path, how: dict[str, Any], told: str) -> None:
@@ -433,12 +433,12 @@ def test_the_command_scores_tables(
     [
         (
             ["a.txt", "-r", "ref1.txt", "--by", "system"],
-            "--by is for tables: name files that end in",
+            "--by is only for tables: give files that end in",
         ),
-        (["data", "--segments"], "--rows OUT writes the scores of a table"),
-        (["data", "--signature-only"], "leave it out for tables"),
+        (["data", "--segments"], "use --rows FOLDER to write row scores"),
+        (["data", "--signature-only"], "--signature-only does not work with tables"),
         (["data", "--by", "sytem"], "did you mean system?"),
-        (["data", "--shard", "1/2"], "--shard needs --shards FOLDER"),
+        (["data", "--shard", "1/2"], "add --shards FOLDER"),
         (["data", "--engine-option", "threads"], "expected NAME=VALUE"),
         (["data", "--engine", "flink"], "expected one of local"),
         (["none.parquet"], "No such file or directory"),
