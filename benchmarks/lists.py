@@ -143,7 +143,7 @@ def more(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 def bootstrap(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """BLEU with a bootstrap interval."""
     few = plan._replace(rounds=2 * plan.peer_rounds)
-    work = scoring(read(corpus.candidates), read(corpus.references), ["bleu"], bootstrap=1000)
+    work = scoring(read(corpus.candidates), read(corpus.references), ["bleu"], resamples=1000)
     label = "BLEU with 1000 bootstrap resamples"
     files = corpus.candidates, corpus.references
     yield against(label, few, work, corpus.lines, ("sacrebleu_bootstrap", *files))

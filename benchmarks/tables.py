@@ -113,9 +113,9 @@ def _lines(folder: Path, plan: Plan) -> Iterator[Row]:
             candidates.writelines(f"{line}\n" for line in cand)
             references.writelines(f"{line}\n" for line in ref)
     argv = [script("karat"), "score", str(paths[0]), "-r", str(paths[1]), "-m", "bleu"]
-    run = watch([*argv, "--bootstrap", "100", "--format", "json"])
+    run = watch([*argv, "--resamples", "100", "--format", "json"])
     yield Row(
-        f"--bootstrap 100 on {lines:,} lines: memory",
+        f"--resamples 100 on {lines:,} lines: memory",
         f"{run.peak_mb:.0f} MB",
         ratio=run.peak_mb,
         unit=" MB",

@@ -171,10 +171,10 @@ def main() -> None:
     for controls in (True, False):
         print(f"\n== TED, {ORIGINALS} originals, {'with' if controls else 'without'} controls")
         split: dict[str, Any] = {"controls": controls, "train_first": TRAINED, "recognise": 4}
-        report(kt.evaluate_paraphrases(ted, pem, rivals=rivals, **split))
+        report(kt.evaluate_paraphrases(ted, pem, compare_with=rivals, **split))
     print("\n== believability: adequacy, ten folds by original, no controls")
     few = {"BLEU": ("bleu",)}
-    found = kt.evaluate_paraphrases(believability(), pem, rivals=few, dimension="adequacy")
+    found = kt.evaluate_paraphrases(believability(), pem, compare_with=few, dimension="adequacy")
     show("Against human judgement", [one for one in found.rows if "judge " not in one.second])
     show("Parts of PEM and BLEU alone", (*found.parts, *found.alone))
     judges(found)

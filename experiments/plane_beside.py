@@ -62,7 +62,7 @@ def studied(fit: Fit, beside: Sequence[str], resamples: int) -> PlaneStudy:
         metric,
         fit.dimensions,
         references=[1],
-        beside=beside,
+        compare_with=beside,
         by=fit.by or None,
         region=kt.predicted(fit.task, fit.guideline) if fit.guideline else None,
         resamples=resamples,

@@ -98,8 +98,8 @@ def karat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         ("score", "--help"),
         ("meta", "--help"),
         ("data", "check", "--help"),
-        ("nuggets", "score", "--help"),
-        ("nuggets", "tune", "--help"),
+        ("nuggets", "score", "--help-all"),
+        ("nuggets", "tune", "--help-all"),
         ("data", "check", "demo"),
         ("nuggets", "describe", "demo-nuggets"),
     ],
@@ -118,7 +118,7 @@ def test_lists_say_what_cannot_be_loaded(karat: Run) -> None:
     tok = next(row["values"] for row in found["rows"] if row["setting"] == "tok")
     assert "tokeniser gone of the package broken@1.0 cannot be loaded" in tok
     assert "tokeniser odd: found 3, expected a function" in tok
-    shown = " ".join(karat("nuggets", "score", "--help").stdout.split())
+    shown = " ".join(karat("nuggets", "score", "--help-all").stdout.split())
     assert "classifier gone of the package broken@1.0 cannot be loaded" in shown
     assert (
         karat(program="import karat as kt; print(len(kt.list_metrics().rows) > 50)").stdout

@@ -23,6 +23,23 @@ def test_every_export_is_there_and_documented(name: str) -> None:
     assert found.__name__.rpartition(".")[2] == name  # a package within it is karat.NAME
 
 
+FUNCTIONS = [name for name in kt.__all__ if inspect.isfunction(getattr(kt, name))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_describes_its_parameters(name: str) -> None:
+    found = getattr(kt, name)
+    told = inspect.getdoc(found) or ""
+    lacking = [p for p in inspect.signature(found).parameters if not re.search(rf"\b{p}\b", told)]
+    assert lacking == []
+
+
+def test_no_docstring_is_a_riddle() -> None:
+    riddle = re.compile(r'"""(What|How|The same)\b')
+    files = (Path(kt.__file__).parent).rglob("*.py")
+    assert [path.name for path in files if riddle.search(path.read_text("utf-8"))] == []
+
+
 def test_exports_are_sorted_out_and_listed() -> None:
     assert len(set(kt.__all__)) == len(kt.__all__)
     assert set(kt.__all__) <= set(dir(kt))

@@ -371,7 +371,7 @@ def _drawn(**settings: Any) -> None:
 
 
 TOO_MANY: dict[str, Callable[[int], object]] = {
-    "score": lambda n: kt.score(["a"], ["a"], bootstrap=n),
+    "score": lambda n: kt.score(["a"], ["a"], resamples=n),
     "trials": lambda n: _drawn(trials=n),
     "resamples": lambda n: _drawn(test="randomization", resamples=n),
     "experiment": lambda n: kt.Experiment("demo", ("bleu",), trials=n),

@@ -184,10 +184,10 @@ def test_it_takes_part_in_comparisons_and_pages(karat: Run, tmp_path: Path) -> N
         "-m",
         "bleu",
     )
-    found = rows(karat(*given, "--trials", "50", "-f", "json"))
+    found = rows(karat(*given, "--resamples", "50", "-f", "json"))
     assert [row["system"] for row in found[:2]] == ["atlas", "drift"]
     assert found[1]["delta"] < 0
-    assert karat(*given, "--trials", "50", "-o", "page.html").returncode == 0
+    assert karat(*given, "--resamples", "50", "-o", "page.html").returncode == 0
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<figcaption><h2>Differences from atlas" in page
     assert ">length_ratio</text>" in page

@@ -113,11 +113,11 @@ def test_sort_alone_shows_all(called: Called) -> None:
     assert sorted(rows, key=lambda row: float(row["chrf"])) == rows
 
 
-@pytest.mark.parametrize("more", [("--segments",), ("--bootstrap", "5"), ("--signature-only",)])
+@pytest.mark.parametrize("more", [("--segments",), ("--resamples", "5"), ("--signature-only",)])
 def test_what_does_not_go_together(called: Called, more: tuple[str, ...]) -> None:
     done = called("score", "a.txt", "-r", "ref1.txt", "--worst", "2", *more)
     assert done.returncode == 2
-    assert f"leave {more[0]} out" in done.stderr
+    assert f"leave out {more[0]}" in done.stderr
 
 
 def test_tables_show_ids(called: Called, folder: Path) -> None:
@@ -135,7 +135,7 @@ def test_tables_show_ids(called: Called, folder: Path) -> None:
     assert done.returncode == 2
     assert "--id COLUMN" in done.stderr
     sharded = called(*asked, "--id", "id", "--shard", "1/2", "--shards", "kept")
-    assert "--shard scores a part of a table" in sharded.stderr
+    assert "--shard scores only a part of a table" in sharded.stderr
     assert not (folder / "kept").exists()
 
 

@@ -32,7 +32,7 @@ def results() -> dict[str, Result]:
     """One result of each kind that takes no time."""
     texts = CANDIDATES["B"]
     return {
-        "Scoring": kt.score(CANDIDATES, REFERENCES, ["bleu", "ter"], bootstrap=20),
+        "Scoring": kt.score(CANDIDATES, REFERENCES, ["bleu", "ter"], resamples=20),
         "segments": kt.score(CANDIDATES, REFERENCES, ["bleu"], segments=True),
         "Comparison": kt.compare(CANDIDATES, REFERENCES, ["bleu"], trials=20),
         "SegmentExplanations": kt.explain_segments(texts, REFERENCES, worst=1),

@@ -5,9 +5,9 @@ The core knows no app. A name that an app declares is found as the core's own ar
 
 DECLARED = {
     "commands": {
-        "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they carry."),
+        "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they contain."),
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
-        "paraphrase": ("karat.paraphrase.cli.group", "Score paraphrases, and make some."),
+        "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
     },
     "kinds": {

@@ -93,7 +93,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Results[CompareRow]):
-    """The rows, best first within each metric, and how they were made."""
+    """Comparison of systems with a baseline: a row for each system and metric, the best first."""
 
     baseline: str
     test: str
@@ -150,11 +150,10 @@ def compare(
 ) -> Comparison:
     """Compare systems with a baseline (the first, unless named).
 
-    `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
-    `resamples` (default 1000) are for the intervals of `test="randomization"`: the bootstrap test's
-    own trials serve for its intervals. `buckets` groups segments for resampling (default: 4,096
-    above two million segments of all systems, else none). An evaluation set brings its own
-    references.
+    `resamples` (default 1000) is the number of bootstrap resamples, for the intervals and for the
+    bootstrap test; `trials` (default 10000) are those of `test="randomization"`. `buckets` groups
+    segments for resampling (default: 4,096 above two million segments of all systems, else none).
+    An evaluation set brings its own references.
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the number
     of segments to keep on which each system differs most from the baseline.
     """
@@ -212,7 +211,9 @@ class BaselineTest(NamedTuple):
         base = _baseline(baseline, systems)
         if test not in TESTS:
             raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
-        trials = DEFAULT_TRIALS[test] if trials is None else trials
+        if trials is None:
+            drawn = resamples if test == "bootstrap" else None
+            trials = DEFAULT_TRIALS[test] if drawn is None else drawn
         resamples = _resamples(test, trials, resamples)
         check_trials("trials", trials, 1)
         check_trials("resamples", resamples, 1)
@@ -291,8 +292,8 @@ def _resamples(test: str, trials: int, resamples: int | None) -> int:
     if resamples is None:
         return trials if test == "bootstrap" else DEFAULT_TRIALS["bootstrap"]
     if test == "bootstrap" and resamples != trials:
-        told = f"the bootstrap test makes its intervals from its own {trials} trials"
-        raise InputError(f"resamples={resamples}: {told}; set trials alone")
+        told = "the bootstrap test uses one set of resamples for its p-values and its intervals"
+        raise InputError(f"trials={trials} and resamples={resamples}: {told}; set resamples alone")
     return resamples
 
 

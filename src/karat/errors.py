@@ -71,7 +71,7 @@ class MissingExtra(InputError):
 
 
 class OutputError(KaratError):
-    """The result cannot be written where it was asked for."""
+    """The output cannot be written."""
 
 
 class Interrupted(KaratError):

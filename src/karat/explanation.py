@@ -64,10 +64,15 @@ def explain_segments(
     system: str = "candidate",
     progress: Progress = silent,
 ) -> SegmentExplanations:
-    """Explain the scores of segments, numbered from 1 (the first unless others are named).
+    """Explain the scores of segments.
 
-    `worst=5` chooses the five segments with the worst scores. `by` is `gtm` with any of its
-    settings, whose grids are shown, or a tree accuracy, whose treelets are.
+    Args:
+        candidates, references: texts, as for `score`.
+        by: `gtm` with any of its settings, or a tree accuracy.
+        segments: numbers of the segments, from 1; by default the first.
+        worst: number of segments with the worst scores, instead of `segments`.
+        system: name of the system, for reports.
+        progress: function that is called with the progress.
     """
     if segments and worst:
         raise InputError("segments are chosen by number and as the worst: leave one out")

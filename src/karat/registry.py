@@ -214,9 +214,12 @@ def registry_of(kind: str) -> Registry[Any]:
 
 
 def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
-    """Make something of a program known by its name; a decorator for metrics.
+    """Register a thing under a name; a decorator for metrics.
 
-    `kind` is that of the registry, such as `statistics` or `stemmers`; metrics know theirs.
+    Args:
+        thing: metric, statistic, stemmer or another thing of a registry.
+        kind: name of the registry, such as `statistics`; not needed for metrics.
+        name: its name; by default that of the thing.
     """
     kind = kind or getattr(thing, "kind", None)
     name = name or getattr(thing, "name", None) or getattr(thing, "__name__", None)

@@ -19,6 +19,7 @@ from karat.metrics.names import metric
 from karat.metrics.outputs import SegmentNames
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import renamed
 from karat.stats.buckets import (
     CellSums,
     as_buckets,
@@ -127,7 +128,7 @@ class ScoredTable(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WideScores(Result):
-    """Scores as papers show them: `wide().render("latex")`, `wide().to_pandas()`."""
+    """One row per system, one column per metric: `wide().render("latex")`, `wide().to_pandas()`."""
 
     results: Results[Any]
 
@@ -154,7 +155,7 @@ class WideScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring(Results[ScoreRow]):
-    """The scores of all systems by all metrics; with segment scores, these are the table."""
+    """Scores of all systems by all metrics, or of all segments if they were kept."""
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
@@ -209,12 +210,13 @@ class Scoring(Results[ScoreRow]):
         return super().__repr__().replace(";", f", {kept:,} segment scores;" if kept else ";", 1)
 
 
+@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str,
     references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
-    bootstrap: int = 0,
+    resamples: int = 0,
     seed: int = SEED,
     buckets: int | None = None,
     segments: bool = False,
@@ -222,17 +224,17 @@ def score(
     progress: Progress = silent,
     signature: str = "karat",
 ) -> Scoring:
-    """Score systems; with `bootstrap` resamples also a 95% interval for each score.
+    """Score systems; with `resamples` above 0 also a 95% bootstrap interval for each.
 
     An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
     `buckets` groups segments for resampling (default: 4,096 above two million segments of all
     systems, else none). `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
     given = as_inputs(systems, references, metrics)
-    check_trials("bootstrap", bootstrap, 0)
+    check_trials("resamples", resamples, 0)
     check_form(signature)
-    drawn = Drawn.of(bootstrap, seed, given.outputs, buckets)
-    want = Wanted(rows=bootstrap > 0, values=segments, buckets=drawn.buckets)
+    drawn = Drawn.of(resamples, seed, given.outputs, buckets)
+    want = Wanted(rows=resamples > 0, values=segments, buckets=drawn.buckets)
     found = collect(given, want, threads, progress, drawn.fields)
     made = scored(found, given.references.number, drawn, signature, progress)
     if not segments:
@@ -444,7 +446,7 @@ def as_inputs(
     references: GivenReferences | None,
     metrics: Sequence[str | Metric] | str | Metric,
 ) -> Inputs:
-    """What is scored, from an evaluation set if one was given, itself or by its name.
+    """Return the systems, references and metrics to score, from an evaluation set if one is given.
 
     References may be missing where no metric reads them.
     """
@@ -476,7 +478,7 @@ def inputs_of_set(
     systems: Mapping[str, Segments],
     metrics: Sequence[str | Metric] | str | Metric,
 ) -> Inputs:
-    """What is scored of an evaluation set: these outputs of its systems."""
+    """Return the outputs of a set's systems that are scored."""
     chosen = metrics_of_set(metrics, evalset)
     if any(m.reads_texts for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))

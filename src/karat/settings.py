@@ -8,15 +8,44 @@ from __future__ import annotations
 
 import difflib
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import wraps
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
-from karat.errors import MetricError, quoted
+from karat.errors import InputError, MetricError, quoted
 
 Choices = Mapping[str, str] | Callable[[], Any]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def renamed(**old: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator by which old names of arguments still work for a release, with a warning.
+
+    `renamed(bootstrap="resamples")` is for a function whose argument `bootstrap` is `resamples`
+    now.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def called(*args: P.args, **given: P.kwargs) -> R:
+            for name in old.keys() & given.keys():
+                new = old[name]
+                if new in given:
+                    raise InputError(f"{name} is now {new}: give {new} alone")
+                warnings.warn(f"{name} is now {new}", FutureWarning, stacklevel=2)
+                given[new] = given.pop(name)
+            return function(*args, **given)
+
+        return called
+
+    return decorate
 
 
 def setting(
@@ -32,11 +61,17 @@ def setting(
     place: bool = False,
     compare: bool = True,
 ) -> Any:
-    """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
+    """Return a field of a metric: its default, its meaning and its limits.
 
-    `unset` is the text of None, where that is the default. The path of a file (`place`) may be any
-    text; one with a comma has no string form that parses back. With `compare=False`, values that
-    differ in it alone are equal.
+    Args:
+        default: default value.
+        help: meaning, in one sentence.
+        kind: type; by default that of the default.
+        choices: names that are allowed.
+        low, high, above: limits: low <= value <= high, and value > above.
+        unset: text of None, if that is the default.
+        place: the value is the path of a file. A path with a comma has no string form.
+        compare: whether values that differ in this field differ.
     """
     what = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
     limits = {"choices": choices, "low": low, "high": high, "above": above}

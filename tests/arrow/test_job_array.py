@@ -56,5 +56,5 @@ def test_every_task_of_the_array_does_its_part(
     assert [task.wait(120) for task in tasks] == [0, 0, 0]
     given = ("data", "--by", "system", "--id", "segment", "-m", "bleu", "-m", "chrf", "-f", "tsv")
     assert output("merge", "parts", "-f", "tsv") == output("score", *given)
-    merged = output("merge", "parts", "--compare", "--trials", "20", "-f", "tsv")
-    assert merged == output("compare", *given, "--trials", "20", "--examples", "0")
+    merged = output("merge", "parts", "--compare", "--resamples", "20", "-f", "tsv")
+    assert merged == output("compare", *given, "--resamples", "20", "--examples", "0")

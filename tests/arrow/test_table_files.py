@@ -78,9 +78,9 @@ def test_files_score_as_lists_do(files: Path, threads: int) -> None:
 
 
 def test_tables_in_memory_score_as_files_do(files: Path) -> None:
-    found = kt.score_table(TABLE, METRICS, **HOW, id="segment", bootstrap=30)
+    found = kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)
     assert numbers(found) == numbers(
-        kt.score_table(files, METRICS, **HOW, id="segment", bootstrap=30)
+        kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)
     )
     with pytest.raises(kt.InputError, match="this one is in memory"):
         kt.score_table(TABLE, METRICS, **HOW, shards="x")
@@ -103,20 +103,20 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
     keep_up_to(3 * COUNT - 1)
     for module in (buckets_module, jobs):
         monkeypatch.setattr(module, "BUCKETS", 16)
-    asked = kt.score_table(files, METRICS, **HOW, id="segment", bootstrap=30, buckets=16)
-    assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", bootstrap=30)) == numbers(
+    asked = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=16)
+    assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)) == numbers(
         asked
     )
     # Where it is not known before: rows are put into buckets as they become too many.
-    assert numbers(kt.score_table(TABLE, METRICS, **HOW, id="segment", bootstrap=30)) == numbers(
+    assert numbers(kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)) == numbers(
         asked
     )
-    assert numbers(kt.score(SYSTEMS, REFERENCES, METRICS, bootstrap=30)) == numbers(asked)
-    never = kt.score_table(files, METRICS, **HOW, id="segment", bootstrap=30, buckets=0)
+    assert numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=30)) == numbers(asked)
+    never = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=0)
     assert "buckets" not in never.signature
     keep_up_to(3 * COUNT)
     assert (
-        "buckets" not in kt.score_table(files, METRICS, **HOW, id="segment", bootstrap=30).signature
+        "buckets" not in kt.score_table(files, METRICS, **HOW, id="segment", resamples=30).signature
     )
 
 
@@ -274,7 +274,7 @@ def slow(*given):
 
 shards.measure_piece = slow
 kt.score_table(sys.argv[1], ["bleu", "rougeL", "gtm"], candidate="output", by="system",
-               id="segment", bootstrap=20, shards=sys.argv[2], rows=sys.argv[3], threads=1)
+               id="segment", resamples=20, shards=sys.argv[2], rows=sys.argv[3], threads=1)
 """
 
 
@@ -293,9 +293,9 @@ def test_a_run_that_was_killed_goes_on(files: Path, tmp_path: Path) -> None:
     finished = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.shard")}
     assert 3 <= len(finished) < 9
     assert not out.exists()
-    how: dict[str, Any] = {**HOW, "id": "segment", "bootstrap": 20}
+    how: dict[str, Any] = {**HOW, "id": "segment", "resamples": 20}
     found = kt.score_table(files, METRICS, **how, shards=folder, rows=out)
-    assert numbers(found) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, bootstrap=20))
+    assert numbers(found) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=20))
     assert {name: (folder / name).stat().st_mtime_ns for name in finished} == finished
     assert pq.read_table(out).num_rows == 3 * COUNT
     assert all(name.endswith(".parquet") or name == "_karat" for name in os.listdir(out))
@@ -327,15 +327,15 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
     pq.write_table(texts, files / "z.parquet")
     told = r"z.parquet: column 'segment' holds text, and whole numbers in .*part2.parquet"
     with pytest.raises(kt.InputError, match=told):
-        kt.score_table(files, **HOW, id="segment", bootstrap=5, buckets=4)
+        kt.score_table(files, **HOW, id="segment", resamples=5, buckets=4)
 
 
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"bootstrap": 5}, "intervals and tests on tables need ids"),
-        ({"id": "weight", "bootstrap": 5}, "column 'weight' holds floats, expected text or whole"),
-        ({"by": None, "id": "segment", "bootstrap": 5}, "two segments with id '0'"),
+        ({"resamples": 5}, "intervals and tests on tables need ids"),
+        ({"id": "weight", "resamples": 5}, "column 'weight' holds floats, expected text or whole"),
+        ({"by": None, "id": "segment", "resamples": 5}, "two segments with id '0'"),
         (
             {"candidate": "reference", "reference": "output", "by": "segments"},
             "did you mean segment",
@@ -343,8 +343,8 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
         ({"engine": "flink"}, "engine 'flink': expected one of local"),
         ({"engine": "local:thread=2"}, "has no setting 'thread'; did you mean threads"),
         ({"engine_options": {"threads": "0"}}, "threads=0 is out of range"),
-        ({"buckets": 1, "id": "segment", "bootstrap": 5}, "expected 2 to"),
-        ({"buckets": 500, "id": "segment", "bootstrap": 5}, "fewer than the 500 buckets"),
+        ({"buckets": 1, "id": "segment", "resamples": 5}, "expected 2 to"),
+        ({"buckets": 500, "id": "segment", "resamples": 5}, "fewer than the 500 buckets"),
     ],
 )
 def test_wrong_arguments_are_refused(files: Path, how: dict[str, Any], told: str) -> None:
@@ -390,13 +390,22 @@ def test_the_command_scores_tables(
     ]
     assert output("score", str(files / "*.parquet"), "-r", "reference", *given) == plain
     assert "of 16 buckets" in output(
-        "compare", data, "--id", "segment", "--buckets", "16", "--trials", "20", *given[:-1], "text"
+        "compare",
+        data,
+        "--id",
+        "segment",
+        "--buckets",
+        "16",
+        "--resamples",
+        "20",
+        *given[:-1],
+        "text",
     )
     for k in (1, 2):
         output("score", data, "--id", "segment", "--shards", "parts", "--shard", f"{k}/2", *given)
     assert output("merge", "parts", "-f", "tsv") == plain
     compared = output(
-        "merge", "parts", "--compare", "--baseline", "B", "--trials", "20", "-f", "tsv"
+        "merge", "parts", "--compare", "--baseline", "B", "--resamples", "20", "-f", "tsv"
     )
     direct = (
         "compare",
@@ -405,7 +414,7 @@ def test_the_command_scores_tables(
         "segment",
         "--baseline",
         "B",
-        "--trials",
+        "--resamples",
         "20",
         "--examples",
         "0",
@@ -424,12 +433,12 @@ def test_the_command_scores_tables(
     [
         (
             ["a.txt", "-r", "ref1.txt", "--by", "system"],
-            "--by is for tables: name files that end in",
+            "--by is only for tables: give files that end in",
         ),
-        (["data", "--segments"], "--rows OUT writes the scores of a table"),
-        (["data", "--signature-only"], "leave it out for tables"),
+        (["data", "--segments"], "use --rows FOLDER to write row scores"),
+        (["data", "--signature-only"], "--signature-only does not work with tables"),
         (["data", "--by", "sytem"], "did you mean system?"),
-        (["data", "--shard", "1/2"], "--shard needs --shards FOLDER"),
+        (["data", "--shard", "1/2"], "add --shards FOLDER"),
         (["data", "--engine-option", "threads"], "expected NAME=VALUE"),
         (["data", "--engine", "flink"], "expected one of local"),
         (["none.parquet"], "No such file or directory"),
@@ -490,7 +499,7 @@ def test_what_is_neither_a_file_nor_a_table_is_refused(given: Any) -> None:
 def test_ids_above_two_to_the_63rd_are_refused() -> None:
     ids = pa.array([2**63 + i for i in range(3 * COUNT)], pa.uint64())
     with pytest.raises(kt.InputError, match=r"row 1 \(index 0\): column 'segment' is above 2\^63"):
-        kt.score_table(TABLE.set_column(3, "segment", ids), **HOW, id="segment", bootstrap=5)
+        kt.score_table(TABLE.set_column(3, "segment", ids), **HOW, id="segment", resamples=5)
 
 
 def test_rows_do_not_replace_tables_of_others(files: Path, tmp_path: Path) -> None:
@@ -583,8 +592,8 @@ def test_files_of_like_names_have_rows_of_their_own(tmp_path: Path) -> None:
 def test_few_segments_of_many_systems_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buckets_module, "MOST_ROWS", 10)
     with pytest.raises(kt.InputError, match=r"fewer than the 4,096 buckets .* \(--buckets 0\)"):
-        kt.score(SYSTEMS, REFERENCES, bootstrap=5)
-    assert kt.score(SYSTEMS, REFERENCES, bootstrap=5, buckets=0).buckets is None
+        kt.score(SYSTEMS, REFERENCES, resamples=5)
+    assert kt.score(SYSTEMS, REFERENCES, resamples=5, buckets=0).buckets is None
 
 
 def test_a_file_whose_columns_were_exchanged_is_done_again(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_check_lists_every_problem_and_fails(called: Called, folder: Path) -> No
     broken(folder)
     done = called("data", "check", "set", "--format", "json", "--output", "report.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "karat: set cannot be used: 2 problems, listed in the report\n"
+    assert done.stderr == "karat: set cannot be used: 2 problems, see the report\n"
     assert json.loads((folder / "report.json").read_text("utf-8"))["problems"] == [
         {"problem": "set/human.tsv, line 2: found the value 'x', expected a finite number"},
         {"problem": "set/human.tsv, line 3: a judgement of system 'B', which is not in the set"},
@@ -167,7 +167,7 @@ def test_score_reads_a_set(output: Output, folder: Path) -> None:
 
 
 def test_compare_reads_a_set(output: Output) -> None:
-    args = ("compare", "atlas", "drift", "--set", "demo", "-m", "chrf", "--trials", "20")
+    args = ("compare", "atlas", "drift", "--set", "demo", "-m", "chrf", "--resamples", "20")
     found = json.loads(output(*args, "--format", "json"))
     assert [row["system"] for row in found["rows"]] == ["atlas", "drift"]
 
@@ -177,8 +177,8 @@ def test_compare_reads_a_set(output: Output) -> None:
     [
         (("score", "-m", "bleu"), "Missing argument 'CANDIDATE...'."),
         (("compare", "-m", "bleu"), "Missing argument 'CANDIDATE...'."),
-        (("score", "--set", "demo", "-r", "ref1.txt"), "--set brings its own references"),
-        (("score", "--set", "demo", "--optional-references"), "--set brings its own references"),
+        (("score", "--set", "demo", "-r", "ref1.txt"), "--set has its own references"),
+        (("score", "--set", "demo", "--optional-references"), "--set has its own references"),
         (("score", "atlsa", "--set", "demo"), "demo has no system 'atlsa'; did you mean atlas?"),
         (("compare", "atlas", "--set", "demo"), "one system was given"),
         (("score", "--set", "nowhere"), "nowhere: no such folder or file, nor a known set"),

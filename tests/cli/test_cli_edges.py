@@ -124,9 +124,9 @@ def test_help_and_completion_list_what_is_registered(
         kt.register(thing, kind, f"mine_{kind}")
     assert main(["meta", "--help"]) == 0
     shown = "".join(capsys.readouterr().out.split())
-    assert "by-system,document,document-joinedormine_levels;repeatforseveral." in shown
-    assert "darr,pdpormine_statistics;repeatforseveral." in shown
-    assert "latex|html|svg|mine_renderers]" in shown
+    assert "by-system,document,document-joinedormine_levels.Repeatforseveral." in shown
+    assert "darr,pdpormine_statistics.Repeatforseveral." in shown
+    assert "latex,html,svgormine_renderers." in shown
     typed = {"levels": "--level", "statistics": "-s", "formats": "--read-as", "renderers": "-f"}
     for kind, option in typed.items():
         monkeypatch.setenv("COMP_WORDS", f"karat meta demo {option} mine")

@@ -38,16 +38,17 @@ def test_endings_choose_the_format(
 @pytest.mark.parametrize(
     "args",
     [
-        ("nuggets", "score", "heron", "--key", "demo-nuggets", "--report", "x.csv"),
-        ("meta", "demo", "--report", "x.csv"),
         ("demo", "--output", "x.csv"),
+        ("demo", "--output", "x.json"),
     ],
 )
 def test_a_page_is_called_a_page(folder: Path, called: Called, args: tuple[str, ...]) -> None:
     done = called(*args)
-    sentence = f"karat: {args[-2]} x.csv: the report is a web page; name a file like x.html\n"
+    sentence = (
+        f"karat: {args[-2]} {args[-1]}: the report is a web page; use a name like page.html\n"
+    )
     assert (done.returncode, done.stderr) == (2, sentence)
-    assert not (folder / "x.csv").exists()
+    assert not (folder / args[-1]).exists()
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_formats_that_are_not_written_are_refused(
     assert done.returncode == 2
     ending = name.rpartition(".")[2].lower()
     assert done.stderr == (
-        f"karat: {name}: reports are not written as .{ending}; name an output that ends in .txt, "
+        f"karat: {name}: cannot write .{ending} files; use one of .txt, "
         ".json, .tsv, .csv, .md, .tex, .html, .svg\n"
     )
     assert not (folder / name).exists()

@@ -36,7 +36,7 @@ def _files(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_parts_add_up_to_the_score(output: Callable[..., str], name: str) -> None:
-    asked = ("explain", "out.txt", "ref.conllu", "-m", name, "--worst", "3", "-f", "json")
+    asked = ("explain", "out.txt", "-r", "ref.conllu", "-m", name, "--worst", "3", "-f", "json")
     found = json.loads(output(*asked))
     scored = json.loads(
         output("score", "out.txt", "-r", "ref.conllu", "-m", name, "--segments", "-f", "json")
@@ -53,10 +53,12 @@ def test_the_parts_add_up_to_the_score(output: Callable[..., str], name: str) ->
 
 
 def test_the_worst_come_first_and_the_first_is_the_default(output: Callable[..., str]) -> None:
-    worst = json.loads(output("explain", "out.txt", "ref.conllu", "--worst", "2", "-f", "json"))
+    worst = json.loads(
+        output("explain", "out.txt", "-r", "ref.conllu", "--worst", "2", "-f", "json")
+    )
     scores = [row["score"] for row in worst["rows"]]
     assert scores == sorted(scores)
-    first = json.loads(output("explain", "out.txt", "ref.conllu", "-f", "json"))
+    first = json.loads(output("explain", "out.txt", "-r", "ref.conllu", "-f", "json"))
     assert [row["segment"] for row in first["rows"]] == [1]
     edits = [edit for edit in first["edits"] if edit["move"]]
     assert {(edit["head"], edit["kind"], edit["reference_position"]) for edit in edits} >= {
@@ -66,7 +68,7 @@ def test_the_worst_come_first_and_the_first_is_the_default(output: Callable[...,
 
 
 def test_the_papers_example_is_read(output: Callable[..., str]) -> None:
-    shown = output("explain", "out.txt", "ref.conllu")
+    shown = output("explain", "out.txt", "-r", "ref.conllu")
     assert "the treelet of estimate" in shown
     assert "2 moved: 2 errors of 3, 0.222 off the accuracy." in shown
     assert "The reference stands above, the candidate below." in " ".join(shown.split())
@@ -74,18 +76,18 @@ def test_the_papers_example_is_read(output: Callable[..., str]) -> None:
 
 
 def test_what_is_drawn_is_what_is_counted(output: Callable[..., str]) -> None:
-    simple = output("explain", "out.txt", "ref.conllu", "-m", "simple_tree_accuracy")
+    simple = output("explain", "out.txt", "-r", "ref.conllu", "-m", "simple_tree_accuracy")
     assert "M1" not in simple
     assert "2 inserted, 2 deleted: 4 errors of 6, 0.444 off the accuracy." in simple
     assert "Shares are of" not in simple
     assert "Shares are of the simple tree accuracy" in output(
-        "explain", "out.txt", "ref.conllu", "-m", "quality_accuracy"
+        "explain", "out.txt", "-r", "ref.conllu", "-m", "quality_accuracy"
     )
 
 
 @pytest.mark.parametrize("format", ["text", "md", "latex", "html", "svg", "tsv"])
 def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> None:
-    shown = output("explain", "out.txt", "ref.conllu", "--worst", "3", "--format", format)
+    shown = output("explain", "out.txt", "-r", "ref.conllu", "--worst", "3", "--format", format)
     assert not {"\x1b", "\u202e"} & set(shown) or format == "tsv"
     if format == "svg":
         ET.fromstring(shown)
@@ -94,16 +96,22 @@ def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> N
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("out.txt", "ref.conllu", "-s", "4"), "segment 4: the last segment of out.txt is 3"),
+        (("out.txt", "-r", "ref.conllu", "-s", "4"), "segment 4: the last segment of out.txt is 3"),
         (
-            ("out.txt", "ref.conllu", "-s", "1", "--worst", "1"),
+            ("out.txt", "-r", "ref.conllu", "-s", "1", "--worst", "1"),
             "segments are chosen by number and as the worst",
         ),
-        (("out.txt", "ref.conllu", "-m", "bleu"), "bleu cannot explain segments: expected gtm"),
-        (("out.txt", "ref.txt"), "ref.txt has no trees: generation_tree_accuracy needs"),
-        (("out.txt", "ref.txt", "--worst", "1"), "generation_tree_accuracy needs dependency trees"),
-        (("out.txt", "missing.conllu"), "missing.conllu: No such file"),
-        (("out.txt", "ref.conllu", "-o", "out.txt"), "out.txt is one of the inputs"),
+        (
+            ("out.txt", "-r", "ref.conllu", "-m", "bleu"),
+            "bleu cannot explain segments: expected gtm",
+        ),
+        (("out.txt", "-r", "ref.txt"), "ref.txt has no trees: generation_tree_accuracy needs"),
+        (
+            ("out.txt", "-r", "ref.txt", "--worst", "1"),
+            "generation_tree_accuracy needs dependency trees",
+        ),
+        (("out.txt", "-r", "missing.conllu"), "missing.conllu: No such file"),
+        (("out.txt", "-r", "ref.conllu", "-o", "out.txt"), "out.txt is one of the inputs"),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -151,7 +151,7 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
     assert called("gate", *table, "--update").stdout == "t.tsv: 30 items of candidate by chrf\n"
     assert called("gate", *table, "-r", "reference", "--candidate", "output").returncode == 0
     done = called("gate", "t.csv", "-b", "t.tsv")
-    assert "name their column with --id" in done.stderr
+    assert "a column of ids: name it with --id" in done.stderr
     assert called("gate", "atlas", "--set", "demo", "-b", "s.tsv", "--update").returncode == 0
     assert called("gate", "drift", "--set", "demo", "-b", "s.tsv").returncode == 1
     nuggets = ("--key", "demo-nuggets", "-b", "n.tsv")
@@ -168,12 +168,12 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("same.txt", "a.txt"), "2 outputs were given: a gate takes one"),
+        (("same.txt", "a.txt"), "2 outputs were given: expected one"),
         (
             ("same.txt", "--max-drop", "much"),
             "expected a number, or METRIC=NUMBER such as chrf=1.0",
         ),
-        (("same.txt", "--max-drop", "1", "--max-drop", "2"), "it is given twice for one metric"),
+        (("same.txt", "--max-drop", "1", "--max-drop", "2"), "there are two limits for one metric"),
         (("same.txt", "--max-drop", "bleu=1"), "--max-drop bleu: the gate has no such metric"),
         (("same.txt", "--max-drop", "-1"), "--max-drop: found -1, expected 0 or more"),
         (("same.txt", "--max-item-drop", "chrf=-1"), "--max-item-drop: found -1, expected 0"),
@@ -181,16 +181,19 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
         (("same.txt", "--max-drop", "0,5"), "--max-drop '0,5': expected a number, or METRIC"),
         (
             ("same.txt", "--max-drop", "chrf=1,bleu=2"),
-            "repeat the option for several metrics, as in --max-drop chrf=1 --max-drop bleu=2",
+            "repeat the option for each metric, as in --max-drop chrf=1 --max-drop bleu=2",
         ),
         (("same.txt", "-m", "chrf:beta=1"), "beta=2, now beta=1"),
         (("same.txt", "--resamples", "1"), "--resamples"),
-        (("same.txt", "--texts"), "--texts is for --update"),
-        (("same.txt", "--key", "demo-nuggets"), "-r and --set are for texts"),
-        (("same.txt", "--no-guess"), "judgements and guesses are about nuggets: add --key KEY"),
+        (("same.txt", "--texts"), "--texts needs --update"),
+        (("same.txt", "--key", "demo-nuggets"), "-r and --set do not work with"),
+        (
+            ("same.txt", "--no-guess"),
+            "--judgements, --model-judge and --no-guess need --key KEY: add it",
+        ),
         (("same.txt", "-o", "g.tsv"), "g.tsv is one of the inputs"),
         (("same.txt", "--junit", "ref.txt"), "ref.txt is one of the inputs"),
-        (("same.txt", "-o", "x", "--junit", "./x"), "-o and --junit name the same file"),
+        (("same.txt", "-o", "x", "--junit", "./x"), "-o and --junit are both"),
         (("a.txt",), "a.txt has 4 segments and ref.txt has 30 segments"),
         ((), "Missing argument"),
     ],
@@ -214,8 +217,9 @@ def test_update_replaces_nothing_but_a_baseline(
     texts = ("x=same.txt", "-r", "ref.txt") if name != "t.csv" else ("t.csv", "--id", "id")
     done = called("gate", *texts, *by, "-b", name, "--update")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    told = "is one of the inputs" if not by else "is no baseline of Karat"
-    assert f"{name} {told}: name another file" in done.stderr
+    told = "is no baseline of Karat: name another file"
+    told = told if by else "is one of the inputs: choose another output file"
+    assert f"{name} {told}" in done.stderr
     assert (folder / name).read_bytes() == before
 
 
@@ -224,7 +228,7 @@ def test_a_perfect_system_passes(gated: Called, folder: Path) -> None:
     done = gated("right.txt")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Gate: pass\n")
-    assert "ref.txt is the reference itself" in gated("ref.txt").stderr
+    assert "ref.txt is given as candidate and as reference" in gated("ref.txt").stderr
 
 
 def test_one_item_is_one(gated: Called, folder: Path, called: Called) -> None:

@@ -19,12 +19,23 @@ import karat as kt
 GOLDEN = Path(__file__).parent / "golden"
 FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 SCORED = ("-r", "ref1.txt", "-m", "bleu", "-m", "chrf:n=4", "-m", "rougeL:stem=porter-nltk")
+GRID = ("-r", "ref1.txt", "-r", "ref2.txt")
 COMMANDS = {
-    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--bootstrap", "50"),
-    "compare": ("compare", "a.txt", "b.txt", "c.txt", *SCORED, "--baseline", "b", "--trials", "99"),
+    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--resamples", "50"),
+    "compare": (
+        "compare",
+        "a.txt",
+        "b.txt",
+        "c.txt",
+        *SCORED,
+        "--baseline",
+        "b",
+        "--resamples",
+        "99",
+    ),
     "segments": ("score", "a.txt", "c.txt", *SCORED, "--segments"),
     "metrics": ("metrics", "chrf", "rougeLsum"),
-    "grid": ("grid", "a.txt", "ref1.txt", "ref2.txt", "--segment", "2", "--segment", "3"),
+    "grid": ("grid", "a.txt", *GRID, "--segment", "2", "--segment", "3"),
 }
 FEW = ("--resamples", "40")
 JUDGED = {
@@ -39,12 +50,12 @@ JUDGED = {
         "mt",
         "--guideline",
         "adequacy",
-        "--halves",
+        "--splits",
         "10",
         *FEW,
     ),
     "plane-recommend": ("plane", "recommend", "--task", "qa", "--guideline", "strict"),
-    "judges": ("data", "judges", "demo", "--control", "drift"),
+    "judges": ("data", "judges", "demo", "--exclude", "drift"),
     "nuggets-score": ("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--nuggets"),
     "nuggets-paper": (
         "nuggets",

@@ -30,19 +30,25 @@ def _files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("a.txt", "ref1.txt", "-s", "5"), "segment 5: the last segment of a.txt is 4"),
-        (("a.txt", "ref1.txt", "-s", "0"), "0 is not in the range x>=1"),
+        (("a.txt", "-r", "ref1.txt", "-s", "5"), "segment 5: the last segment of a.txt is 4"),
+        (("a.txt", "-r", "ref1.txt", "-s", "0"), "0 is not in the range x>=1"),
         (
-            ("a.txt", "ref1.txt", "-s", "1", "--worst", "1"),
+            ("a.txt", "-r", "ref1.txt", "-s", "1", "--worst", "1"),
             "segments are chosen by number and as the worst",
         ),
-        (("a.txt", "ref1.txt", "-m", "bleu"), "bleu cannot explain segments: expected gtm"),
-        (("a.txt", "gap.txt"), "a.txt has 4 segments and gap.txt has 3 segments"),
-        (("gap.txt", "gap.txt", "-s", "2", "--optional-references"), "segment 2 has no reference"),
-        (("gap.txt", "gap.txt", "--worst", "1", "--optional-references"), "segment 2 has no refer"),
-        (("a.txt", "missing.txt"), "missing.txt: No such file"),
-        (("a.txt", "ref1.txt", "-o", "nowhere/grid.html"), "there is no directory"),
-        (("a.txt", "ref1.txt", "-o", "a.txt"), "a.txt is one of the inputs"),
+        (("a.txt", "-r", "ref1.txt", "-m", "bleu"), "bleu cannot explain segments: expected gtm"),
+        (("a.txt", "-r", "gap.txt"), "a.txt has 4 segments and gap.txt has 3 segments"),
+        (
+            ("gap.txt", "-r", "gap.txt", "-s", "2", "--optional-references"),
+            "segment 2 has no reference",
+        ),
+        (
+            ("gap.txt", "-r", "gap.txt", "--worst", "1", "--optional-references"),
+            "segment 2 has no refer",
+        ),
+        (("a.txt", "-r", "missing.txt"), "missing.txt: No such file"),
+        (("a.txt", "-r", "ref1.txt", "-o", "nowhere/grid.html"), "there is no directory"),
+        (("a.txt", "-r", "ref1.txt", "-o", "a.txt"), "a.txt is one of the inputs"),
     ],
 )
 def test_bad_input_is_one_sentence_and_no_file(
@@ -59,7 +65,7 @@ def test_bad_input_is_one_sentence_and_no_file(
 
 @pytest.mark.parametrize("format", ["text", "md", "latex", "html", "svg"])
 def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> None:
-    shown = output("grid", "hard.txt", "turned.txt", "--worst", "99", "--format", format)
+    shown = output("grid", "hard.txt", "-r", "turned.txt", "--worst", "99", "--format", format)
     assert not {"\x1b", "\u202e"} & set(shown)
     assert "<script>alert" not in shown or format not in ("html", "svg")
     if format == "svg":
@@ -67,6 +73,6 @@ def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> N
 
 
 def test_a_segment_asked_for_twice_is_shown_once(output: Callable[..., str]) -> None:
-    twice = output("grid", "a.txt", "ref1.txt", "-s", "2", "-s", "2")
+    twice = output("grid", "a.txt", "-r", "ref1.txt", "-s", "2", "-s", "2")
     assert twice.count("Segment 2: matching") == 1
-    assert twice == output("grid", "a.txt", "ref1.txt", "-s", "2")
+    assert twice == output("grid", "a.txt", "-r", "ref1.txt", "-s", "2")

@@ -56,9 +56,9 @@ LINES = ("A=p1.txt", "B=p2.txt", "-r", "q1.txt", "-r", "q2.txt")
 @pytest.mark.parametrize(
     "command",
     [
-        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--bootstrap", "20"),
+        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--resamples", "20"),
         ("score", "-m", "gtm", "--segments"),
-        ("compare", "-m", "gtm:e=2", "-m", "chrf", "--trials", "20"),
+        ("compare", "-m", "gtm:e=2", "-m", "chrf", "--resamples", "20"),
     ],
 )
 def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]) -> None:
@@ -76,8 +76,8 @@ def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]
 @pytest.mark.parametrize("command", ["grid", "explain"])
 def test_a_grid_is_that_of_plain_files(output: Output, command: str) -> None:
     how = ("-m", "gtm:preset=paper", "--segment", "1", "-f", "json")
-    one = json.loads(output(command, "A=sys1.sgm", "ref1.sgm", "ref2.sgm", *READ, *how))
-    two = json.loads(output(command, "A=p1.txt", "q1.txt", "q2.txt", *how))
+    one = json.loads(output(command, "A=sys1.sgm", "-r", "ref1.sgm", "-r", "ref2.sgm", *READ, *how))
+    two = json.loads(output(command, "A=p1.txt", "-r", "q1.txt", "-r", "q2.txt", *how))
     for found in (one, two):
         found.pop("command")
     assert one == two
@@ -118,9 +118,8 @@ BAD = [
     (("sys1.sgm", "-r", "latin.sgm", *READ), "latin.sgm"),
     (("-", "-r", "ref1.sgm", *READ), "standard input (-) is not read as gtm-sgml: name a file"),
     (("sys1.sgm", *READ), "no reference was given"),
-    (("sys1.sgm", "-r", "ref1.sgm", *READ, "--as", "text"), "leave them out"),
-    (("sys1.sgm", "-r", "ref1.sgm", *READ, "--optional-references"), "leave them out"),
-    (("sys1.sgm", "-r", "ref1.sgm", "--read-as", "gtm"), "files are read as gtm-sgml"),
+    (("sys1.sgm", "-r", "ref1.sgm", *READ, "--optional-references"), "leave it out"),
+    (("sys1.sgm", "-r", "ref1.sgm", "--read-as", "gtm"), "files are read as text, gtm-sgml"),
     (("sys1.sgm", "sys1.sgm", "-r", "ref1.sgm", *READ), "two systems are called"),
     (("sys1.sgm", "ref2.sgm", "-r", "ref1.sgm", *READ), "looks like a reference"),
     (("--set", "demo", *READ), "demo is a known set"),
@@ -148,7 +147,7 @@ def test_bad_input_is_one_sentence(
 
 @pytest.mark.usefixtures("files")
 def test_tags_may_be_the_text(output: Output) -> None:
-    files = ("sys1.sgm", "-r", "ref1.sgm", "--as", "text", "-m", "gtm", "-f", "json")
+    files = ("sys1.sgm", "-r", "ref1.sgm", "--read-as", "text", "-m", "gtm", "-f", "json")
     (row,) = json.loads(output("score", *files))["rows"]
     assert 0 < row["score"] < 1
 

@@ -73,9 +73,15 @@ def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
         f"plain,--{name}"
         for name in (
-            *("set", "segments", "sort", "seed", "shards", "shard", "signature", "signature-only"),
+            *("set", "segments", "sort", "shards", "shard", "seed", "signature", "signature-only"),
         )
     ]
+
+
+def test_options_that_help_does_not_show_are_completed(karat: Karat) -> None:
+    assert completed(karat, "score", "--eng") == ["plain,--engine", "plain,--engine-option"]
+    assert completed(karat, "score", "--boot") == [""]  # the old name of --resamples
+    assert completed(karat, "score", "--help") == ["plain,--help-all", "plain,--help"]
 
 
 def test_metrics_are_completed(karat: Karat) -> None:
@@ -93,9 +99,11 @@ def test_formats_and_files_are_completed(karat: Karat) -> None:
 
 def test_formats_to_read_are_completed(karat: Karat) -> None:
     offered = completed(karat, "score", "x", "--read-as", "")
-    assert (offered[0], offered[-1]) == ("plain,gtm-sgml", "plain,jsonl")
+    assert (*offered[:2], offered[-1]) == ("plain,text", "plain,gtm-sgml", "plain,jsonl")
     assert completed(karat, "score", "--set", "x", "--read-as", "")[0] == "plain,dir"
-    assert completed(karat, "grid", "x", "y", "--read-as", "") == ["plain,gtm-sgml"]
+    offered = completed(karat, "grid", "x", "-r", "y", "--read-as", "")
+    assert offered == ["plain,text", "plain,gtm-sgml"]
+    assert completed(karat, "lm", "score", "x", "--read-as", "") == ["plain,text"]
 
 
 def test_metrics_of_the_catalogue_are_completed(karat: Karat) -> None:

@@ -30,7 +30,6 @@ JUDGE = ("nuggets", "judge", "heron", "--key", "demo-nuggets", "--log", "log.jso
             "inf is not a number of gigabytes",
         ),
         ((*SCORE, "--beta", "1e300"), "beta=1e+300"),
-        ((*SCORE, "--report", "x.html", "-o", "./x.html"), "name two files"),
         ((*JUDGE, "--likely", "nan"), "--likely nan"),
     ],
 )

@@ -104,7 +104,7 @@ def test_gtm_counts_the_references_of_a_segment_together(folder: Path, called: C
 
 
 def test_a_grid_of_a_line_of_50_mb_is_refused(huge: Path, called: Called) -> None:
-    done = called("grid", "short.txt", "huge.txt", "-o", "grid.html")
+    done = called("grid", "short.txt", "-r", "huge.txt", "-o", "grid.html")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: segment 1: 14,680,071 tokens of the references are too ")
     assert done.stderr.count("\n") == 1

@@ -22,7 +22,7 @@ Output = Callable[..., str]
 FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 FEW = ("--resamples", "20")
 META = ("meta", "demo", "-m", "bleu", "-m", "ter", "--trials", "20", *FEW)
-FIT = ("plane", "fit", "demo", "--halves", "4", *FEW)
+FIT = ("plane", "fit", "demo", "--splits", "4", *FEW)
 SHOWN = {
     "meta": META,
     "fit": (*FIT, "--task", "mt", "--guideline", "fluency"),
@@ -94,8 +94,8 @@ def test_an_experiment_is_saved_and_run_again(output: Output, folder: Path) -> N
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--experiment", "x.toml", "demo"), "--experiment x.toml holds all settings"),
-        (("--experiment", "x.toml", "--seed", "12345"), "--experiment x.toml holds all settings"),
+        (("--experiment", "x.toml", "demo"), "--experiment x.toml has all settings"),
+        (("--experiment", "x.toml", "--seed", "12345"), "--experiment x.toml has all settings"),
         (("--experiment", "x.toml", "--save", "x.toml"), "x.toml is one of the inputs"),
         (("--experiment", "none.toml"), "none.toml: No such file or directory"),
         (("--experiment", "."), "Is a directory"),
@@ -103,7 +103,7 @@ def test_an_experiment_is_saved_and_run_again(output: Output, folder: Path) -> N
         (("--experiment", "latin.toml"), "latin.toml, line 1: not valid UTF-8"),
         (("demo", "--save", "new/x.toml"), "there is no directory"),
         (("demo", "--save", "both", "-o", "both"), "--save and --output are both both"),
-        ((), "no evaluation set was named"),
+        ((), "no evaluation set was given"),
     ],
 )
 def test_experiments_that_cannot_be_run(
@@ -152,11 +152,11 @@ HOSTILE = [
     (("meta", "demo", "-m", "blue"), "unknown metric 'blue'; did you mean bleu?"),
     (("meta", "nowhere"), "nowhere"),
     (("meta", "demo", "nowhere"), "nowhere"),
-    (("meta", "demo", "demo"), "the set demo is named twice"),
+    (("meta", "demo", "demo"), "the set demo is given twice"),
     (("meta", "demo", "e2e", "--weights", "1"), "found 1 weights, expected one for each of 2 sets"),
     (("meta", "demo", "e2e", "--weights", "1,x"), "found '1,x', expected numbers such as 2,1,0.5"),
     (("meta", "demo", "e2e", "--weights", "0,0"), "weights: expected numbers that are not negat"),
-    (("meta", "demo", "e2e", "--report", "x.html"), "--report and --charts are of one set"),
+    (("meta", "demo", "e2e", "--charts", "x"), "--charts works with one set"),
     (("meta", "demo", "e2e", "--p-values"), "p_values: averages over several sets have none"),
     (("meta", "demo", "--system-scores", "some"), "some"),
     (("meta", "demo", "--resamples", "-1"), "-1"),
@@ -164,10 +164,10 @@ HOSTILE = [
     (("plane", "fit", "demo", "-d", "taste"), "demo has no dimension 'taste' (it has adequacy, f"),
     (("plane", "fit", "demo", "-d", "errors", "-d", "errors"), "'errors' is named twice"),
     (("plane", "fit", "demo", "--task", "mt"), "--task and --guideline go together"),
-    (("plane", "fit", "demo", "-m", "bleu"), "-m bleu: the plane is made of aev"),
-    (("plane", "fit", "demo", "-m", "aev:n=2"), "the plane has all alpha and n; leave them out"),
+    (("plane", "fit", "demo", "-m", "bleu"), "-m bleu: expected aev"),
+    (("plane", "fit", "demo", "-m", "aev:n=2"), "the plane covers all alpha and n; leave them out"),
     (("plane", "fit", "demo", "-m", "aev:refs=best"), "a plane needs n=4, equal weights and refs="),
-    (("plane", "fit", "demo", "--stem=x"), "x"),
+    (("plane", "fit", "demo", "-m", "aev:stem=x"), "stem=x"),
     (("plane", "fit", "demo", "--exclude", "atlas", "--exclude", "drift"), "2 systems with human"),
     (
         ("plane", "recommend", "--task", "poem", "--guideline", "fluency"),
@@ -178,7 +178,7 @@ HOSTILE = [
         "guideline 'beauty': expected one of adequacy, coverage, lenient, strict, fluency",
     ),
     (("data", "judges", "demo", "-d", "taste"), "demo has no dimension 'taste' (it has adequacy"),
-    (("data", "judges", "demo", "--control", "x"), "demo has no system 'x' (it has atlas, beacon"),
+    (("data", "judges", "demo", "--exclude", "x"), "demo has no system 'x' (it has atlas, beacon"),
     (("data", "flood", "demo", "new", "-d", "taste"), "demo has no dimension 'taste'"),
     (("data", "flood", "demo", "new", "-d", "errors"), "errors: flooding needs a dimension in wh"),
     (("data", "flood", "demo", "new", "-d", "fluency", "--system", "x"), "demo has no system 'x'"),
@@ -259,7 +259,7 @@ def test_odd_sets_have_a_report(called: Called, folder: Path, values: dict[str, 
         "odd", texts, references=references, judgements=rows, dimensions=["d"]
     )
     kt.save_evalset(evalset, folder / "set")
-    done = called("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "--report", "page.html")
+    done = called("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "-o", "page.html")
     assert (done.returncode, done.stderr) == (0, "")
     page = (folder / "page.html").read_text("utf-8")
     assert "undefined" in page
@@ -272,8 +272,9 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
     output: Output, folder: Path
 ) -> None:
     many = [x for m in ("bleu", "chrf", "ter", "rouge1", "aev") for x in ("-m", m)]
-    asked = ("-l", "system", "-s", "spa", "--resamples", "2", "--report", "page.html")
-    text = output("meta", "demo", *many, *asked)
+    asked = ("meta", "demo", *many, "-l", "system", "-s", "spa", "--resamples", "2")
+    text = output(*asked)
+    assert output(*asked, "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
     assert "the first 12 of 15 pairs of dimension and metric" in page
     assert "Reliability: fluency, pearson" in page  # pseudo-documents have no spa
@@ -286,7 +287,8 @@ def test_a_chart_has_the_sign_of_its_table_and_of_its_axes(
     output: Output, folder: Path, statistic: str
 ) -> None:
     asked = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
-    text = output(*asked, "-s", statistic, "--report", "r.html", "--format", "json")
+    text = output(*asked, "-s", statistic, "--format", "json")
+    output(*asked, "-s", statistic, "-o", "r.html")
     (row,) = json.loads(text)["rows"]
     page = (folder / "r.html").read_text("utf-8")
     assert row["value"] > 0
@@ -301,7 +303,7 @@ def test_the_report_names_the_resamples_that_were_asked_for(
     output: Output, folder: Path, resamples: int
 ) -> None:
     asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", str(resamples))
-    output(*asked, "--report", "page.html")
+    output(*asked, "-o", "page.html")
     page = (folder / "page.html").read_text("utf-8")
     assert "1,000 bootstrap" not in page
     many = f"{resamples} bootstrap resample{'s' * (resamples != 1)}"
@@ -333,15 +335,15 @@ def test_headings_count_the_groups_that_are_used(output: Output, folder: Path) -
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("meta", "set", "--save", "set/karat.toml"), "karat.toml may be a file of the set set"),
-        (("meta", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set set"),
-        (("plane", "fit", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
-        (("data", "check", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
-        (("data", "judges", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
-        (("score", "--set", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
-        (("compare", "--set", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
-        (("meta", "set", "--report", "x.html", "-o", "x.html"), "--report and --output are both"),
-        (("meta", "set", "--report", "x.pdf"), "the report is a web page; name a file like x.html"),
+        (("meta", "set", "--save", "set/karat.toml"), "karat.toml is inside the set set"),
+        (("meta", "set", "-o", "set/human.tsv"), "human.tsv is inside the set set"),
+        (("plane", "fit", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
+        (("data", "check", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
+        (("data", "judges", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
+        (("score", "--set", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
+        (("compare", "--set", "set", "-o", "set/human.tsv"), "human.tsv is inside the set"),
+        (("meta", "set", "--save", "x.toml", "-o", "x.toml"), "cannot write .toml files"),
+        (("meta", "set", "--save", "x", "-o", "x"), "--save and --output are both x"),
         (("meta", "bare", "-m", "bleu"), "bare: 1 of 2 segments have no reference, the first is"),
     ],
 )
@@ -375,7 +377,7 @@ def test_systems_that_are_all_alike_have_an_empty_plane(output: Output, folder: 
     text = output("plane", "fit", "set", *FEW, "--task", "mt", "--guideline", "fluency")
     assert "No cell can be picked: none has a correlation above 0." in text
     assert "nan" not in text
-    text = output("plane", "fit", "set", "--resamples", "0", "--halves", "3")
+    text = output("plane", "fit", "set", "--resamples", "0", "--splits", "3")
     assert "too few, or too much alike" in text
 
 
@@ -418,7 +420,7 @@ def test_flooding_writes_a_set_that_is_read_again(output: Output, folder: Path) 
 def test_controls_are_left_out_of_the_agreement(output: Output) -> None:
     every, fewer = (
         json.loads(output("data", "judges", "demo", "-d", "fluency", *more, "-f", "json"))
-        for more in ((), ("--control", "drift"))
+        for more in ((), ("--exclude", "drift"))
     )
     assert (every["rows"][0]["outputs"], fewer["rows"][0]["outputs"]) == (48, 36)
-    assert "Left out as controls: drift." in " ".join(fewer["notes"])
+    assert "Systems left out: drift." in " ".join(fewer["notes"])

@@ -28,14 +28,14 @@ def test_every_format_is_rendered(output: Output, format: str) -> None:
 
 
 def test_rows_are_those_of_the_call(output: Output) -> None:
-    asked = ("-d", "adequacy", "--lengths", "1-2,4", "--references", "1,3", "-s", "spearman")
+    asked = ("-d", "adequacy", "--lengths", "1-2,4", "--reference-counts", "1,3", "-s", "spearman")
     found = json.loads(output(*RUN, *asked, "--documents", "joined", "-f", "json"))
     expected = kt.reliability(
         kt.load_evalset("demo"),
         "adequacy",
         metrics=["bleu", "gtm:preset=paper"],
         lengths=[1, 2, 4],
-        references=[1, 3],
+        reference_counts=[1, 3],
         statistics=["spearman"],
         documents="joined",
         repeats=3,
@@ -53,7 +53,7 @@ def test_the_result_does_not_depend_on_threads_and_repeats_with_its_seed(output:
 
 
 def test_a_page_has_the_curves(folder: Path, output: Output) -> None:
-    assert output(*RUN, "-d", "fluency", "--references", "1,2,3", "-o", "page.html") == ""
+    assert output(*RUN, "-d", "fluency", "--reference-counts", "1,2,3", "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
     assert "Reliability: fluency, pearson" in page
     assert page.count("<svg") >= 2
@@ -73,13 +73,13 @@ BAD = [
     (("--lengths", "1,two"), "found 'two', expected whole numbers such as 1,2,5 or 1-25"),
     (("--lengths", ""), "expected whole numbers such as 1,2,5"),
     (("--lengths", "1,1"), "lengths: 1 is named twice"),
-    (("--references", "4"), "references 4: expected 1 to 3"),
+    (("--reference-counts", "4"), "reference counts 4: expected 1 to 3"),
     (("--documents", "glued"), "glued"),
     (("--statistic", "spa"), "spa compares systems"),
     (("-d", "speed"), "demo has no dimension 'speed'"),
     (("--repeats", "0"), "0 is not in the range"),
     (("--read-as", "gtm"), "demo is a known set"),
-    (("-o", "report.docx"), "reports are not written as .docx"),
+    (("-o", "report.docx"), "cannot write .docx files"),
 ]
 
 

@@ -25,13 +25,13 @@ def test_the_output_may_not_be_an_input(
     before = (files / name).read_text()
     assert main(["score", "A=out.txt", "-r", "ref.txt", "-m", "bleu", "-o", name]) == 2
     assert (files / name).read_text() == before
-    expected = f"karat: {name} is one of the inputs: name another file for the result\n"
+    expected = f"karat: {name} is one of the inputs: choose another output file\n"
     assert capsys.readouterr().err == expected
 
 
 def test_segments_have_no_intervals(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", "out.txt", "-r", "ref.txt", "--segments", "--bootstrap", "9"]) == 2
-    assert "leave --bootstrap out" in capsys.readouterr().err
+    assert main(["score", "out.txt", "-r", "ref.txt", "--segments", "--resamples", "9"]) == 2
+    assert "leave out --resamples" in capsys.readouterr().err
 
 
 def test_optional_references(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +47,7 @@ def test_signatures_say_how_intervals_will_be_made(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(
-        ["score", "out.txt", "-r", "ref.txt", "-m", "bleu", "--signature-only", "--bootstrap", "7"]
+        ["score", "out.txt", "-r", "ref.txt", "-m", "bleu", "--signature-only", "--resamples", "7"]
     )
     assert capsys.readouterr().out.endswith("|bootstrap=7|seed=12345\n")
 

@@ -39,9 +39,9 @@ def several(folder: Path) -> Path:
 
 COMMANDS = (
     ("meta", "set", "-m", "bleu", "--resamples", "0", "--trials", "0"),
-    ("plane", "fit", "set", "--resamples", "0", "--halves", "0"),
+    ("plane", "fit", "set", "--resamples", "0", "--splits", "0"),
     ("score", "--set", "set", "-m", "bleu"),
-    ("compare", "--set", "set", "-m", "bleu", "--trials", "5"),
+    ("compare", "--set", "set", "-m", "bleu", "--resamples", "5"),
     ("data", "judges", "set"),
     ("data", "check", "set"),
 )
@@ -89,16 +89,19 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("meta", "set", *READ, "--reference", "refB", "--reference", "1"), "name all references"),
+        (("meta", "set", *READ, "--reference", "refB", "--reference", "1"), "not both"),
         (("meta", "set", *READ, "--reference", "refZ"), "has no reference 'refZ'; did you mean"),
         (("meta", "demo", "--reference", "refA"), "format dir has no option 'references'"),
         (("meta", "set", *READ, *READ), "--option pair=xx-en: pair is given twice"),
         (("meta", "set", "--option", "pair"), "--option pair: expected NAME=VALUE"),
         (
             ("score", "a.txt", "-r", "ref1.txt", *READ),
-            "--option is for the reader of a set: name the set with --set",
+            "--option is only for evaluation sets: name the set with --set",
         ),
-        (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"), "name it with --set"),
+        (
+            ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"),
+            "name the set with --set",
+        ),
     ],
 )
 def test_bad_reader_options_are_one_sentence(

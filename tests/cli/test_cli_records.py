@@ -52,7 +52,7 @@ def test_score_has_the_documented_members_and_columns(output: Callable[..., str]
 
 
 def test_bootstrap_adds_low_and_high(output: Callable[..., str]) -> None:
-    args = ("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json", "--bootstrap", "20")
+    args = ("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json", "--resamples", "20")
     found = strict(output(*args))
     columns = ["metric", "system", "score", "low", "high", *BLEU_PARTS]
     assert [list(row) for row in found["rows"]] == [columns]
@@ -117,7 +117,7 @@ def test_comparison_is_that_of_the_python_interface(
         assert row == given._asdict()
 
 
-@pytest.mark.parametrize("extra", [(), ("--segments",), ("--bootstrap", "10")])
+@pytest.mark.parametrize("extra", [(), ("--segments",), ("--resamples", "10")])
 def test_tsv_holds_what_json_holds(output: Callable[..., str], extra: tuple[str, ...]) -> None:
     args = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "rouge1", *extra)
     header, *body = (line.split("\t") for line in output(*args, "-f", "tsv").splitlines())
@@ -166,7 +166,7 @@ def test_any_number_of_threads_gives_the_same_bytes(
         text = (folder / f"{file}.txt").read_text("utf-8")
         (folder / f"long-{file}.txt").write_text(text * copies, encoding="utf-8")
     args = (name, "long-a.txt", "long-b.txt", "-r", "long-ref1.txt", *options(METRICS[:4]))
-    args += ("-f", format, *(("--trials", "20") if name == "compare" else ("--bootstrap", "20")))
+    args += ("-f", format, "--resamples", "20")
     found = {_without_threads(output(*args, "--threads", n)) for n in ("1", "2", "7")}
     assert len(found) == 1
 
@@ -177,7 +177,7 @@ def _without_threads(text: str) -> str:
 
 
 def test_the_seed_changes_intervals_and_no_score(output: Callable[..., str]) -> None:
-    args = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "rouge1", "--bootstrap", "9")
+    args = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "rouge1", "--resamples", "9")
     one, two, again = (
         strict(output(*args, "-f", "json", "--seed", seed))["rows"] for seed in ("1", "2", "1")
     )

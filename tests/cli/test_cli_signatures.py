@@ -29,7 +29,7 @@ def test_a_signature_of_sacrebleu_is_what_it_says(output: Callable[..., str]) ->
 def test_what_a_signature_says_besides_is_checked(called: Called, command: str) -> None:
     given = {
         "score": [*FILES, "-m", "bleu|nrefs=4"],
-        "grid": ["a.txt", "ref1.txt", "-m", "gtm|nrefs=4"],
+        "grid": ["a.txt", "-r", "ref1.txt", "-m", "gtm|nrefs=4"],
         "meta": ["demo", "-m", "bleu|nrefs=4"],
         "plane": ["fit", "demo", "-m", "aev|nrefs=4"],
     }

@@ -44,7 +44,7 @@ def test_a_second_reference_is_not_a_system(
     sentence = refused(called, command, *args)
     assert sentence == (
         "ref2.txt would be scored as a system, but looks like a reference: write -r before each "
-        "reference (-r ref2.txt), or name it to score it: human=ref2.txt"
+        "reference (-r ref2.txt); to score it anyway, name it: human=ref2.txt"
     )
 
 
@@ -69,9 +69,11 @@ def test_files_counted_up_after_r_are_references(folder: Path, called: Called) -
 
 def test_the_reference_itself_is_no_candidate(folder: Path, called: Called) -> None:
     sentence = refused(called, "score", "ref1.txt", "-r", "ref1.txt")
-    assert sentence.startswith("ref1.txt is the reference itself")
+    assert sentence.startswith("ref1.txt is given as candidate and as reference")
     os.symlink(folder / "ref1.txt", folder / "link.txt")
-    assert "is the reference itself" in refused(called, "score", "link.txt", "-r", "./ref1.txt")
+    assert "is given as candidate and as reference" in refused(
+        called, "score", "link.txt", "-r", "./ref1.txt"
+    )
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -81,8 +83,8 @@ def test_a_copy_of_a_reference_is_no_candidate(folder: Path, called: Called, pac
     (folder / name).write_bytes(gzip.compress(data) if packed else data)
     sentence = refused(called, "score", name, "-r", "ref1.txt", "-r", "ref2.txt")
     assert sentence == (
-        f"{name} has the same text as the reference ref2.txt: give the output of a system; to "
-        f"score it all the same, name it: copy={name}"
+        f"{name} has the same text as the reference ref2.txt: use the output of a system; to "
+        f"score it anyway, name it: copy={name}"
     )
 
 
@@ -114,7 +116,7 @@ def test_what_is_meant_is_scored(folder: Path, output: Output) -> None:
         ("score", "d.jsonl", "-r", "a.txt"),
         ("score", "a.txt", "-r", "d.jsonl"),
         ("compare", "a.txt", "x=d.jsonl", "-r", "ref1.txt"),
-        ("grid", "d.jsonl", "a.txt"),
+        ("grid", "d.jsonl", "-r", "a.txt"),
         ("lm", "train", "d.jsonl", "-o", "model.lm"),
         ("paraphrase", "generate", "d.jsonl"),
         ("paraphrase", "score", "d.jsonl", "--originals", "a.txt"),
@@ -143,13 +145,15 @@ def test_json_is_named_before_a_file_that_is_its_own_reference(
 def test_as_text_scores_json(folder: Path, output: Output, called: Called) -> None:
     (folder / "d.jsonl").write_text(JSON_LINES)
     (folder / "e.jsonl").write_text(JSON_LINES.replace("a b", "a x"))
-    args = ("d.jsonl", "-r", "e.jsonl", "-m", "chrf", "--as", "text", "-f", "tsv")
+    args = ("d.jsonl", "-r", "e.jsonl", "-m", "chrf", "--read-as", "text", "-f", "tsv")
     assert output("score", *args).startswith("metric\tsystem\tscore")
-    assert output("lm", "train", "d.jsonl", "-o", "model.lm", "--as", "text", "--order", "1")
-    assert called("paraphrase", "generate", "d.jsonl", "--as", "text", "--plain").returncode == 0
-    assert output("paraphrase", "align", "d.jsonl", "e.jsonl", "--as", "text")
-    assert "leave -r, --optional-references and --as out" in refused(
-        called, "score", "--set", "demo", "--as", "text"
+    assert output("lm", "train", "d.jsonl", "-o", "model.lm", "--read-as", "text", "--order", "1")
+    assert (
+        called("paraphrase", "generate", "d.jsonl", "--read-as", "text", "--plain").returncode == 0
+    )
+    assert output("paraphrase", "align", "d.jsonl", "e.jsonl", "--read-as", "text")
+    assert "read as dir, not as text" in refused(
+        called, "score", "--set", "demo", "--read-as", "text"
     )
 
 
@@ -161,26 +165,26 @@ SLIPS = {
     "-m chrf (in Python, a list)",
     (*FILES, "-m", "bleu:n=2,chrf"): "bleu: 'chrf' is no setting; expected setting=value (another "
     "metric is another option: -m chrf)",
-    (*FILES, "--segments", "5"): "--segments takes no number: leave 5 out; karat grid has "
-    "--segment N for one",
-    (*FILES, "-b"): "No such option '-b'. Did you mean --best or --bootstrap or --buckets or --by? "
-    "sacreBLEU's -b, the score alone, is --format tsv or --format json here.",
-    (*FILES, "-t", "wmt17"): "No such option '-t'. Did you mean --threads? sacreBLEU's -t, a test "
-    "set, is not here: give its references as files, with -r.",
+    (*FILES, "--segments", "5"): "--segments takes no number: leave out 5; for one segment, "
+    "use karat grid --segment N",
+    (*FILES, "-b"): "No such option '-b'. Did you mean --best or --buckets or --by? "
+    "sacreBLEU's -b, the score alone, is --format tsv or --format json.",
+    (*FILES, "-t", "wmt17"): "No such option '-t'. Did you mean --threads? sacreBLEU's -t, the "
+    "test set, has no counterpart: give its references as files with -r.",
     (*FILES, "-l", "en-de"): "No such option '-l'. sacreBLEU's -l, the language pair, is not "
-    "needed: choose a tokeniser in the metric, as in -m bleu:tok=zh.",
+    "needed: set the tokeniser of the metric, as in -m bleu:tok=zh.",
     (*FILES, "-tok", "zh"): "No such option '-tok'. sacreBLEU's -tok, the "
     "tokeniser, is a setting of the metric, as in -m bleu:tok=zh.",
     ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-b", "a"): "No such option '-b'. Did you "
     "mean --baseline or --buckets or --by? sacreBLEU's -b, the score alone, is --format tsv or "
-    "--format json here.",
+    "--format json.",
     ("lm", "score", "a.txt", "-t", "2"): "No such option '-t'. Did you mean --threads or --tok?",
     ("nuggets", "score", "my.run"): "Missing option '-k' / '--key'. For example: karat nuggets "
     "score my.run --key key.txt --judgements judged.txt",
     ("lm", "score", "a.txt"): "Missing option '--model'. For example: karat lm score text.txt "
     "--model model.lm",
     ("score", "-r", "ref1.txt"): "Missing argument 'CANDIDATE...'. For example: karat score "
-    "out.txt -r ref.txt; for standard input, write -",
+    "out.txt -r ref.txt; use - for standard input",
     ("score", "a.txt", "-r"): "Option '-r' requires an argument. For example: karat score out.txt "
     "-r ref.txt",
 }

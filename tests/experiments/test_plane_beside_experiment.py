@@ -20,7 +20,11 @@ def test_metrics_have_one_row_for_one_reference_and_one_for_all() -> None:
         (name, references) for name in experiment.BESIDE for references in ("1", "all")
     ]
     fit = kt.fit_plane(
-        kt.load_evalset("demo"), "fluency", references=[2], beside=["bleu:case=lower"], resamples=0
+        kt.load_evalset("demo"),
+        "fluency",
+        references=[2],
+        compare_with=["bleu:case=lower"],
+        resamples=0,
     )
     every = next(row for row in others if row["references"] == "all")
     assert every["R^2 %"] == f"{100 * fit.beside[1].r2:.1f}"

@@ -47,7 +47,7 @@ def corpus_r(
 @pytest.mark.parametrize("name", ["bleu", "rouge1", "chrf", "ter", "aev:preset=paper,alpha=0,n=1"])
 def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
     evalset, metric = small_set(2), kt.metric(name)
-    fit = kt.fit_plane(evalset, "quality", references=[1], beside=[name], **FEW)
+    fit = kt.fit_plane(evalset, "quality", references=[1], compare_with=[name], **FEW)
     sets = {"1": evalset.select(references=[0]), "all": evalset}
     assert [row.references for row in fit.beside] == list(sets)
     shape = len(evalset.systems), len(evalset)
@@ -75,7 +75,7 @@ def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
 
 def test_bleu_without_smoothing_is_the_corner_of_the_plane() -> None:
     """Section 3.1: BLEU is PS(4) with B = 1, no stop list and no stemmer."""
-    fit = kt.fit_plane(small_set(4), "quality", beside=["bleu:smooth=none"], **FEW)
+    fit = kt.fit_plane(small_set(4), "quality", compare_with=["bleu:smooth=none"], **FEW)
     (row,) = fit.beside
     cell = fit.row(BLEU_CELL)
     assert (row.references, row.label) == ("all", "bleu:smooth=none")
@@ -91,7 +91,7 @@ def test_references_by_number_are_those_of_a_smaller_set() -> None:
     assert fit.signature == other.signature
     assert "|nrefs=2|" in fit.signature
     study = kt.study_plane(
-        evalset, None, ["quality"], references=[3, 1], beside=["bleu"], resamples=12, splits=2
+        evalset, None, ["quality"], references=[3, 1], compare_with=["bleu"], resamples=12, splits=2
     )
     assert study.rows == other.rows
     assert [row.label for row in study.beside] == ["bleu, reference 3, 1", "bleu"]
@@ -103,7 +103,7 @@ def test_references_by_number_are_those_of_a_smaller_set() -> None:
 
 def test_one_reference_that_is_all_has_one_row() -> None:
     evalset = small_set(3, references=1)
-    fit = kt.fit_plane(evalset, "quality", references=[1], beside=["bleu", "rouge1"], **FEW)
+    fit = kt.fit_plane(evalset, "quality", references=[1], compare_with=["bleu", "rouge1"], **FEW)
     assert [(row.metric, row.references) for row in fit.beside] == [
         ("bleu", "all"),
         ("rouge1", "all"),
@@ -115,9 +115,9 @@ def test_references_that_are_not_there_are_refused(references: list[int]) -> Non
     message = "has none of the references" if references == [3] else "are numbered from 1"
     for beside in ([], ["bleu"]):
         with pytest.raises(InputError, match=message):
-            kt.fit_plane(small_set(1), "quality", references=references, beside=beside)
+            kt.fit_plane(small_set(1), "quality", references=references, compare_with=beside)
         with pytest.raises(InputError, match=message):
-            kt.study_plane(small_set(1), references=references, beside=beside)
+            kt.study_plane(small_set(1), references=references, compare_with=beside)
 
 
 # --------------------------------------------------------------------------------- groups
@@ -126,7 +126,7 @@ def test_references_that_are_not_there_are_refused(references: list[int]) -> Non
 def test_the_plane_of_a_group_is_that_of_its_segments() -> None:
     evalset = small_set(7, 6, 18)
     region = kt.predicted("mt", "adequacy")
-    asked = {"beside": ["bleu"], "region": region, "resamples": 12, "splits": 3}
+    asked = {"compare_with": ["bleu"], "region": region, "resamples": 12, "splits": 3}
     study = kt.study_plane(evalset, None, ["quality"], by="groups", **asked)
     assert [fit.group for fit in study.fits] == ["", "d0", "d1", "d2"]
     assert [fit.name for fit in study.fits][:2] == ["quality", "quality, d0"]
@@ -242,12 +242,18 @@ def test_bad_groupings_are_refused(by: str, message: str) -> None:
 
 
 def test_the_command_is_the_function(output: Output) -> None:
-    asked = ("-d", "fluency", "--reference", "1", "--beside", "bleu", "--by", "groups")
-    text = output("plane", "fit", "demo", *asked, "--resamples", "9", "--halves", "0", "-f", "json")
+    asked = ("-d", "fluency", "--reference", "1", "--compare-with", "bleu", "--by", "groups")
+    text = output("plane", "fit", "demo", *asked, "--resamples", "9", "--splits", "0", "-f", "json")
     study = kt.study_plane(
         kt.load_evalset("demo"),
         *(None, ["fluency"]),
-        **{"references": [1], "beside": ["bleu"], "by": "groups", "resamples": 9, "splits": 0},
+        **{
+            "references": [1],
+            "compare_with": ["bleu"],
+            "by": "groups",
+            "resamples": 9,
+            "splits": 0,
+        },
     )
     found = json.loads(text)
     assert found["rows"] == study.records()
@@ -266,8 +272,8 @@ def test_what_was_not_asked_for_is_not_in_the_report(output: Output) -> None:
 
 
 def test_pages_and_text_show_groups_and_metrics(output: Output) -> None:
-    asked = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "9", "--halves", "0")
-    more = ("--reference", "2", "--beside", "rouge1", "--by", "lengths:parts=2")
+    asked = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "9", "--splits", "0")
+    more = ("--reference", "2", "--compare-with", "rouge1", "--by", "lengths:parts=2")
     text = output(*asked, *more, "--task", "mt", "--guideline", "fluency")
     for part in ("Metrics beside the plane, fluency", "Groups of segments, fluency", " words\n"):
         assert part in text
@@ -282,8 +288,8 @@ def test_pages_and_text_show_groups_and_metrics(output: Output) -> None:
     [
         (("--reference", "9"), "segment 1 has none of the references that were chosen"),
         (("--reference", "0"), "references are numbered from 1"),
-        (("--reference", "1", "--reference", "refA"), "name all references, or give the numbers"),
-        (("--beside", "blue"), "blue"),
+        (("--reference", "1", "--reference", "refA"), "give names or numbers of references"),
+        (("--compare-with", "blue"), "blue"),
         (("--by", "weather"), "grouping 'weather': expected one of groups, lengths"),
     ],
 )

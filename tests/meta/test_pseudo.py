@@ -87,7 +87,7 @@ def test_references_are_taken_in_all_combinations(documents: str) -> None:
     found = reliability(
         evalset,
         "quality",
-        references=(1, 2, 3),
+        reference_counts=(1, 2, 3),
         documents=documents,
         **how,  # type: ignore[arg-type]
     )
@@ -109,7 +109,7 @@ def test_references_are_taken_in_all_combinations(documents: str) -> None:
 
 def test_more_combinations_than_are_wanted_are_drawn() -> None:
     evalset = small_set(3, references=4)
-    how = {"lengths": [2], "repeats": 2, "references": [2], "metrics": ["rouge1"]}
+    how = {"lengths": [2], "repeats": 2, "reference_counts": [2], "metrics": ["rouge1"]}
     some, every = (
         reliability(evalset, "quality", combinations=n, **how)
         for n in (3, 6)  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ def test_joined_documents_need_as_many_references_for_all() -> None:
     with pytest.raises(InputError, match=r"has 2 references and '1' has 1: joined documents need"):
         view("document-joined", score_evalset(uneven, "gtm"), uneven.human("quality"))
     found = reliability(
-        uneven, "quality", metrics=["gtm"], references=[1], documents="joined", repeats=1
+        uneven, "quality", metrics=["gtm"], reference_counts=[1], documents="joined", repeats=1
     )
     assert len(found.rows) == 2 * 2  # two lengths of which there are four documents
 
@@ -196,7 +196,7 @@ def test_curves_are_tested_by_signed_ranks_over_lengths() -> None:
         evalset,
         "quality",
         metrics=["bleu", "ter"],
-        references=[1, 2],
+        reference_counts=[1, 2],
         statistics=["pearson", "rmse"],
         lengths=[1, 2, 3, 4],
         repeats=3,
@@ -243,7 +243,7 @@ def test_many_curves_have_a_chart_for_each_number_of_references() -> None:
         small_set(1),
         "quality",
         metrics=names,
-        references=[1, 2],
+        reference_counts=[1, 2],
         **few,  # type: ignore[arg-type]
     )
     titles = [figure.title for figure in found.document().figures]
@@ -260,9 +260,12 @@ BAD = [
     ({"repeats": 0}, "repeats=0: expected at least 1"),
     ({"combinations": 0}, "combinations=0: expected at least 1"),
     ({"seed": -1}, "seed=-1: expected a whole number, 0 or more"),
-    ({"references": [3]}, "references 3: expected 1 to 2, the number that segment 1 of small has"),
-    ({"references": [0]}, "references 0: expected 1 to 2"),
-    ({"references": [1, 1]}, "references: 1 is named twice"),
+    (
+        {"reference_counts": [3]},
+        "reference counts 3: expected 1 to 2, the number that segment 1 of small has",
+    ),
+    ({"reference_counts": [0]}, "reference counts 0: expected 1 to 2"),
+    ({"reference_counts": [1, 1]}, "reference counts: 1 is named twice"),
     ({"statistics": ["spa"]}, "spa compares systems, not pseudo-documents: choose another"),
     ({"statistics": ["pearsn"]}, "statistic 'pearsn': expected one of"),
     ({"statistics": []}, "no statistic was given: at least one is needed"),
@@ -303,7 +306,7 @@ def test_references_may_have_more_combinations_than_can_be_listed() -> None:
         dimensions=["q"],
         judgements=[(s, i, "j", "q", v) for s, i, v in zip("AABB", "1212", range(4), strict=True)],
     )
-    found = kt.reliability(many, references=[30], lengths=[1], repeats=2, combinations=3)
+    found = kt.reliability(many, reference_counts=[30], lengths=[1], repeats=2, combinations=3)
     assert len(found.values[0]) == 2 * 3
     assert any(
         note.startswith("30 references: 3 of 118,264,581,564,861,424") for note in found.notes

@@ -128,7 +128,7 @@ def test_a_comparison_leaves_missing_segments_out() -> None:
 def test_resamples_without_any_score_are_refused() -> None:
     m = kt.given("mine", {"A": [1.0, *[None] * 7], "B": SCORES["B"]})
     with pytest.raises(kt.InputError, match="in some resamples no segment has a score"):
-        kt.score(SYSTEMS, None, m, bootstrap=100)
+        kt.score(SYSTEMS, None, m, resamples=100)
 
 
 # --------------------------------------------------------------------------------- system scores
@@ -146,9 +146,9 @@ def test_a_system_score_stands_unless_it_is_the_mean(tmp_path: Path) -> None:
     assert any("not the mean of their segments' scores" in note for note in found.notes)
     mean = f"{name},system=mean"
     assert kt.score(SYSTEMS, None, mean)["A", mean].score.value == pytest.approx(MEAN)
-    assert kt.score(SYSTEMS, None, mean, bootstrap=50)["B", mean].low is not None
+    assert kt.score(SYSTEMS, None, mean, resamples=50)["B", mean].low is not None
     with pytest.raises(kt.InputError, match=r"'A' does not come from .* system=mean takes"):
-        kt.score(SYSTEMS, None, name, bootstrap=50)
+        kt.score(SYSTEMS, None, name, resamples=50)
 
 
 def test_system_scores_alone(tmp_path: Path) -> None:

@@ -176,9 +176,9 @@ def test_no_sum_depends_on_runs_or_their_order(
 ) -> None:
     candidates, references = (part[:500] for part in corpus)
     metric = parse(name)
-    whole = kt.score({"A": candidates}, references, [metric], bootstrap=5)["A", name]
+    whole = kt.score({"A": candidates}, references, [metric], resamples=5)["A", name]
     monkeypatch.setattr(run_module, "SEGMENTS_PER_BATCH", 7)
-    cut = kt.score({"A": candidates}, references, [metric], bootstrap=5)["A", name]
+    cut = kt.score({"A": candidates}, references, [metric], resamples=5)["A", name]
     assert (cut.score.value, cut.low, cut.high) == (whole.score.value, whole.low, whole.high)
     turned = metric.corpus(candidates[::-1], references[::-1])
     assert turned.value == whole.score.value

@@ -89,9 +89,9 @@ def test_intervals_are_signed_alike(monkeypatch: Any) -> None:
     peer = BLEU()
     peer.corpus_score(CANDIDATES, [REFERENCES], n_bootstrap=25)
     said = str(peer.get_signature()).replace("2.6.0", f"karat-{kt.__version__}")
-    ours = kt.score(CANDIDATES, REFERENCES, "bleu", bootstrap=25, signature="sacrebleu")
+    ours = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=25, signature="sacrebleu")
     assert ours.rows[0].score.signature == f"BLEU|{said}"
-    again = kt.score(CANDIDATES, REFERENCES, f"BLEU|{said}", bootstrap=25)
+    again = kt.score(CANDIDATES, REFERENCES, f"BLEU|{said}", resamples=25)
     assert again.rows[0].score.value == ours.rows[0].score.value
 
 

@@ -77,7 +77,7 @@ def test_what_is_no_metric_is_refused(given: object) -> None:
 
 
 def test_scores_from_python_say_how_their_intervals_were_made() -> None:
-    scored = kt.score(CANDIDATES, REFERENCES, "bleu", bootstrap=5, seed=7)
+    scored = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=5, seed=7)
     assert scored["candidate", "bleu"].score.signature.endswith("|bootstrap=5|seed=7")
     with pytest.raises(kt.InputError, match="segments=True"):
         scored.segment_scores("candidate", "bleu")
@@ -141,7 +141,7 @@ RESAMPLED = {
 @pytest.mark.parametrize(("text", "sentence"), RESAMPLED.items())
 def test_resampling_must_be_what_is_asked_for(text: str, sentence: str) -> None:
     with pytest.raises(kt.MetricError, match=sentence):
-        kt.score(CANDIDATES, REFERENCES, text, bootstrap=5, seed=7)
+        kt.score(CANDIDATES, REFERENCES, text, resamples=5, seed=7)
     with pytest.raises(kt.MetricError, match=r"but no \w+ is asked for: .* or leave "):
         kt.score(CANDIDATES, REFERENCES, text)
     with pytest.raises(kt.MetricError, match="given twice, with seed=7 and seed=8"):
@@ -149,8 +149,8 @@ def test_resampling_must_be_what_is_asked_for(text: str, sentence: str) -> None:
 
 
 def test_what_was_printed_can_be_asked_for_again() -> None:
-    scored = kt.score(CANDIDATES, REFERENCES, "bleu", bootstrap=5, seed=7).rows[0].score
-    again = kt.score(CANDIDATES, REFERENCES, scored.signature, bootstrap=5, seed=7).rows[0].score
+    scored = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=5, seed=7).rows[0].score
+    again = kt.score(CANDIDATES, REFERENCES, scored.signature, resamples=5, seed=7).rows[0].score
     assert again == scored
     systems = {"a": CANDIDATES, "b": REFERENCES}
     for test in ("bootstrap", "randomization"):

@@ -21,21 +21,21 @@ from pathlib import Path
 BUNDLED = Path(str(resources.files("karat") / "data"))
 COMMANDS = """
 score atlas.txt drift.txt -r ref1.txt -r ref2.txt -m bleu -m bleu:smooth=add-k -m chrf++ -m
-  rougeL -m rouge2 -m aev:alpha=0.3 -m gtm:e=1.5 -m gtm -m ter -m wer --bootstrap 200 -f json
+  rougeL -m rouge2 -m aev:alpha=0.3 -m gtm:e=1.5 -m gtm -m ter -m wer --resamples 200 -f json
 score atlas.txt -r ref1.txt -m bleu -m chrf -m gtm:e=2,search=exact --segments -f json
 compare atlas.txt beacon.txt cinder.txt -r ref1.txt -r ref3.txt -m bleu -m rougeL -m gtm -m
   ter -f json --examples 1
 compare atlas.txt beacon.txt -r ref1.txt -m rougeL -m gtm -m chrf --test randomization
   --trials 500 -f json
-grid cinder.txt ref1.txt ref2.txt --segment 2 -f json
-explain words.txt trees.conllu --segment 1 -f json
+grid cinder.txt -r ref1.txt -r ref2.txt --segment 2 -f json
+explain words.txt -r trees.conllu --segment 1 -f json
 metrics aev -f json
 meta demo -m bleu -m ter -m gtm:e=2 -l segment -l item -l system -l by-system -s pearson -s
   spearman -s tau-b -s acc-eq --resamples 100 --trials 200 -f json
-meta reliability demo -m bleu -m gtm:preset=paper -d adequacy --lengths 1,2,4 --references 1,2
+meta reliability demo -m bleu -m gtm:preset=paper -d adequacy --lengths 1,2,4 --reference-counts 1,2
   --repeats 5 --documents joined -f json
 plane fit demo --dimension fluency --task mt --guideline fluency --resamples 100 -f json
-plane fit demo -d fluency --reference 1 --beside bleu --beside ter --by groups
+plane fit demo -d fluency --reference 1 --compare-with bleu --compare-with ter --by groups
   --resamples 50 -f json
 plane recommend --task mt --guideline fluency -f json
 data check demo -f json
@@ -63,9 +63,9 @@ paraphrase controls demo-paraphrases with-controls
 paraphrase evaluate demo-paraphrases --resamples 100 -f json
 paraphrase evaluate demo-paraphrases --form paper --train-first 27 --recognise 4 -f json
 realize train treebank.conllu -o realizer.npz
-realize evaluate realizer.npz some.conllu -f json
-realize generate realizer.npz some.conllu -f json
-realize explain realizer.npz some.conllu --tree 3 -f json
+realize evaluate some.conllu --model realizer.npz -f json
+realize generate some.conllu --model realizer.npz -f json
+realize explain some.conllu --model realizer.npz --segment 3 -f json
 realize grammar realizer.npz -f json
 realize demo -f json
 data convert demo demo-folder
@@ -100,11 +100,11 @@ meta fit demo -m bleu -m ter -m wer@substitutions -d fluency -d 'adequacy - erro
 meta fit parsed -m simple_tree_accuracy -m simple_tree_accuracy@substitutions -f json
 score --set parsed -m generation_tree_accuracy -m quality_accuracy --segments -f json
 data convert parsed parsed.jsonl --format jsonl
-score outputs.csv --by system --id segment -m bleu -m rougeL --bootstrap 100 -f json
+score outputs.csv --by system --id segment -m bleu -m rougeL --resamples 100 -f json
 compare outputs.csv --by system --id segment -m bleu -m gtm --baseline cinder -f json
 compare outputs.csv --by system --id segment -m chrf --buckets 4 -f json
 score outputs.csv --by system --id segment -m bleu -m rougeL --shards parts --shard 1/1
-merge parts --bootstrap 100 -f json
+merge parts --resamples 100 -f json
 merge parts --compare --baseline cinder -f json
 gate atlas.txt -r ref1.txt -m chrf -m gtm -m ter -b gate.tsv --update --texts
 gate beacon.txt -r ref1.txt -b gate.tsv --max-drop 20 --min-score chrf=50 --examples 2 -f json

@@ -28,7 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (row,) = made.rows
     assert (row.models, row.sentences) == ("baselines, supertags", 182)
     assert row.megabytes == pytest.approx((folder / "m.npz").stat().st_size / 1e6)
-    assert made.settings == {"model": "fergus", "inputs": "words", "lm_order": 3}
+    assert made.settings == {"realizer": "fergus", "inputs": "words", "lm_order": 3}
     assert made.records() == [row._asdict()]
     return folder
 
@@ -45,18 +45,18 @@ def made(name: str, place: Path) -> tuple[Result, str, list[object]]:
     model, few = realize.open_realizer(place / "m.npz"), place / "few.conllu"
     trees = realize.read_trees(few)
     if name == "generate":
-        line = ["generate", place / "m.npz", few, "--n-best", 2]
+        line = ["generate", few, "--model", place / "m.npz", "--n-best", 2]
         return realize.realize_trees(model, trees, 2), "rows", line
     if name == "explain":
         return realize.explain_tree(model, trees, 1), "results", [
-            "explain", place / "m.npz", few, "--tree", 2
+            "explain", few, "--model", place / "m.npz", "--segment", 2
         ]  # fmt: skip
     if name == "grammar":
         return realize.list_supertags(place / "m.npz", 5), "rows", [
             "grammar", place / "m.npz", "--most", 5
         ]  # fmt: skip
     found = realize.evaluate_realizer(model, realize.read_treebank(few))
-    return found, "rows", ["evaluate", place / "m.npz", few]
+    return found, "rows", ["evaluate", few, "--model", place / "m.npz"]
 
 
 @pytest.mark.parametrize("name", ["generate", "explain", "grammar", "evaluate"])

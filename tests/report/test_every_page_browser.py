@@ -31,7 +31,7 @@ COMMANDS = {
     "worst": "score atlas.txt drift.txt -r ref1.txt --worst 3",
     "arabic": "compare arabic.txt arabic2.txt -r arabic3.txt -m chrf",
     "chinese": "compare chinese.txt chinese2.txt -r chinese3.txt -m bleu:tok=zh",
-    "grid": "grid drift.txt ref1.txt --segment 9",
+    "grid": "grid drift.txt -r ref1.txt --segment 9",
     "meta": "meta demo -m bleu -m chrf -m rougeL",
     "plane": "plane fit demo",
     "recommend": "plane recommend --task mt --guideline fluency",

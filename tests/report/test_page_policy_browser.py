@@ -16,12 +16,15 @@ BANK = str(resources.files("karat") / "data" / "treebank" / "demo.conllu")
 FEW = ("-m", "bleu", "-m", "ter", "--resamples", "2", "--trials", "2")
 PAGES = {  # the command, and what its page's scripts leave behind that is not in the markup
     "score": (("score", "x.txt", "y.txt", "-r", "r.txt", "--segments", "-o"), "th button"),
-    "compare": (("compare", "x.txt", "y.txt", "-r", "r.txt", "--trials", "9", "-o"), "th button"),
-    "grid": (("grid", "x.txt", "r.txt", "-o"), ".told"),
-    "meta": (("meta", "demo", *FEW, "--report"), "th button"),
+    "compare": (
+        ("compare", "x.txt", "y.txt", "-r", "r.txt", "--resamples", "9", "-o"),
+        "th button",
+    ),
+    "grid": (("grid", "x.txt", "-r", "r.txt", "-o"), ".told"),
+    "meta": (("meta", "demo", *FEW, "-o"), "th button"),
     "plane": (("plane", "fit", "demo", "--dimension", "fluency", "-o"), "th button"),
-    "nuggets": (("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--report"), "p.asked"),
-    "realize": (("realize", "explain", "model.npz", BANK, "-o"), "th button"),
+    "nuggets": (("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "-o"), "p.asked"),
+    "realize": (("realize", "explain", BANK, "--model", "model.npz", "-o"), "th button"),
 }
 
 INJECTED = (
@@ -54,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "x.txt").write_text("the cat sat on a mat\na dog\nthree birds\n")
     (place / "y.txt").write_text("a cat sat there\nthe dog\nfour birds\n")
     (place / "r.txt").write_text("the cat sat on the mat\na dog\nfour birds\n")
-    run(place, "realize", "train", BANK, "-o", "model.npz", "--model", "fergus")
+    run(place, "realize", "train", BANK, "-o", "model.npz", "--realizer", "fergus")
     return place
 
 

@@ -131,7 +131,7 @@ def test_any_label_is_drawn_without_a_warning(hostile: str) -> None:
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("as it was")
-    with pytest.raises(OutputError, match="is a file: name a folder for the charts"):
+    with pytest.raises(OutputError, match="this is a file; give a folder"):
         check_charts(str(path))
 
 

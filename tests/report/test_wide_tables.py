@@ -74,19 +74,19 @@ def test_latex_is_well_formed() -> None:
 
 def test_commands(called: Called) -> None:
     asked = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
-    found = json.loads(called("score", *asked, "--bootstrap", "20", "-f", "json").stdout)
+    found = json.loads(called("score", *asked, "--resamples", "20", "-f", "json").stdout)
     assert list(found["rows"][0]) == [
         *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
     ]
-    text = called("compare", *asked, "--trials", "50").stdout
+    text = called("compare", *asked, "--resamples", "50").stdout
     heads = next(line for line in text.splitlines() if line.startswith("System"))
     assert heads.split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
-    assert "<table" in called("compare", *asked, "--trials", "50", "-f", "html").stdout
+    assert "<table" in called("compare", *asked, "--resamples", "50", "-f", "html").stdout
 
 
 @pytest.mark.parametrize(
     ("more", "told"),
-    [(("--segments",), "leave --segments out"), (("--worst", "2"), "leave --wide out")],
+    [(("--segments",), "leave out --segments"), (("--worst", "2"), "leave out --wide")],
 )
 def test_what_does_not_go_together(called: Called, more: tuple[str, ...], told: str) -> None:
     done = called("score", "a.txt", "-r", "ref1.txt", "--wide", *more)

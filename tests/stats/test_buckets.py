@@ -121,10 +121,10 @@ REFERENCES = [f"the cat {i % 6} sat on the mat {i % 3} ." for i in range(40)]
 
 
 def test_score_and_compare_resample_buckets_when_asked() -> None:
-    found = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], bootstrap=50, buckets=8)
+    found = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50, buckets=8)
     assert found.signature.count("|buckets=8") == 2
     assert found.settings["buckets"] == 8
-    plain = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], bootstrap=50)
+    plain = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50)
     assert [row.score.value for row in found.rows] == [row.score.value for row in plain.rows]
     assert [row.low for row in found.rows] != [row.low for row in plain.rows]
     # A bucket is resampled as a whole: the interval is that of eight joined rows.
@@ -154,20 +154,20 @@ def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch)
 
 def test_fewer_segments_than_buckets_are_refused() -> None:
     with pytest.raises(kt.InputError, match="fewer than the 64 buckets"):
-        kt.score(CANDIDATES, REFERENCES, bootstrap=5, buckets=64)
+        kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=64)
 
 
 def test_a_signature_with_buckets_is_checked() -> None:
-    signature = kt.score(CANDIDATES, REFERENCES, bootstrap=5, buckets=8).signature
+    signature = kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=8).signature
     assert (
-        kt.score(CANDIDATES, REFERENCES, [signature], bootstrap=5, buckets=8).signature == signature
+        kt.score(CANDIDATES, REFERENCES, [signature], resamples=5, buckets=8).signature == signature
     )
     with pytest.raises(kt.MetricError, match="says buckets=8"):
-        kt.score(CANDIDATES, REFERENCES, [signature], bootstrap=5)
+        kt.score(CANDIDATES, REFERENCES, [signature], resamples=5)
 
 
 def test_signatures_in_sacrebleus_form_do_not_hide_buckets() -> None:
-    found = kt.score(CANDIDATES, REFERENCES, bootstrap=5, buckets=8, signature="sacrebleu")
+    found = kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=8, signature="sacrebleu")
     assert "buckets=8" in found.signature
 
 

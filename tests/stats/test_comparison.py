@@ -176,7 +176,7 @@ def test_scores_without_intervals() -> None:
 
 
 def test_scores_with_bootstrap() -> None:
-    found = kt.score(SYSTEMS, REFERENCES, METRICS, bootstrap=50, seed=4)
+    found = kt.score(SYSTEMS, REFERENCES, METRICS, resamples=50, seed=4)
     other = kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50, seed=4)
     for row in found.rows:
         same = other[row.system, str(row.metric)]
@@ -203,8 +203,8 @@ def test_scores_of_files(tmp_path: Path) -> None:
 
 
 def test_scores_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(InputError, match="bootstrap=-1: expected 0 to 1,000,000"):
-        kt.score(SYSTEMS, REFERENCES, bootstrap=-1)
+    with pytest.raises(InputError, match="resamples=-1: expected 0 to 1,000,000"):
+        kt.score(SYSTEMS, REFERENCES, resamples=-1)
     with pytest.raises(MetricError, match="unknown metric"):
         kt.score(SYSTEMS, REFERENCES, "blew")
     with pytest.raises(InputError, match="they must be equal"):

@@ -18,9 +18,11 @@ def test_a_copy_has_a_p_of_one(test: str) -> None:
         assert (row.delta, row.p, row.wins, row.losses, row.ties) == (0, 1, 0, 0, 3)
 
 
-def test_the_bootstrap_test_makes_its_intervals_from_its_own_trials() -> None:
-    with pytest.raises(kt.InputError, match="resamples=50: the bootstrap test"):
-        kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", resamples=50)
+def test_the_bootstrap_test_makes_its_intervals_from_its_own_resamples() -> None:
+    with pytest.raises(kt.InputError, match="trials=40 and resamples=50: the bootstrap test"):
+        kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", trials=40, resamples=50)
+    found = kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", resamples=50)
+    assert (found.trials, found.resamples) == (50, 50)
     found = kt.compare(
         {"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", test="randomization", trials=20, resamples=50
     )

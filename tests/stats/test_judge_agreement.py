@@ -15,9 +15,9 @@ def test_the_agreement_of_ratings_is_data() -> None:
         ("errors", "ben"),
         *(("fluency", name) for name in ("anna", "ben", "cleo")),
     ]
-    assert found.settings == {"dimensions": ("errors", "fluency"), "controls": ("drift",)}
+    assert found.settings == {"dimensions": ("errors", "fluency"), "exclude": ("drift",)}
     assert found.notes == (
-        "3 judges, flagged in 0 of 4 rows; no judge was left out. Left out as controls: drift.",
+        "3 judges, flagged in 0 of 4 rows; no judge was left out. Systems left out: drift.",
         "One judge in 1 of 2 dimensions: there is nobody to compare with.",
     )
     assert [list(row) for row in found.records()] == [list(row._fields) for row in found.rows]
@@ -27,11 +27,11 @@ def test_the_agreement_of_ratings_is_data() -> None:
 
 def test_controls_are_left_out_of_everything() -> None:
     demo = kt.load_evalset("demo")
-    found, wanted = kt.judge_agreement(demo, controls=["drift"]), demo.without("drift")
+    found, wanted = kt.judge_agreement(demo, exclude=["drift"]), demo.without("drift")
     assert str(found.rows) == str(kt.judge_agreement(wanted).rows)  # NaN is not equal to NaN
     assert str(found.rows) != str(kt.judge_agreement(demo).rows)
     with pytest.raises(kt.InputError, match="demo has no system 'drfit'; did you mean drift"):
-        kt.judge_agreement(demo, controls=["drfit"])
+        kt.judge_agreement(demo, exclude=["drfit"])
     with pytest.raises(kt.InputError, match="demo has no dimension 'grace'"):
         kt.judge_agreement(demo, ["grace"])
 
@@ -43,4 +43,4 @@ def test_the_agreement_of_nuggets_is_data() -> None:
     assert found.pairs == ()
     assert [table.key for table in found.document().tables] == ["rows", "judges", "kappa"]
     with pytest.raises(kt.InputError, match="has no run 'heros'"):
-        kt.judge_agreement(kt.load_nuggets("demo-nuggets"), controls=["heros"])
+        kt.judge_agreement(kt.load_nuggets("demo-nuggets"), exclude=["heros"])

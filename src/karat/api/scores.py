@@ -17,6 +17,7 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, Systems
+from karat.settings import renamed
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences
 from karat.text.segments import Segments, Texts
@@ -26,6 +27,7 @@ Named = dict[str, Any]
 """The columns that were named, by their role."""
 
 
+@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str | Any,
     references: GivenReferences | None = None,
@@ -35,7 +37,7 @@ def score(
     reference: Columns = None,
     by: str | None = None,
     id: str | None = None,
-    bootstrap: int = 0,
+    resamples: int = 0,
     seed: int = SEED,
     buckets: int | None = None,
     segments: bool = False,
@@ -43,23 +45,29 @@ def score(
     progress: Progress | bool = silent,
     signature: str = "karat",
 ) -> Scoring:
-    """Score systems; with `bootstrap` resamples also a 95% interval for each score.
-
-    `systems` are texts by system, or the texts of one, with `references`; or an evaluation set, or
-    its name, which brings its own references: `score("demo", metrics=["bleu"])`; or a table.
+    """Score systems against references.
 
     A table is a data frame (pandas, Polars, pyarrow, DuckDB, Hugging Face `datasets`), a list of
-    dictionaries, or a file (parquet, CSV, TSV, JSON lines). `candidate` and `reference` name its
-    columns of texts (default: their usual names); a reference is a text or a list of texts, and
-    several columns may be named. Systems are those of the column `by`, or several columns of
-    candidates. `id` names the segment of each row.
+    dictionaries, or a file (parquet, CSV, TSV, JSON lines).
 
-    `segments` keeps the score of every segment; for a table in memory, `join()` then returns it
-    with a column of scores for each metric. `buckets` groups segments for resampling (default:
-    4,096 above two million segments of all systems, else none). `progress=True` shows a progress
-    bar. `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
+    Args:
+        systems: texts by system, the texts of one system, an evaluation set or its name, or a
+            table.
+        references: for each segment a text or a list of texts; sets and tables have their own.
+        metrics: metrics, or their names.
+        candidate, reference: columns of a table; by default detected. Several columns of candidates
+            are several systems, several columns of references are several references.
+        by, id: columns with the system and with the id of the segment.
+        resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
+        seed: seed of the random numbers.
+        buckets: number of buckets of segments to resample; by default single segments, and 4,096
+            buckets above two million segments of all systems.
+        segments: keep the score of every segment. For a table in memory, `join()` adds them to it.
+        threads: number of threads; by default all processors.
+        progress: True shows a progress bar; a function is called with the progress.
+        signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
-    how: dict[str, Any] = {"bootstrap": bootstrap, "seed": seed, "buckets": buckets}
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
     how |= {"segments": segments, "threads": threads, "signature": signature}
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns)
@@ -91,16 +99,23 @@ def compare(
     signature: str = "karat",
     examples: int = 0,
 ) -> Comparison:
-    """Compare systems with a baseline (the first, unless named).
+    """Compare systems with a baseline: intervals, differences and a paired test.
 
-    `systems`, `references` and the columns of a table are those of `score`; a comparison of the
-    systems of a column `by` needs `id`, too. `trials` are those of the test (default: 1000 for
-    bootstrap, 10000 for randomization); `resamples` (default 1000) are for the intervals of
-    `test="randomization"`: the bootstrap test's own trials serve for its intervals. `buckets`
-    groups segments for resampling (default: 4,096 above two million segments of all systems, else
-    none). `progress=True` shows a progress bar. `signature="sacrebleu"` signs BLEU, chrF and TER in
-    sacreBLEU's form. `examples` is the number of segments to keep on which each system differs most
-    from the baseline.
+    Args:
+        systems, references, metrics: as for `score`.
+        candidate, reference, by, id: columns of a table, as for `score`. With `by`, `id` is needed.
+        baseline: name of the system to compare with; by default the first.
+        test: `bootstrap` or `randomization`.
+        trials: number of trials of the randomization test; by default 10000.
+        resamples: number of bootstrap resamples, for the intervals and for the bootstrap test; by
+            default 1000.
+        seed: seed of the random numbers.
+        buckets: number of buckets of segments to resample; by default single segments, and 4,096
+            buckets above two million segments of all systems.
+        threads: number of threads; by default all processors.
+        progress: True shows a progress bar; a function is called with the progress.
+        signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
+        examples: number of segments to keep where each system differs most from the baseline.
     """
     how: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
     how |= {"resamples": resamples, "buckets": buckets, "threads": threads}

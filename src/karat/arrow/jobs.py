@@ -58,7 +58,7 @@ class Job:
 
 
 class Failure(NamedTuple):
-    """What went wrong with a piece: other workers need not try."""
+    """Error in a piece, which other workers need not try again."""
 
     sentence: str
 

@@ -12,6 +12,7 @@ from karat.errors import InputError
 from karat.metrics.base import check_form
 from karat.progress import Progress, silent
 from karat.scoring import Drawn, Scoring, scored
+from karat.settings import renamed
 from karat.stats.buckets import BUCKETS, MOST_ROWS
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
@@ -51,25 +52,26 @@ class Merged:
         metrics = ", ".join(map(str, self.statistics.metrics))
         return f"<Merged: {self.statistics.rows:,} rows by {metrics}; .score(), .compare()>"
 
+    @renamed(bootstrap="resamples")
     def score(
         self,
-        bootstrap: int = 0,
+        resamples: int = 0,
         *,
         seed: int = SEED,
         progress: Progress = silent,
         signature: str = "karat",
         segments: bool = False,
     ) -> Scoring:
-        """Return the scores of all systems; with `bootstrap` resamples 95% intervals, too.
+        """Return the scores of all systems; with `resamples` above 0 also bootstrap intervals.
 
         With `segments` the score of each segment is kept, in the order of ids.
         """
-        check_trials("bootstrap", bootstrap, 0)
+        check_trials("resamples", resamples, 0)
         check_form(signature)
         found = self.statistics
-        drawn = Drawn(bootstrap, seed, found.buckets if bootstrap else None)
+        drawn = Drawn(resamples, seed, found.buckets if resamples else None)
         self._check(drawn)
-        collected = found.collected(drawn=bootstrap > 0 or segments, values=segments)
+        collected = found.collected(drawn=resamples > 0 or segments, values=segments)
         made = scored(collected, found.references, drawn, signature, progress)
         return replace(made, remarks=self.remarks)
 

@@ -29,7 +29,7 @@ class ShardRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenShards(Result):
-    """The part of a job that a run did; `merge_shards` adds all parts up."""
+    """Shards that a run wrote; `merge_shards` merges them."""
 
     rows: tuple[ShardRow]
     settings: Mapping[str, object]
@@ -54,11 +54,16 @@ def write_shards(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> WrittenShards:
-    """Measure every N-th piece of a table from the K-th on (`shard="K/N"`), and keep them.
+    """Measure a part of a table and keep the statistics in a folder.
 
-    The folder `shards` is for all parts; pieces that are finished there are not done again. With
-    ids, what intervals and tests need is kept, too. The other arguments are those of
-    `measure_table`.
+    Finished pieces in the folder are not measured again.
+
+    Args:
+        table, metrics, candidate, reference, by, buckets, engine, engine_options, rows, threads,
+            progress: as for `measure_table`.
+        shards: folder for all parts.
+        shard: part, such as `"3/16"`: every 16th piece, from the 3rd on.
+        id: column of ids; with it, data for intervals and tests are kept, too.
     """
     number, count = as_shard(shard)
     chosen = as_metrics(metrics)

@@ -272,7 +272,11 @@ def _check_shapes(path: str, found: Statistics) -> None:
 
 
 def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
-    """Add up the shards of a job: files, or folders of them; each piece once, none missing."""
+    """Merge the shards of a job.
+
+    Args:
+        paths: files, or folders of them; every piece once, and none missing.
+    """
     files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     if not files:
         raise InputError("no shard was given: name files or folders that --shards wrote")

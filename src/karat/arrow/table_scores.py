@@ -32,6 +32,7 @@ from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, as_metrics
+from karat.settings import renamed
 from karat.stats.buckets import MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
@@ -39,33 +40,38 @@ from karat.storage.output import FilePath
 Metrics = Sequence[str | Metric] | str | Metric
 
 
+@renamed(bootstrap="resamples")
 def score_table(
     table: Any,
     metrics: Metrics = ("bleu",),
     *,
-    bootstrap: int = 0,
+    resamples: int = 0,
     seed: int = SEED,
     segments: bool = False,
     progress: Progress = silent,
     signature: str = "karat",
     **how: Any,
 ) -> Scoring:
-    """Score the systems of a table; with `bootstrap` resamples also 95% intervals.
+    """Score the systems of a table.
 
-    `table` is a file, several, a folder or a pattern (parquet, CSV, TSV, JSON lines), or a table in
-    memory: a data frame, anything that speaks Arrow, a list of dictionaries. With `segments` the
-    scores of all rows are kept (of files, which need `id`, in the order of ids): `worst` and `best`
-    find their texts, and `join()` returns a table in memory with them. `how` has the arguments of
-    `measure_table`: the columns `candidate`, `reference`, `by` and `id`, and `engine`, `buckets`,
-    `rows`, `shards`, `threads`.
+    Args:
+        table: a file, several, a folder or a pattern (parquet, CSV, TSV, JSON lines), or a table in
+            memory: a data frame, any Arrow table, a list of dictionaries.
+        metrics: metrics, or their names.
+        resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
+        seed: seed of the random numbers.
+        segments: keep the scores of all rows, for `worst`, `best` and `join()`. Files need `id`.
+        progress: function that is called with the progress.
+        signature: `karat` or `sacrebleu`.
+        how: columns and other arguments of `measure_table`.
     """
     frame = as_frame(table)
     rows = RowScores() if segments and frame is not None else None
     by_ids = segments and frame is None
-    given, drawn = table if frame is None else frame, bootstrap > 0 or by_ids
+    given, drawn = table if frame is None else frame, resamples > 0 or by_ids
     found = measure_table(given, metrics, drawn=drawn, scores=rows, progress=progress, **how)
     told: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
-    made = found.score(bootstrap, segments=by_ids, **told)
+    made = found.score(resamples, segments=by_ids, **told)
     if rows is not None and frame is not None:
         return rows.added_to(made, frame, frame_columns(frame, _asked(how)))
     if not by_ids:
@@ -99,12 +105,17 @@ def compare_table(
     examples: int = 0,
     **how: Any,
 ) -> Comparison:
-    """Compare the systems of a table with a baseline (by default the first by name).
+    """Compare the systems of a table with a baseline.
 
-    `table` and `how` are those of `score_table`. Systems are those of the column `by`, and then
-    `id` is needed; or several columns of candidates, of which the first is the default baseline.
-    The other arguments are those of `compare`; examples need a table that can be read twice, and
-    rows that are kept.
+    Systems are those of the column `by`, and then `id` is needed; or several columns of candidates.
+
+    Args:
+        table, metrics, how: as for `score_table`.
+        baseline: name of the system to compare with; by default the first by name, or the first
+            column of candidates.
+        test, trials, resamples, seed, progress, signature: as for `compare`.
+        examples: number of segments to keep where each system differs most from the baseline. The
+            table must be one that can be read twice.
     """
     table = as_frame(table) or table
     found = measure_table(table, metrics, drawn=True, progress=progress, **how)
@@ -145,15 +156,21 @@ def measure_table(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Merged:
-    """Return the statistics of a table; with `drawn` also what intervals and tests need.
+    """Return the statistics of a table.
 
-    `candidate` and `reference` name the columns of texts (default: their usual names), `by` that of
-    systems, `id` that of segments; several columns of candidates are several systems. Scores of
-    rows of a table in memory are left in `scores`. `buckets` groups segments for resampling
-    (default: 4,096 above two million rows, else none; 0: never). `engine` is `local`, `dask`,
-    `spark` or `ray`. `rows` is a folder for the table with a column of scores for each metric.
-    `shards` is a folder that keeps the statistics of every finished piece, so that a run that was
-    stopped goes on from there.
+    Args:
+        table, metrics: as for `score_table`.
+        drawn: keep what intervals and tests need.
+        scores: receives the scores of the rows of a table in memory.
+        candidate, reference: columns of texts; by default detected. Several columns of candidates
+            are several systems.
+        by, id: columns with the system and with the id of the segment.
+        buckets: number of buckets of segments to resample, 0 for never; by default 4,096 above two
+            million rows.
+        engine: `local`, `dask`, `spark` or `ray`; `engine_options` are its settings.
+        rows: folder for the table with a column of scores for each metric.
+        shards: folder for finished parts, to resume a run that was stopped.
+        threads, progress: as for `score`.
     """
     asked = candidate, reference, by, id
     as_buckets(0, buckets)  # refused, where it is no number of buckets

@@ -37,7 +37,7 @@ SUMS_SCHEMA = (
     "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "
     "least_references bigint, most_references bigint, sums array<bigint>"
 )
-"""The same as a schema for Spark's `mapInArrow`."""
+"""Schema of these columns for Spark's `mapInArrow`."""
 
 
 class Table:

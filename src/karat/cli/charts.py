@@ -20,7 +20,7 @@ def check_charts(folder: str | None) -> None:
     if folder is None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
-        raise OutputError(f"{folder} is a file: name a folder for the charts")
+        raise OutputError(f"--charts {folder}: this is a file; give a folder")
     from karat.report.charts.image_files import typesetter
 
     typesetter()

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from karat.cli.command import Group
 from karat.cli.usage import refuse_numbers_after_flags
 from karat.errors import quoted
 
@@ -19,7 +20,7 @@ Listed = Mapping[str, tuple[str, str]]
 """Name, of one word or two -> module (with a `command`), and the line in the help of the group."""
 
 
-class Commands(click.Group):
+class Commands(Group):
     """A group that imports a command only to run it."""
 
     def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:
@@ -45,7 +46,10 @@ class Commands(click.Group):
         if name not in self.listed:
             return self
         found: click.Command = import_module(self.listed[name][0]).command
-        return found.called(rest) if isinstance(found, Commands) else found
+        if isinstance(found, Commands):
+            return found.called(rest)
+        below = found.commands if isinstance(found, click.Group) else {}
+        return below.get(rest[0], found) if rest else found
 
     def _split(self, typed: Sequence[str]) -> tuple[str, list[str]]:
         """Return the name of the command, of two words where there is such a one, and the rest."""

@@ -57,9 +57,9 @@ def open_inputs(
 ) -> tuple[dict[str, Segments], References]:
     """Systems by name and their references, all of one length."""
     if not references:
-        raise InputError("no reference was given: name at least one file with -r")
+        raise InputError("no reference was given: add -r FILE")
     if input_paths(candidates, references).count("-") > 1:
-        raise InputError("standard input (-) is named twice: it can be read only once")
+        raise InputError("standard input (-) is given twice: it can be read only once")
     paths = _named(candidates)
     if read_as is not None:
         return _open_as(read_as, paths, references, optional or as_text)
@@ -93,13 +93,13 @@ def _open_as(
 
     if read_as not in TEXT_FORMATS:
         raise InputError(
-            f"--read-as {read_as}: files are read as {', '.join(TEXT_FORMATS)}; if it is the "
-            "format of a set, name it with --set"
+            f"--read-as {read_as}: files are read as text, {', '.join(TEXT_FORMATS)}; if it is the "
+            "format of an evaluation set, name the set with --set"
         )
     if as_lines:
         raise InputError(
-            "--as and --optional-references are for files with a segment a line: leave them out, "
-            f"or leave --read-as {read_as} out"
+            "--optional-references is only for files with one segment per line: leave it out, or "
+            f"leave out --read-as {read_as}"
         )
     found = load_texts(systems, references, read_as)
     named = {name: Strings(texts, systems[name]) for name, texts in found.systems.items()}
@@ -139,8 +139,8 @@ class Given(NamedTuple):
         check_output(output, files)
         if self.evalset is not None:
             if self.references or self.optional or self.as_text:
-                out = "leave -r, --optional-references and --as out"
-                raise InputError(f"--set brings its own references: {out}")
+                out = "leave out -r and --optional-references"
+                raise InputError(f"--set has its own references: {out}")
             check_output(output)
             check_beside(output, self.evalset.name)
             return
@@ -194,7 +194,7 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
     others = [path for path in paths if path not in trees]
     if others:
         mixed = f"{trees[0]} is a file of trees and {others[0]} is not"
-        raise InputError(f"{mixed}: give all references as .conllu, or all as text")
+        raise InputError(f"{mixed}: give all references as .conllu files, or all as text")
     if optional:
         told = "--optional-references is for text, where a line may be empty"
         raise InputError(f"{told}: {trees[0]} has a tree for every segment; leave it out")

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.cli import options
-from karat.cli.parameters import option, whole
+from karat.cli.parameters import OUTPUT, option, whole
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Layout(NamedTuple):
         refused = [*names, "--wide"] if self.ranks else ["--segments"] if self.wide else []
         for name in refused:
             if names.get(name, self.wide):
-                raise InputError(f"{shows}: leave {name} out")
+                raise InputError(f"{shows}: leave out {name}")
 
     def of(self, found: Scoring) -> Result:
         """Return what is shown; all segments if no number of them was given."""
@@ -54,10 +54,11 @@ def layout(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(**more: Any) -> Any:
         return function(layout=Layout(*(more.pop(name) for name in Layout._fields)), **more)
 
-    told = "Show the N segments of each system with the {} scores, and their texts."
-    sort = "Metric that ranks segments (default: the first); alone: all segments, the worst first."
+    told = "Show the N {} segments of each system, with their texts."
+    sort = (
+        "Metric that ranks the segments. Default: the first. Without --worst or --best, show all."
+    )
     found = options.wide(called)
-    found = option("--sort", sort, metavar="METRIC")(found)
-    for end in ("best", "worst"):
-        found = option(f"--{end}", told.format(end), whole(1), metavar="N")(found)
-    return found
+    found = option("--sort", sort, metavar="METRIC", heading=OUTPUT)(found)
+    found = option("--best", told.format("best"), whole(1), heading=OUTPUT)(found)
+    return option("--worst", told.format("worst"), whole(1))(found)

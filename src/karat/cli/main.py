@@ -10,28 +10,32 @@ import click
 from click.shell_completion import shell_complete
 
 from karat import __version__
+from karat.cli.command import WIDTH
 from karat.cli.groups import Commands
 from karat.cli.usage import usage_sentence
 from karat.errors import Interrupted, KaratError
 from karat.registry import declared, plugins
 
 COMMANDS = {
-    "score": ("karat.cli.commands.score", "Score candidates against references."),
+    "score": ("karat.cli.commands.score", "Score the output of systems against references."),
     "compare": (
         "karat.cli.commands.compare",
-        "Compare systems: intervals, paired tests, examples.",
+        "Compare systems with a baseline, with paired tests.",
     ),
-    "gate": ("karat.cli.commands.gate", "Pass or fail a run against a committed baseline."),
-    "merge": ("karat.cli.commands.merge", "Add up the parts of a table that was scored in shards."),
-    "grid": ("karat.cli.commands.grid", "Draw what a segment shares with its references."),
-    "explain": ("karat.cli.commands.explain", "Show the errors of a segment, treelet by treelet."),
+    "gate": ("karat.cli.commands.gate", "Pass or fail a run against a baseline file."),
+    "merge": ("karat.cli.commands.merge", "Merge the shards of a table and show its scores."),
+    "grid": (
+        "karat.cli.commands.grid",
+        "Draw the words shared by a candidate and its references.",
+    ),
+    "explain": ("karat.cli.commands.explain", "Explain a tree accuracy, treelet by treelet."),
     "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
-    "meta fit": ("karat.cli.commands.meta_fit", "Fit human scores by metrics."),
+    "meta fit": ("karat.cli.commands.meta_fit", "Fit human scores to metrics by least squares."),
     "meta reliability": (
         "karat.cli.commands.meta_reliability",
-        "Show agreement with humans by the length of texts.",
+        "Show agreement with humans by text length.",
     ),
-    "plane": ("karat.cli.commands.plane", "Say which member of the AEv family fits a task."),
+    "plane": ("karat.cli.commands.plane", "Choose the AEv metric that fits a task."),
     "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
     **declared("commands"),
     "reproduce": (
@@ -40,21 +44,24 @@ COMMANDS = {
     ),
     "metrics": ("karat.cli.commands.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.commands.demo", "Run a comparison on bundled texts and write a report."),
-    "completion": ("karat.cli.commands.completion", "Print a shell's completion script."),
+    "completion": ("karat.cli.commands.completion", "Print the completion script for a shell."),
 }
 """Name -> module (with a `command`) and the line that `karat --help` shows."""
 
 
 @click.group(
-    cls=Commands, listed=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=Commands,
+    listed=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
 )
 @click.version_option(__version__, prog_name="karat", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Score generated text against references, and see why.
+    """Score generated text against references, and explain the scores.
 
     \b
     karat score output.txt -r reference.txt
     karat compare a.txt b.txt -r reference.txt --baseline a
+    karat demo
     """
 
 
@@ -95,7 +102,7 @@ def main(args: list[str]) -> int:
 
 _KEEPING = ("--shards", "--work")
 """Options that name a folder for finished parts of the work."""
-_GOES_ON = "finished parts are kept: the same command goes on from there"
+_GOES_ON = "finished parts are kept: run the same command again to continue"
 
 
 def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:

@@ -7,14 +7,27 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from karat.cli.groups import second_words
-from karat.cli.parameters import Listing, choice, flag, option, path, whole
+from karat.cli.old_names import note
+from karat.cli.parameters import (
+    ADVANCED,
+    COMMON,
+    INPUT,
+    OUTPUT,
+    TESTS,
+    Listing,
+    choice,
+    flag,
+    option,
+    path,
+    whole,
+)
 from karat.errors import InputError, OutputError
 from karat.registry import registry_of
 from karat.trials import MOST_TRIALS
@@ -51,21 +64,31 @@ def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 evalset = option(
     "--set evalset",
-    "Take systems and references from an evaluation set (see karat data); each CANDIDATE "
-    "is then a system of it (default: all).",
+    "Evaluation set with systems and references (see `karat data`). CANDIDATEs are then systems of "
+    "the set. Default: all.",
     metavar="SET",
     shell_complete=complete_set,
 )
 _read_as = option(
     "--read-as",
-    "The format of SET (default: found from its content); see karat data list.",
+    "Format of SET (see `karat data list`). Default: detected from its content.",
     metavar="FORMAT",
     cls=Listing,
     registry="formats",
+    heading=INPUT,
 )
+PLAIN = "text"
+"""The format of files that are read as they are."""
 
 
-class _FilesOrSet(Listing):
+class _TextFormats(Listing):
+    """`--read-as` where files are read: plain text, or a format of the registry."""
+
+    def names(self) -> list[str]:
+        return [PLAIN, *super().names()]
+
+
+class _FilesOrSet(_TextFormats):
     """`--read-as` where files are read, or a set."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
@@ -76,92 +99,145 @@ class _FilesOrSet(Listing):
         return [*files, *map(CompletionItem, sets)]
 
 
-read_files_as = option(
-    "--read-as",
-    "The format of the files: {names} (default: a segment a line).",
-    metavar="FORMAT",
-    cls=Listing,
-    registry="text_formats",
+_read_files_as = partial(
+    option, "--read-as", metavar="FORMAT", registry="text_formats", heading=INPUT, old="--as"
 )
-_read_texts_as = option(
-    "--read-as",
-    "The format of the files: {names} (default: a segment a line). With --set, that of SET "
-    "(default: found from its content); see karat data list.",
-    metavar="FORMAT",
+read_files_as = _read_files_as(
+    "Format of the files: {names}. `text` is one segment per line, even if it looks like JSON. "
+    "Default: detected.",
+    cls=_TextFormats,
+)
+_read_texts_as = _read_files_as(
+    "Format of the files: {names}. `text` is one segment per line, even if it looks like JSON. "
+    "With --set, the format of SET (see `karat data list`). Default: detected.",
     cls=_FilesOrSet,
-    registry="text_formats",
 )
 _reader_options = option(
     "--option reader_options",
-    "An option of the format's reader, such as pair=en-de or references=refB; repeat for several.",
+    "Option of the format's reader, such as pair=en-de or references=refB. Repeat for several.",
     multiple=True,
     metavar="NAME=VALUE",
+    heading=INPUT,
 )
 references = option(
     "-r --reference references",
-    "A reference file, line by line beside the candidates; write -r before each.",
+    "Reference file with the same number of lines as CANDIDATE. Repeat -r for each file.",
     path,
     multiple=True,
-    metavar="FILE",
 )
 optional_references = flag(
     "--optional-references",
-    "An empty line in a reference file means that there is no such reference.",
+    "Treat an empty line of a reference file as a missing reference.",
+    heading=INPUT,
 )
 metrics = option(
     "-m --metric metrics",
-    "A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
+    "Metric, such as bleu or aev:alpha=0.3,n=2 (see `karat metrics`). Repeat for several. "
     f"Default: {' '.join(DEFAULT_METRICS)}.",
     multiple=True,
     metavar="METRIC",
     shell_complete=complete_metric,
 )
 as_text = option(
-    "--as as_text",
-    "Read files as plain text even where they look like JSON.",
-    choice("text"),
+    "--read-as as_text",
+    "With `text`: read files as plain text even if they look like JSON.",
+    choice(PLAIN),
     callback=lambda ctx, param, value: value is not None,
+    heading=INPUT,
+    old="--as",
 )
 signature = option(
     "--signature",
-    "Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
+    "Form of the signatures. sacreBLEU has one for BLEU, chrF and TER only.",
     choice("karat", "sacrebleu"),
     "karat",
+    heading=OUTPUT,
 )
 threads = option(
-    "--threads", "Processors to use (default: all); results do not depend on it.", whole(min=1)
+    "--threads",
+    "Number of threads. Results do not depend on it. Default: all processors.",
+    whole(min=1),
+    heading=ADVANCED,
 )
-seed = option("--seed", "Seed of all resampling.", whole(min=0), 12345)
+seed = option("--seed", "Seed of the random numbers.", whole(min=0), 12345, heading=TESTS)
 dimensions = option(
     "-d --dimension dimensions",
-    "What was judged, such as fluency; repeat for several. Default: all.",
+    "Dimension that was judged, such as fluency. Repeat for several. Default: all.",
     multiple=True,
+    metavar="NAME",
 )
 exclude = option(
-    "--exclude", "Leave a system out; repeat for several.", multiple=True, metavar="SYSTEM"
+    "--exclude",
+    "System to leave out. Repeat for several.",
+    multiple=True,
+    metavar="SYSTEM",
+    heading=INPUT,
 )
 set_references = option(
-    "--reference references",
-    "Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
-    "repeat for several. Default: all that the set is read with.",
+    "-r --reference references",
+    "Reference to use, by its number (from 1) or its name. Repeat for several. Default: all "
+    "references of the set.",
     multiple=True,
     metavar="N|NAME",
+    heading=INPUT,
 )
 normalise = option(
     "--normalise",
-    "z: each judge's scores get mean 0 and standard deviation 1 first.",
+    "`z` scales the scores of each judge to mean 0 and standard deviation 1.",
     choice("none", "z"),
     "none",
+    heading=ADVANCED,
 )
 over = option(
-    "--over", "What the bootstrap draws anew.", choice("both", "segments", "systems"), "both"
+    "--over",
+    "Units that the bootstrap resamples.",
+    choice("both", "segments", "systems"),
+    "both",
+    heading=TESTS,
 )
-resamples = option(
-    "--resamples", "Bootstrap resamples; 0 for no intervals.", whole(0, MOST_TRIALS), 1000
+
+
+def resampling(
+    help: str = "Number of bootstrap resamples for the intervals; 0 for no intervals.",
+    default: int | None = 1000,
+    least: int = 0,
+    **more: Any,
+) -> Callable[[F], F]:
+    """Return `--resamples`; 0 and None are defaults that help does not show."""
+    kept = {"heading": TESTS, "show_default": bool(default), **more}
+    return option("--resamples", help, whole(least, MOST_TRIALS), default, **kept)
+
+
+resamples = resampling()
+interval_resamples = resampling(
+    "Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON, old="--bootstrap"
+)
+comparison_resamples = resampling(
+    "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.", None, 1
+)
+test = option("--test", "Paired test.", choice("bootstrap", "randomization"), "bootstrap")
+trials = option(
+    "--trials",
+    "Number of trials of the randomization test. Default: 10000.",
+    whole(1, MOST_TRIALS),
+    heading=TESTS,
 )
 charts = option(
-    "--charts", "Also write every chart as PNG, PDF and SVG (needs typst).", path, metavar="FOLDER"
+    "--charts",
+    "Also write every chart to FOLDER as PNG, PDF and SVG (needs typst).",
+    path,
+    metavar="FOLDER",
+    heading=OUTPUT,
 )
+
+
+def tested(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of a comparison: `--trials` of the bootstrap test is now `--resamples`."""
+    if settings["test"] == "bootstrap" and settings["trials"] is not None:
+        note("--trials of the bootstrap test is now --resamples")
+        trials = settings["trials"]
+        return {**settings, "trials": None, "resamples": settings["resamples"] or trials}
+    return settings
 
 
 def numbered_references(
@@ -170,7 +246,7 @@ def numbered_references(
     """Split `--reference`: numbers are of the set's references, names are for its reader."""
     named = [text for text in chosen if not text.isdecimal()]
     if named and len(named) < len(chosen):
-        raise InputError("--reference: name all references, or give the numbers of all")
+        raise InputError("--reference: give names or numbers of references, not both")
     if named:
         return (), (*reader_options, f"references={','.join(named)}")
     return tuple(map(int, chosen)), reader_options
@@ -186,8 +262,8 @@ def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     path = str(ctx.params.get("output") or "")
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
-        ends = f"name an output that ends in {', '.join(f'.{known}' for known in ENDINGS)}"
-        raise OutputError(f"{path}: reports are not written as .{ending}; {ends}")
+        ends = f"use one of {', '.join(f'.{known}' for known in ENDINGS)}"
+        raise OutputError(f"{path}: cannot write .{ending} files; {ends}")
     return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
 
 
@@ -206,30 +282,39 @@ def output(function: F) -> F:
     """Add `--format` and `--output`."""
     function = option(
         "-f --format format",
-        "How to show the result (default: as the ending of --output says, else text).",
+        "Output format: {names}. Default: by the ending of --output, else text.",
         _Format(FORMATS),
         callback=_format,
+        metavar="FORMAT",
+        cls=Listing,
+        registry="renderers",
     )(function)
-    written = option("-o --output", "Write output to this file (atomic).", path, is_eager=True)
+    written = option(
+        "-o --output", "Write the output to FILE, such as page.html (atomic).", path, is_eager=True
+    )
     return written(function)
 
 
-wide = flag("--wide", "Show a row for each system and a column for each metric, as papers do.")
+wide = flag(
+    "--wide", "Show one row per system and one column per metric, as in papers.", heading=OUTPUT
+)
 
 
 def segment_options(what: str) -> Callable[[F], F]:
-    """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
-    worst = option(
-        "--worst", f"The K {what}s with the lowest scores instead.", whole(min=1), metavar="K"
-    )
+    """Add `--segment N` and `--worst N`: which segments are shown; `what` they are called."""
+    worst = option("--worst", f"Show the N {what}s with the lowest scores.", whole(min=1))
     numbered = option(
         "-s --segment segments",
-        f"The number of the {what}, from 1 (the default); repeat for several.",
+        f"Number of the {what} to show, from 1. Repeat for several. Default: 1.",
         whole(min=1),
         multiple=True,
-        metavar="N",
     )
     return lambda function: numbered(worst(function))
+
+
+def split_format(read_as: str | None) -> tuple[bool, str | None]:
+    """Return whether files are read as plain text, and else the format that was named."""
+    return read_as == PLAIN, None if read_as == PLAIN else read_as
 
 
 def texts(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -241,22 +326,21 @@ def texts(function: Callable[..., Any]) -> Callable[..., Any]:
         candidates: tuple[str, ...],
         references: tuple[str, ...],
         optional_references: bool,
-        as_text: bool,
         evalset: str | None,
         read_as: str | None,
         reader_options: tuple[str, ...],
         **more: Any,
     ) -> Any:
         if evalset is None and reader_options:
-            raise InputError("--option is for the reader of a set: name the set with --set")
+            raise InputError("--option is only for evaluation sets: name the set with --set")
         asked = None if evalset is None else GivenSet(evalset, read_as, reader_options)
-        files_as = read_as if evalset is None else None
-        given = Given(candidates, references, optional_references, as_text, asked, files_as)
+        files = split_format(read_as) if evalset is None else (False, None)
+        given = Given(candidates, references, optional_references, files[0], asked, files[1])
         return function(given=given, **more)
 
     files = click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
     found: Callable[..., Any] = _read_texts_as(_reader_options(called))
-    for add in (evalset, as_text, optional_references, references, files):
+    for add in (optional_references, evalset, references, files):
         found = add(found)
     return found
 

@@ -1,8 +1,9 @@
-"""Options in one line each: their names, their help, their kind and their default."""
+"""Options in one line each: their names, their help, their kind, default and heading."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,28 +15,86 @@ from karat.registry import registry_of
 F = TypeVar("F", bound=Callable[..., Any])
 
 path = click.Path()
-whole = click.IntRange
-"""The kind of whole numbers between two limits: `whole(min, max)`."""
+path.name = "file"  # which help shows as FILE
 
 
-class Listing(click.Option):
+class whole(click.IntRange):  # noqa: N801 - a kind of values, as `path` is
+    """The kind of whole numbers between two limits: `whole(min, max)`."""
+
+    name = "n"
+
+
+class share(click.FloatRange):  # noqa: N801
+    """The kind of numbers from 0 to 1."""
+
+    name = "x"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+
+COMMON, INPUT, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
+    "Options",
+    "Input",
+    "Tables",
+    "Nuggets",
+    "Words",
+    "Scores",
+    "Intervals and tests",
+    "Output",
+    "Advanced",
+)
+"""Headings of options in the help, in this order; the common ones are the first."""
+
+
+_LIMITS = re.compile(r"  \[([^][]*)\]$")
+
+
+def _without_limits(extra: re.Match[str]) -> str:
+    """Return what click shows after the help, `default: 0; x>=0`, without `x>=0`."""
+    kept = [item for item in extra[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
+    return f"  [{'; '.join(kept)}]" if kept else ""
+
+
+class Option(click.Option):
+    """An option under a heading of the help; names of the last release (`old`) still work."""
+
+    def __init__(self, *args: Any, heading: str = COMMON, old: str = "", **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.heading, self.old = heading, tuple(old.split())
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the two columns of the help, without click's notation for limits."""
+        record = super().get_help_record(ctx)
+        return record and (record[0], _LIMITS.sub(_without_limits, record[1]))
+
+    @property
+    def spelling(self) -> str:
+        """The long form, such as `--metric`."""
+        return next(name for name in self.opts if name.startswith("--"))
+
+
+class Listing(Option):
     """An option that names things of a registry: `{names}` in its help stands for all of them."""
 
     def __init__(self, *args: Any, registry: str, **more: Any) -> None:
         self._registry = registry
         super().__init__(*args, **more)
 
+    def names(self) -> list[str]:
+        """Return what may be named, things of installed packages included."""
+        return list(registry_of(self._registry))
+
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the line of the help, with names of installed packages, too."""
-        *names, last = registry_of(self._registry)
+        """Return the two columns of the help, with all names."""
+        *names, last = self.names()
         spelled, told = super().get_help_record(ctx) or ("", "")
         listed = f"{', '.join(names)} or {last}" if names else last
         return spelled, told.replace("{names}", listed)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
-        found = registry_of(self._registry)
-        return [CompletionItem(name) for name in found if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 
 def choice(*names: str) -> click.Choice[str]:
@@ -112,12 +171,15 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # no generic in click
 def option(
     names: str, help: str, kind: Any = None, default: Any = ..., **more: Any
 ) -> Callable[[F], F]:
-    """Return the decorator that adds an option such as `-m --metric metrics`; shows its default."""
+    """Return the decorator that adds an option such as `-m --metric metrics`; shows its default.
+
+    `heading` is where the help shows it, `old` has names of the last release.
+    """
     if default is not ...:  # None is a default, too: that of a switch nobody touched
         more = {"default": default, "show_default": default is not None, **more}
-    return click.option(*names.split(), type=kind, help=help, **more)
+    return click.option(*names.split(), type=kind, help=help, **{"cls": Option, **more})
 
 
 def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
     """Return the decorator that adds an option that is given or not."""
-    return click.option(*names.split(), is_flag=True, help=help, **more)
+    return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)

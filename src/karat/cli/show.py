@@ -1,4 +1,4 @@
-"""Show a document: on standard output, or in a file that is written at once or not at all."""
+"""Show a document on standard output, or write it to a file (atomic)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
     check_writable(path)
     for given in inputs:
         if os.path.isfile(path) and os.path.exists(given) and os.path.samefile(path, given):
-            raise OutputError(f"{path} is one of the inputs: name another file for the result")
+            raise OutputError(f"{path} is one of the inputs: choose another output file")
 
 
 def check_page(option: str, path: str | None) -> None:
     """Refuse a web page under a name that says something else."""
     if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):
-        raise OutputError(f"{option} {path}: the report is a web page; name a file like x.html")
+        raise OutputError(f"{option} {path}: the report is a web page; use a name like page.html")
 
 
 _NO_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
@@ -43,7 +43,7 @@ def check_beside(path: str | None, given: str) -> None:
         return
     inside = Path(os.path.realpath(given)) in Path(os.path.realpath(path)).parents
     if inside and not path.lower().endswith(_NO_SET):
-        raise OutputError(f"{path} may be a file of the set {given}: name another for the result")
+        raise OutputError(f"{path} is inside the set {given}: choose another output file")
 
 
 def show(document: Document, format: str, path: str | None) -> None:

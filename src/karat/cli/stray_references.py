@@ -27,8 +27,8 @@ def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None
             both = os.path.isfile(path) and os.path.isfile(reference)
             if both and os.path.samefile(path, reference):
                 raise InputError(
-                    f"{path} is the reference itself: a candidate and its reference must be two "
-                    f"files; to score it all the same, name it: reference={path}"
+                    f"{path} is given as candidate and as reference: use the output of a system; "
+                    f"to score it anyway, name it: reference={path}"
                 )
     followers = _after_references(candidates)
     for path in candidates:
@@ -40,7 +40,7 @@ def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None
         if others and (named or (counted and _shape(path) == _shape(like))):
             raise InputError(
                 f"{path} would be scored as a system, but looks like a reference: write -r before "
-                f"each reference (-r {path}), or name it to score it: human={path}"
+                f"each reference (-r {path}); to score it anyway, name it: human={path}"
             )
 
 
@@ -51,8 +51,8 @@ def refuse_by_content(path: str, candidate: Segments, references: Sequence[Segme
     for reference in references:
         if isinstance(reference, Lines) and candidate.same_text(reference):
             raise InputError(
-                f"{path} has the same text as the reference {reference.name}: give the output of "
-                f"a system; to score it all the same, name it: copy={path}"
+                f"{path} has the same text as the reference {reference.name}: use the output of a "
+                f"system; to score it anyway, name it: copy={path}"
             )
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 from karat.cli.inputs import Given
-from karat.cli.parameters import Listing, option, path, whole
+from karat.cli.parameters import TABLES, TESTS, Listing, option, path, whole
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 
 _COLUMNS = {
-    "by": "In a table: the column of systems.",
-    "id": "In a table: the column of segment ids, the same for all systems; with --by, intervals "
-    "need it.",
+    "by": "Column with the name of the system.",
+    "id": "Column with the id of the segment. Intervals of several systems need it.",
 }
+
+_option = partial(option, heading=TABLES)
 
 
 class TableOptions(NamedTuple):
@@ -45,7 +46,7 @@ class TableOptions(NamedTuple):
         for name, equals, value in pairs:
             if not (name and equals and value):
                 shown = quoted(f"{name}{equals}{value}")
-                raise InputError(f"--engine-option {shown}: expected NAME=VALUE")
+                raise InputError(f"--engine-option {shown}: expected NAME=VALUE, as in workers=4")
         return {
             "candidate": list(self.candidate) or None,
             "reference": list(given.references) or None,
@@ -70,8 +71,8 @@ def are_tables(given: Given, table: TableOptions) -> bool:
     if kinds and all(kinds) and (named or binary or not beside):
         return True
     if named:
-        wanted = "name files that end in .parquet, .csv, .tsv or .jsonl, and columns with -r"
-        raise InputError(f"{named[0]} is for tables: {wanted}")
+        wanted = "give files that end in .parquet, .csv, .tsv or .jsonl, and columns with -r"
+        raise InputError(f"{named[0]} is only for tables: {wanted}")
     return False
 
 
@@ -85,7 +86,7 @@ def check_tables(given: Given, output: str | None, table: TableOptions) -> None:
 
     check_output(output, [] if output is None else find_files(list(given.candidates)))
     if output and table.rows and os.path.abspath(output) == os.path.abspath(table.rows):
-        raise InputError(f"{output} is named for the result and for the rows: name two places")
+        raise InputError(f"--output and --rows are both {output}: use two different names")
 
 
 def table_options(sharded: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -107,44 +108,39 @@ def table_options(sharded: bool) -> Callable[[Callable[..., Any]], Callable[...,
 
 
 def _options(sharded: bool) -> list[Callable[[Any], Any]]:
-    candidate = option(
+    candidate = _option(
         "--candidate",
-        "In a table: the column of candidates (default: its usual name); repeat for several, each "
-        "of which is a system.",
+        "Column of candidates. Repeat for several systems. Default: detected.",
         multiple=True,
         metavar="COLUMN",
     )
-    columns = [option(f"--{name}", told, metavar="COLUMN") for name, told in _COLUMNS.items()]
-    engine = option(
+    columns = [_option(f"--{name}", told, metavar="COLUMN") for name, told in _COLUMNS.items()]
+    engine = _option(
         "--engine",
-        "Engine that processes a table: {names}.",
+        "Engine that processes the table: {names}.",
         default="local",
         metavar="NAME",
         cls=Listing,
         registry="engines",
     )
-    more = option(
+    more = _option(
         "--engine-option engine_options",
-        "A setting of the engine, such as workers=4 or address=HOST:PORT; repeat for several.",
+        "Setting of the engine, such as workers=4 or address=HOST:PORT. Repeat for several.",
         multiple=True,
         metavar="NAME=VALUE",
     )
-    rows = option("--rows", "Write the table with its scores to this folder.", path, metavar="OUT")
-    shards = option(
-        "--shards",
-        "Keep finished pieces of a table in this folder, to go on if the run is stopped.",
-        path,
-        metavar="FOLDER",
-    )
-    told = "Process shard K of N only; combine them with karat merge FOLDER."
-    part = option("--shard", told, metavar="K/N")
+    rows = _option("--rows", "Write the table with its scores to FOLDER.", path, metavar="FOLDER")
+    told = "Keep finished parts of the table in FOLDER, to resume a run that was stopped."
+    shards = _option("--shards", told, path, metavar="FOLDER")
+    told = "Process shard K of N only. `karat merge FOLDER` combines the shards."
+    part = _option("--shard", told, metavar="K/N")
     return [candidate, *columns, engine, more, rows, shards, *([part] if sharded else [])]
 
 
 buckets = option(
     "--buckets",
-    "Resample N buckets of segments, not segments (default: 4096 above two million segments; "
-    "0: never).",
+    "Resample N buckets of segments instead of single segments; 0 for never. Default: 4096 above "
+    "two million segments.",
     whole(0, 1 << 16),
-    metavar="N",
+    heading=TESTS,
 )

@@ -14,20 +14,19 @@ from itertools import pairwise
 import click
 
 _SACREBLEU = {
-    "-t": "a test set, is not here: give its references as files, with -r",
-    "-l": "the language pair, is not needed: choose a tokeniser in the metric, as in "
-    "-m bleu:tok=zh",
-    "-b": "the score alone, is --format tsv or --format json here",
-    "-i": "the candidate, is named without an option: karat score out.txt -r ref.txt",
+    "-t": "the test set, has no counterpart: give its references as files with -r",
+    "-l": "the language pair, is not needed: set the tokeniser of the metric, as in -m bleu:tok=zh",
+    "-b": "the score alone, is --format tsv or --format json",
+    "-i": "the candidate, is an argument: karat score out.txt -r ref.txt",
     "-tok": "the tokeniser, is a setting of the metric, as in -m bleu:tok=zh",
     "-lc": "lower case, is a setting of the metric, as in -m bleu:case=lower",
     "-w": "the number of decimals, is not needed: --format json has all of them",
-    "-n": "the number of resamples, is --bootstrap N here",
-    "--metrics": "several metrics, is -m bleu -m chrf here",
-    "--confidence": "intervals, is --bootstrap 1000 here",
-    "--paired-bs": "a paired test, is karat compare --test bootstrap here",
-    "--paired-ar": "a paired test, is karat compare --test randomization here",
-    "--sentence-level": "segment scores, is --segments here",
+    "-n": "the number of resamples, is --resamples N",
+    "--metrics": "several metrics, is -m bleu -m chrf",
+    "--confidence": "intervals, is --resamples 1000",
+    "--paired-bs": "a paired test, is karat compare --test bootstrap",
+    "--paired-ar": "a paired test, is karat compare --test randomization",
+    "--sentence-level": "segment scores, is --segments",
 }
 """Options of sacreBLEU that people type from habit."""
 
@@ -84,7 +83,7 @@ def _example(error: click.UsageError, command: click.Command) -> str:
 def _standard_input(error: click.UsageError) -> str:
     """The way to standard input, which sacreBLEU reads where no candidate is named."""
     missing = getattr(error, "param", None)
-    return "; for standard input, write -" if getattr(missing, "name", "") == "candidates" else ""
+    return "; use - for standard input" if getattr(missing, "name", "") == "candidates" else ""
 
 
 def refuse_numbers_after_flags(command: click.Command, typed: Sequence[str]) -> None:
@@ -93,5 +92,5 @@ def refuse_numbers_after_flags(command: click.Command, typed: Sequence[str]) -> 
     flags = {name for param in options if param.is_flag for name in param.opts}
     for option, word in pairwise(typed):
         if option in flags and re.fullmatch(r"\d+", word) and not os.path.exists(word):
-            hint = "; karat grid has --segment N for one" if option == "--segments" else ""
-            raise click.UsageError(f"{option} takes no number: leave {word} out{hint}")
+            hint = "; for one segment, use karat grid --segment N" if option == "--segments" else ""
+            raise click.UsageError(f"{option} takes no number: leave out {word}{hint}")

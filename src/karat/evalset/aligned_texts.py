@@ -29,9 +29,14 @@ TEXT_FORMATS: Registry[TextFormat] = Registry(
 def load_texts(
     systems: Mapping[str, GivenPath], references: Sequence[GivenPath], format: str = "gtm-sgml"
 ) -> AlignedTexts:
-    """Return the texts of some systems beside those of the references, from files of a format.
+    """Load texts of systems and references from files that are not one segment per line.
 
     `kt.score(texts.systems, texts.references)` scores them.
+
+    Args:
+        systems: file of each system, by its name.
+        references: files of references.
+        format: format of the files.
     """
     if not systems:
         raise InputError("no system was given: at least one is needed")

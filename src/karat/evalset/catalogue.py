@@ -25,7 +25,7 @@ _LONGEST = 1 << 24  # bytes of a first line that are looked at
 
 
 class SetFormat(NamedTuple):
-    """A format: its reader and writer, and what it is recognised by.
+    """Format of evaluation sets: its reader, its writer and how it is detected.
 
     A reader of evaluation sets takes a path, a `Reading` and its options, and returns an `EvalSet`.
     Functions of Karat are named as "module:function", so that they are loaded when they are used.
@@ -99,7 +99,7 @@ class Catalogue(NamedTuple):
     known: Mapping[str, KnownSet]
     set_class: type
     other: Callable[[GivenPath], str]
-    """What is said of a set of another kind; "" if it is none."""
+    """Return a sentence about a set of another kind; "" if it is none."""
 
     def known_set(self, given: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""

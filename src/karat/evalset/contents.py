@@ -84,9 +84,15 @@ def check_evalset(
     progress: Progress = silent,
     **options: Any,
 ) -> EvalSetCheck:
-    """Return what is in a set, given as for `load_evalset`, and what is wrong with it.
+    """Describe a set and list its problems.
 
     A set that cannot be used is no error here: `evalset` is then None, and `problems` says why.
+
+    Args:
+        given: name or path of the set, as for `load_evalset`.
+        format: name of its format; by default detected.
+        progress: function that is called with the progress.
+        options: options of the format's reader.
     """
     settings = {"format": format, **options}
     if isinstance(given, EvalSet):

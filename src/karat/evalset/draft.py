@@ -220,12 +220,19 @@ def make_evalset(
     description: str = "",
     licence: str = "",
 ) -> EvalSet:
-    """Return an evaluation set of Python lists, checked.
+    """Return an evaluation set made of Python lists, checked.
 
-    `references[i]` is a string or a sequence of strings, `trees[i]` a tree or a sequence of trees,
-    one for each reference; without references, these are the words of the trees. `segments` are
-    ids, by default `1`, `2` and so on; a dimension given by its name alone is one where higher is
-    better.
+    Args:
+        name: name of the set.
+        systems: outputs by system.
+        references: for each segment a string or several strings.
+        trees: for each segment a tree or several, one for each reference. Without `references`, the
+            words of the trees are the references.
+        segments: ids; by default `1`, `2` and so on.
+        groups, sources: group and source text of each segment.
+        judgements: human scores.
+        dimensions: dimensions, or their names if higher is better.
+        description, licence: texts about the set.
     """
     for system, given in systems.items():
         if isinstance(given, str | bytes):

@@ -73,7 +73,12 @@ class FloodedSet(Result):
 
 
 def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
-    """Flood a share of the correct answers and lower their ratings, in all judges' rows."""
+    """Return a set in which correct answers have sentences of other answers and lower ratings.
+
+    Args:
+        evalset: a set with ratings, or its name or path.
+        how: settings, such as the dimension and the share of answers.
+    """
     evalset = as_evalset(evalset)
     human = evalset.human(how.dimension)
     if evalset.dimensions[how.dimension].better == "lower":

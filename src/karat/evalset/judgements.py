@@ -16,7 +16,7 @@ from karat.errors import InputError, quoted, short
 
 
 class Judgement(NamedTuple):
-    """The value that one judge gave to one output under one dimension."""
+    """Value that one judge gave to one output under one dimension."""
 
     system: str
     segment: str
@@ -27,7 +27,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Dimension:
-    """A quality that was judged: its name and better direction; scale and question if known."""
+    """Quality that was judged: its name and better direction; scale and question if known."""
 
     name: str
     better: Literal["higher", "lower"] = "higher"

@@ -136,7 +136,7 @@ class KnownEvalSets(Result):
 
 
 def known_evalsets() -> KnownEvalSets:
-    """Return the sets that have names, and whether each is in the folder of the data."""
+    """Return the known sets, and whether each is available."""
     folder = os.environ.get(VARIABLE, "")
     rows = []
     for name, known in KNOWN.items():
@@ -169,10 +169,15 @@ def load_evalset(
     progress: Progress = silent,
     **options: Any,
 ) -> EvalSet:
-    """Return a set by the name of a known one, or by its folder or file.
+    """Load an evaluation set.
 
-    The format is found from the content unless it is named; options go to its reader. Known sets
-    that are not bundled are looked for in the folder that the variable KARAT_DATA names.
+    Known sets that are not bundled are looked for in the folder $KARAT_DATA.
+
+    Args:
+        name_or_path: name of a known set, or path of a folder or file.
+        format: name of the format; by default detected.
+        progress: function that is called with the progress.
+        options: options of the format's reader.
     """
     return read_evalset(name_or_path, Reading(progress), format, options)
 

@@ -22,11 +22,15 @@ PIPELINE = "en_core_web_sm"
 def parse_references(
     references: Iterable[str], pipeline: str = PIPELINE, tok: str | None = None
 ) -> Trees:
-    """Return the trees of references, one text each, by a spaCy pipeline with a parser.
+    """Return the dependency trees of references, by a spaCy pipeline.
 
-    `tok` cuts texts into words as a metric with that `tok` does; without it, spaCy does. Where the
-    parser finds several sentences in a text, the roots of all but the first hang from the first
-    one. White space that spaCy takes for a token is left out.
+    If the parser finds several sentences in a text, the roots of the others become daughters of the
+    first root. Tokens of white space are left out.
+
+    Args:
+        references: texts, one for each tree.
+        pipeline: name of a spaCy pipeline with a parser.
+        tok: tokeniser, as in metrics; by default spaCy's own.
     """
     return Trees(list(_parsed(list(references), pipeline, tok)))
 
@@ -38,10 +42,16 @@ def parse_evalset(
     *,
     progress: Progress = silent,
 ) -> EvalSet:
-    """Return the set with a tree for every reference, as `parse_references` makes them.
+    """Return the set with a dependency tree for every reference.
 
-    Texts stay as they are. Tree metrics must cut outputs as the trees are cut: trees made with
-    `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
+    Texts stay as they are. Tree metrics must tokenise outputs as the trees are tokenised: trees
+    made with `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
+
+    Args:
+        evalset: the set.
+        pipeline: name of a spaCy pipeline with a parser.
+        tok: tokeniser, as for `parse_references`.
+        progress: function that is called with the progress.
     """
     evalset = as_evalset(evalset, progress)
     texts = list(dict.fromkeys(text for group in evalset.references for text in group))

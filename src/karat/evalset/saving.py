@@ -23,7 +23,13 @@ NamedFile: TypeAlias = tuple[str, Iterable[str]]
 
 
 def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "dir") -> None:
-    """Write a set that `load_evalset` reads back as it is: a folder, or a file of JSON lines."""
+    """Save a set in a format that `load_evalset` reads back.
+
+    Args:
+        evalset: the set.
+        path: folder or file to write.
+        format: `dir` for a folder, or `jsonl` for a file of JSON lines.
+    """
     save_as(EVALSETS, as_evalset(evalset), path, format)
 
 
@@ -38,12 +44,17 @@ def convert_evalset(
     progress: Progress = silent,
     **options: Any,
 ) -> EvalSetCheck:
-    """Write a set in another format, and return what is in it.
+    """Convert a set to another format, and describe it.
 
     Args:
-        given: as for `load_evalset`, with the name of its format in `read_as` and its `options`.
-        path: where nothing is yet; `format` is `dir` or `jsonl`.
-        parse: a spaCy pipeline by which references get trees, cut into words by `tok`.
+        given: name or path of the set, as for `load_evalset`.
+        path: target, which must not exist yet.
+        format: format of the target, `dir` or `jsonl`.
+        read_as: format of the set; by default detected.
+        parse: spaCy pipeline that parses the references.
+        tok: tokeniser of the parsed references.
+        progress: function that is called with the progress.
+        options: options of the reader.
     """
     check_free(Path(path))
     if tok is not None and parse is None:

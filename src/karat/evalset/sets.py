@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EvalSet:
-    """Everything there is to know about some systems' outputs; made, checked, by `make_evalset`.
+    """Evaluation set: outputs of systems, references and human scores; made by `make_evalset`.
 
     Missing is missing: an output that is not there is None, and so is a score that nobody gave.
     """

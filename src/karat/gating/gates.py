@@ -139,14 +139,14 @@ def gate(
 ) -> GateResult:
     """Compare a run with a baseline file, and decide: pass, fail or undecided.
 
-    `output` are the texts of one system and `references` theirs, as for `score`; or what another
-    `source` scores, such as `nuggets`, and what it scores against; or `ItemScores`. `metrics` are
-    by default those of the baseline. `max_drop` is the tolerated loss, `min_score` a limit for the
-    score, `max_item_drop` one for the loss of any single item; each is a number, or a mapping from
-    metrics to numbers. With `no_loss` no item may lose what it carried (vital nuggets).
-    `correction` is `simultaneous` or `none`. `examples` is the number of items to show that
-    lost most. Other settings are the source's: for texts `ids`, `threads` and, in tables,
-    `candidate` and `id`.
+    Args:
+        output, references: as for `score`, or for another `source`; or `ItemScores`.
+        metrics: by default those of the baseline.
+        baseline: path of the baseline file.
+        max_drop, min_score, max_item_drop: largest loss, lowest score, largest loss of any item;
+            each a number, or numbers by metric. `no_loss` forbids the loss of any vital nugget.
+        correction: `simultaneous` or `none`. `resamples`, `seed`, `progress` are as for `score`,
+            `examples` is the number of items to show, `settings` are those of the source.
     """
     _check(correction, resamples, examples)
     check_settings(gate, source, settings)
@@ -200,11 +200,16 @@ def write_baseline(
     progress: Progress = silent,
     **settings: Any,
 ) -> Baseline:
-    """Score a run and write it to a file, as the baseline of later ones; return it.
+    """Score a run and write it to a baseline file; return the baseline.
 
-    `metrics` are by default those of the file that is there, or those of the source. With `texts`
-    the file has the outputs, too, so that reports can show them. The others are those of `gate`.
-    A file that is there and is no baseline is not replaced.
+    A file that exists and is no baseline is not replaced.
+
+    Args:
+        output, references, source, settings: as for `gate`.
+        metrics: by default those of the existing file, or of the source.
+        baseline: path of the file.
+        texts: store the outputs in the file, for reports.
+        progress: function that is called with the progress.
     """
     check_settings(write_baseline, source, settings)
     check_replaceable(baseline)  # before any work is done

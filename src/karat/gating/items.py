@@ -54,7 +54,7 @@ class Measured(NamedTuple):
 
 
 class ItemText(NamedTuple):
-    """An item for readers."""
+    """Texts of an item, for reports."""
 
     output: str
     reference: str

@@ -57,10 +57,15 @@ def item_scores(
     progress: Progress = silent,
     **settings: Any,
 ) -> ItemScores:
-    """Return the scores of an output, item by item, from a source.
+    """Return the scores of an output, item by item.
 
-    `against` is what the source scores against: references for texts, a key for nuggets. The other
-    settings are the source's own.
+    Args:
+        output: output of one system, in the form that the source takes.
+        against: references for texts, an answer key for nuggets.
+        measures: metrics, by default those of the source.
+        source: `texts`, `nuggets` or another registered source.
+        progress: function that is called with the progress.
+        settings: settings of the source.
     """
     if isinstance(output, ItemScores):
         if against is not None or measures is not None or settings:

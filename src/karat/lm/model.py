@@ -85,7 +85,7 @@ def _perplexity(log10_p: float, events: int) -> float:
 
 
 class LanguageModel:
-    """An n-gram model with back-off, over words that are cut by a recipe it carries with it.
+    """N-gram language model with back-off, which stores its tokeniser, case and stemmer.
 
     >>> model = LanguageModel.train(["the cat sat", "the dog sat"], order=3)
     >>> model.score(["the cat sat"])

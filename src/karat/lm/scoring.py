@@ -71,9 +71,14 @@ def score_texts(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> LanguageScores:
-    """Score strings, a file, or several files, one sentence a line.
+    """Score texts by a language model.
 
-    `model` is a model or its file. `by` is what has a row: each `text`, `segment` or `word`.
+    Args:
+        texts: strings, a file or several files, one sentence per line.
+        model: a model or its file.
+        by: unit that has a row: `text`, `segment` or `word`.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     check_choice("by", by, _ROWS)
     opened = model if isinstance(model, LanguageModel) else LanguageModel.open(model)

@@ -1,4 +1,4 @@
-"""What training works with: memory, and temporary files that are closed together."""
+"""Resources of training: memory, and temporary files that are closed together."""
 
 from __future__ import annotations
 

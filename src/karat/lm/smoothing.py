@@ -26,7 +26,7 @@ class Contexts(NamedTuple):
 
 
 class Histograms(NamedTuple):
-    """How many n-grams of one length have each adjusted count (up to 5), and count (up to 9).
+    """Numbers of n-grams of one length by adjusted count (up to 5) and by count (up to 9).
 
     The last number is that of all larger ones too.
     """

@@ -153,7 +153,13 @@ class RankAverage(Result):
 def meta_average(
     study: MetaStudy, *, threads: int | None = None, progress: Progress = silent
 ) -> RankAverage:
-    """Run the experiments of a study and average the metrics over all their tasks."""
+    """Run the experiments of a study and average the metrics over all their tasks.
+
+    Args:
+        study: the experiments and their weights.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
+    """
     results = [meta_evaluate(one, threads=threads, progress=progress) for one in study.experiments]
     return average_rankings(results, study.weights)
 
@@ -161,8 +167,10 @@ def meta_average(
 def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) -> RankAverage:
     """Average the metrics of several results over all their tasks.
 
-    `weights` has one number a result, all 1 if it is empty; the tasks of a result share its weight
-    evenly. Metrics that some results do not have are left out.
+    Args:
+        results: results of `meta_evaluate`. Metrics that some of them lack are left out.
+        weights: one weight for each result, by default equal. The tasks of a result share its
+            weight.
     """
     if not results:
         raise InputError("an average needs at least one result")

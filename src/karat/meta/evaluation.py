@@ -47,7 +47,7 @@ class Ranking(Result):
 
     @property
     def source(self) -> object:
-        """What the scores are of: results of one source see the same resamples."""
+        """Source of the scores: results of one source see the same resamples."""
         return id(self)
 
     @property
@@ -141,7 +141,14 @@ def meta_evaluate(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> MetaEvaluation:
-    """Run an experiment; the set is loaded by its name if it is not given."""
+    """Run an experiment: rank metrics by their agreement with human scores.
+
+    Args:
+        experiment: the experiment.
+        evalset: its set, if it is loaded already.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
+    """
     if evalset is None:
         how = as_options(experiment.reader_options)
         read_as = experiment.read_as or None
@@ -195,10 +202,15 @@ def rank_metrics(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Ranking:
-    """Rank metrics by matrices of their scores, systems x segments, in which NaN is missing.
+    """Rank metrics by their agreement with human scores, from matrices of scores.
 
-    In all of them more is better. The settings are those of an `Experiment`; the levels of matrices
-    are system (means of segments), segment, item and by-system.
+    Args:
+        human: human scores, systems x segments; NaN is missing and higher is better.
+        metrics: scores of each metric, by name, of the same form.
+        statistic, over, resamples, trials, correction, seed, system_scores: as in `Experiment`.
+        level: `system` (means of segments), `segment`, `item` or `by-system`.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     check_matrix_level(level)
     names = "matrices", tuple(metrics), ("human",), (level,), (statistic,)

@@ -30,7 +30,7 @@ MetricName: TypeAlias = str | Metric
 
 @dataclass(frozen=True)
 class Experiment:
-    """A meta-evaluation, whole. An empty tuple of dimensions or references means all of them."""
+    """Settings of a meta-evaluation. No dimensions or no references means all of them."""
 
     evalset: str
     """A folder, a file, or the name of a known set."""
@@ -167,12 +167,22 @@ def _toml(value: MetricName | float) -> str:
 
 
 def read_experiment(text: str, name: str = "experiment") -> Experiment:
-    """An experiment from TOML; every mistake is named."""
+    """Read an experiment from TOML.
+
+    Args:
+        text: the TOML.
+        name: name of the file, for errors.
+    """
     return _experiment(read_toml(text, name), name)
 
 
 def read_study(text: str, name: str = "study") -> MetaStudy:
-    """Return a study from TOML: `[[experiment]]` tables and `weights`, or one experiment alone."""
+    """Read a study from TOML: `[[experiment]]` tables and `weights`, or one experiment.
+
+    Args:
+        text: the TOML.
+        name: name of the file, for errors.
+    """
     found = read_toml(text, name)
     if "experiment" not in found:
         return MetaStudy((_experiment(found, name),))

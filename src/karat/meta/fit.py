@@ -103,7 +103,7 @@ class FittedPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreFit(Result):
-    """Human scores fitted by metrics: a row for each coefficient, and how far the fits hold."""
+    """Human scores fitted to metrics: a row for each coefficient, and cross-validated errors."""
 
     name: str
     rows: tuple[FitRow, ...]
@@ -131,16 +131,18 @@ def fit_scores(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ScoreFit:
-    """Fit the human scores of a set by metrics, each dimension on its own.
+    """Fit human scores to metrics by least squares, for each dimension.
 
     Args:
-        evalset: a set, or what `load_evalset` takes.
+        evalset: a set, or its name or path.
         metrics: terms such as `ter` or `simple_tree_accuracy@substitutions`, on their own scales;
             outputs are scored by the metric that is meant for segments (`bleu:eff=yes` for `bleu`).
-        dimensions: all if none is named; one may be a difference such as `quality - fluency`.
-        level: `segment`, a point an output, or `system`.
-        normalise: `z` puts each judge's scores on a scale of their own first.
-        exclude: systems that are left out.
+        dimensions: by default all; one may be a difference such as `quality - fluency`.
+        level: `segment` (one point per output) or `system`.
+        normalise: `z` scales the scores of each judge to mean 0 and standard deviation 1.
+        exclude: systems to leave out.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     if level not in FITTED_LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")

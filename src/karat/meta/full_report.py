@@ -1,4 +1,4 @@
-"""Everything there is to know of metrics and humans on one set: `karat meta --report` as data."""
+"""The full report of a meta-evaluation on one set, as data: `karat meta SET -o page.html`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHUFFLES = 50
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetaReport(Result):
-    """A meta-evaluation and what stands behind it: systems, planes, reliability, examples."""
+    """A meta-evaluation with its systems, planes, reliability and examples."""
 
     evaluation: MetaEvaluation
     systems: tuple[SystemScore, ...]
@@ -75,10 +75,14 @@ def meta_report(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> MetaReport:
-    """Run an experiment and collect all that its report shows.
+    """Run an experiment and collect everything that its report shows.
 
-    `examples` is the number of disagreements for each dimension and direction. The set is loaded by
-    its name if it is not given.
+    Args:
+        experiment: the experiment.
+        evalset: its set, if it is loaded already.
+        examples: number of disagreements for each dimension and direction.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     result = meta_evaluate(experiment, evalset, threads=threads, progress=progress)
     remarks: list[str] = []

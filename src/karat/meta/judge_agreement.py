@@ -12,6 +12,7 @@ from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
+from karat.settings import renamed
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
 from karat.stats.judges.standing import (
     HONEST_KAPPA,
@@ -65,7 +66,7 @@ class JudgeRow(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class JudgeAgreement(Result):
-    """Agreement in each dimension (`rows`), and each judge beside the others (`judges`)."""
+    """Agreement in each dimension (`rows`), and of each judge with the others (`judges`)."""
 
     name: str
     rows: tuple[DimensionAgreement, ...]
@@ -75,17 +76,18 @@ class JudgeAgreement(Result):
     signature: str = ""
 
 
+@renamed(controls="exclude")
 def judge_agreement(
-    given: Any, dimensions: Sequence[str] = (), controls: Iterable[str] = ()
+    given: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:
-    """Return how far the judges of a set agree, and who stands apart; nobody is ever dropped.
+    """Return how well the judges of a set agree, and flag judges that disagree with the others.
 
     Args:
-        given: an evaluation set, its name or its path, or another kind that an app declares.
-        dimensions: those to look at; all if none is named.
-        controls: systems that are there to check judges, which are left out.
+        given: an evaluation set, its name or path, or a set of another registered kind.
+        dimensions: by default all.
+        exclude: systems to leave out, such as controls.
     """
-    out = tuple(controls)
+    out = tuple(exclude)
     if type(given).__name__ in SET_KINDS:
         found: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, out)
         return found
@@ -111,7 +113,7 @@ def agreement_of(
         for dimension, table, _ in tables
         for k, one in enumerate(standings(table))
     )
-    settings = {"dimensions": tuple(row.dimension for row in rows), "controls": tuple(out)}
+    settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
     return JudgeAgreement(name, rows, judges, tuple(_notes(rows, judges, out)), settings)
 
 
@@ -144,10 +146,10 @@ def _judge(dimension: str, table: JudgeTable, k: int, one: Standing) -> JudgeRow
 
 
 def _notes(
-    rows: Sequence[DimensionAgreement], judges: Sequence[JudgeRow], controls: Sequence[str]
+    rows: Sequence[DimensionAgreement], judges: Sequence[JudgeRow], exclude: Sequence[str]
 ) -> Iterator[str]:
     flagged, who = sum(row.flagged for row in judges), len({row.judge for row in judges})
-    left = f" Left out as controls: {', '.join(controls)}." if controls else ""
+    left = f" Systems left out: {', '.join(exclude)}." if exclude else ""
     found = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
     yield f"{found}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)

@@ -77,7 +77,7 @@ class Exchanged(NamedTuple):
 
 
 class Resampled(NamedTuple):
-    """What intervals and tests of one task were made from; averages over tasks need it."""
+    """Data behind the intervals and tests of one task; averages over tasks need them."""
 
     draws: Draws
     exchanges: Mapping[tuple[str, str], Exchanged]

@@ -190,7 +190,12 @@ def check_level(name: str, evalset: EvalSet) -> None:
 
 
 def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
-    """Return scores of matrices, systems x segments or documents, at a level of matrices."""
+    """Return scores at a level, from matrices of systems x segments or documents.
+
+    Args:
+        human, metrics: the matrices; NaN is a missing score.
+        at: name of the level.
+    """
     return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
 
 

@@ -108,7 +108,7 @@ class SimpleAccuracy(_StringAccuracy):
 
 @dataclass(frozen=True)
 class GenerationAccuracy(_StringAccuracy):
-    """The same, a word deleted here and inserted there being a move: 1 - (M + I' + D' + S) / R."""
+    """Simple accuracy in which a deleted and inserted word is a move: 1 - (M + I' + D' + S) / R."""
 
     name: ClassVar[str] = "generation_accuracy"
     counts_moves: ClassVar[bool] = True

@@ -41,7 +41,7 @@ FORMS = ("karat", "sacrebleu")
 
 @dataclass(frozen=True)
 class Score:
-    """A value, the parts it was made from, and the signature that lets anyone reproduce it."""
+    """A score: its value, its parts and its signature."""
 
     value: float
     parts: Mapping[str, float] = field(hash=False)
@@ -63,7 +63,7 @@ def check_form(form: str) -> None:
 
 @dataclass(frozen=True)
 class Metric(Named, ABC):
-    """A metric is a value: its string form is its name, argument, key and signature."""
+    """A metric; its string form is its name, argument, key and signature."""
 
     kind: ClassVar[str] = "metrics"
     """The registry that it belongs to."""

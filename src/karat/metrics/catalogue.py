@@ -41,7 +41,11 @@ class MetricCatalogue(Result):
 
 
 def list_metrics(*names: str) -> MetricCatalogue:
-    """List all metrics, or those named, with their settings and what they mean."""
+    """List metrics with their settings.
+
+    Args:
+        names: metrics to list; by default all.
+    """
     broken: list[str] = []
     chosen = [type(metric(name)) for name in names]
     if not names:  # families as listed

@@ -55,7 +55,7 @@ _WAYS = (
 
 @dataclass(frozen=True)
 class Given(Metric):
-    """Scores that another program gave to the same outputs; the mean of segments, or of systems."""
+    """Scores by another program for the same outputs; the mean of segments, or of systems."""
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "Given scores"

@@ -78,7 +78,7 @@ class SimpleTreeAccuracy(TreeAccuracy):
 
 @dataclass(frozen=True)
 class GenerationTreeAccuracy(TreeAccuracy):
-    """The same with moves within treelets: 1 - (M + I' + D' + S) / R."""
+    """Simple tree accuracy with moves within treelets: 1 - (M + I' + D' + S) / R."""
 
     name: ClassVar[str] = "generation_tree_accuracy"
     counts_moves: ClassVar[bool] = True
@@ -110,7 +110,7 @@ class _Regression(TreeAccuracy):
 
 @dataclass(frozen=True)
 class UnderstandabilityAccuracy(_Regression):
-    """How easy to understand, by the published regression: the mean over segments."""
+    """Understandability by the published regression: the mean over segments."""
 
     name: ClassVar[str] = "understandability_accuracy"
     fitted: ClassVar[tuple[float, float, float, float]] = (1.3147, 0.1039, 0.4458, 0.8689)
@@ -118,7 +118,7 @@ class UnderstandabilityAccuracy(_Regression):
 
 @dataclass(frozen=True)
 class QualityAccuracy(_Regression):
-    """How well written, by the published regression: the mean over segments."""
+    """Quality of writing by the published regression: the mean over segments."""
 
     name: ClassVar[str] = "quality_accuracy"
     fitted: ClassVar[tuple[float, float, float, float]] = (1.0192, 0.0869, 0.3553, 0.6639)

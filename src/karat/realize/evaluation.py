@@ -88,7 +88,10 @@ def evaluate_realizer(
 ) -> RealizerEvaluation:
     """Compare the realisers of a model on a treebank.
 
-    `inputs` is `words`, `all` (with tags and relations), or `both`: first one, then the other.
+    Args:
+        model, treebank: as `open_realizer` and `read_treebank` return them.
+        inputs: `words`, `all` (with UPOS tags and relations), or `both` in turn.
+        progress: function that is called with the progress.
     """
     if inputs != "both":
         model.best(inputs)  # an error if there is none, instead of an empty table

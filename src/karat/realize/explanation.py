@@ -133,7 +133,7 @@ class OrderingExplained(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RealizedTree(RealizerResult):
-    """One tree: a row for the sentence of each realiser, then how each came to its own."""
+    """One tree: the sentence of each realiser, and its explanation."""
 
     rows: tuple[RealizerSentence, ...]
     number: int
@@ -151,10 +151,15 @@ def explain_tree(
     unpruned: bool = False,
     progress: Progress = silent,
 ) -> RealizedTree:
-    """Explain how the realisers of a model order one tree, with the `k` best of everything.
+    """Explain how the realisers of a model order one tree.
 
-    `tree` counts from 0. `unpruned` adds the lattice of all orders that the supertags of a small
-    tree allow, without costs: the paper's Figure 3.
+    Args:
+        model, trees: as `open_realizer` and `read_trees` return them.
+        tree: number of the tree, from 0.
+        k: number of supertag assignments, paths and orders.
+        unpruned: add the lattice of all orders, without costs, if the tree is small (Figure 3 of
+            the paper).
+        progress: function that is called with the progress.
     """
     model.best(trees.inputs)  # an error if there is none for these inputs
     if not 0 <= tree < len(trees):
@@ -282,7 +287,12 @@ class SupertagList(RealizerResult):
 
 
 def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
-    """Return the supertags of the model or the treebank in a file, at most so many."""
+    """List the supertags of a model or a treebank.
+
+    Args:
+        source: path of a model or a treebank.
+        most: number of supertags, the most frequent first.
+    """
     if is_store(source):
         grammar = open_realizer(source).the_fergus().chooser.grammar
     else:

@@ -52,9 +52,13 @@ def realize_trees(
     punctuation: bool = False,
     progress: Progress = silent,
 ) -> RealizedSentences:
-    """Write the `n_best` best sentences of every tree, with the best realiser for its inputs.
+    """Generate sentences for trees, with the best realiser for their inputs.
 
-    `punctuation` puts in the punctuation that the input lacks.
+    Args:
+        model, trees: as `open_realizer` and `read_trees` return them.
+        n_best: number of sentences for each tree.
+        punctuation: insert punctuation that the input does not have.
+        progress: function that is called with the progress.
     """
     orders = model.best(trees.inputs).realize(trees, n_best, progress=progress)
     texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]

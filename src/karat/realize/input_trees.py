@@ -52,7 +52,7 @@ Orders = list[list[Order]]
 
 @dataclass(frozen=True, eq=False)
 class InputTrees:
-    """Tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column, in canonical order.
+    """Trees: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` count from 0 within the tree, -1 is the root's, and `heads[j] < j`. `tags` and
     `relations` are empty strings if only words are given. `places` tells where a node stood in its
@@ -176,7 +176,10 @@ def _check_lengths(treebank: Treebank) -> None:
 def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
     """Read trees from CoNLL-U, or from the format of the Surface Realization tasks.
 
-    `inputs` is `words`, or `all` for words with tags (UPOS) and relations; `lower` lower-cases.
+    Args:
+        path: the file.
+        inputs: `words`, or `all` for words with UPOS tags and relations.
+        lower: lower-case the words.
     """
     treebank = read_treebank(path)
     if inputs == "all":

@@ -26,6 +26,7 @@ from karat.realize.fergus.lp_chooser import ORDER
 from karat.realize.input_trees import INPUTS, InputTrees, Realizer, check_inputs, input_trees
 from karat.realize.treebank import Treebank, read_treebank
 from karat.results import Result
+from karat.settings import renamed
 from karat.storage import schema
 from karat.storage.output import FilePath
 from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
@@ -111,7 +112,7 @@ class RealizerModel:
     def the_fergus(self) -> Fergus:
         """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
         if self.fergus is None:
-            raise InputError("the model has no supertags: train it with --model fergus or all")
+            raise InputError("the model has no supertags: train it with --realizer fergus or all")
         return self.fergus
 
     def language_model(self, inputs: str) -> LanguageModel:
@@ -157,26 +158,32 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     return same, kept
 
 
+@renamed(model="realizer")
 def train_realizer(
     treebank: Treebank,
-    model: str = "all",
+    realizer: str = "all",
     *,
     inputs: str = "words",
     lm_order: int = ORDER,
     progress: Progress = silent,
 ) -> RealizerModel:
-    """Train a model (`fergus`, `ordering` or `all`) on a treebank.
+    """Train a realiser on a treebank.
 
-    `inputs` says what the ordering model will be given: words, all (tags and relations too), or
-    both, for which there is a model each. `lm_order` is that of the LP Chooser's language model.
+    Args:
+        treebank: as `read_treebank` returns it.
+        realizer: `fergus`, `ordering` or `all`.
+        inputs: input of the ordering model: `words`, `all` (with UPOS tags and relations) or
+            `both`.
+        lm_order: order of the LP Chooser's language model.
+        progress: function that is called with the progress.
     """
-    if model not in MODELS:
-        raise InputError(f"model={quoted(model)}: expected one of {', '.join(MODELS)}")
+    if realizer not in MODELS:
+        raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
     check_inputs(inputs, (*INPUTS, "both"))
     fergus, ordering = None, {}
-    if model in ("fergus", "all"):
+    if realizer in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
-    if model in ("ordering", "all"):
+    if realizer in ("ordering", "all"):
         from karat.realize.ordering.ordering_model import OrderingModel
 
         for kind in INPUTS if inputs == "both" else (inputs,):
@@ -203,10 +210,11 @@ class RealizerTraining(RealizerResult):
     rows: tuple[TrainedRealizer, ...]
 
 
+@renamed(model="realizer")
 def train_realizer_file(
     treebank: FilePath,
     output: FilePath,
-    model: str = "all",
+    realizer: str = "all",
     *,
     inputs: str = "words",
     lm_order: int = ORDER,
@@ -215,12 +223,12 @@ def train_realizer_file(
     """Train a model on the treebank in a file, and save it; see `train_realizer`."""
     begin = time.process_time()
     bank = read_treebank(treebank)
-    made = train_realizer(bank, model, inputs=inputs, lm_order=lm_order, progress=progress)
+    made = train_realizer(bank, realizer, inputs=inputs, lm_order=lm_order, progress=progress)
     made.save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     seconds = time.process_time() - begin
     row = TrainedRealizer(str(output), made.contents(), len(bank), seconds, size)
-    settings = {"model": model, "inputs": inputs, "lm_order": lm_order}
+    settings = {"realizer": realizer, "inputs": inputs, "lm_order": lm_order}
     return RealizerTraining(bank.name, (row,), settings)
 
 
@@ -235,7 +243,11 @@ _ABOUT = schema.record(
 
 
 def open_realizer(path: FilePath) -> RealizerModel:
-    """Open a model that `save` wrote; its arrays are mapped."""
+    """Open a trained realiser.
+
+    Args:
+        path: file that `RealizerModel.save` wrote.
+    """
     store = read_store(path, KIND, VERSION)
     try:
         schema.check_fields(store.about, _ABOUT)

@@ -47,10 +47,13 @@ class Treebank:
 
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
-    """Return the sentences of a CoNLL-U file (`.gz` too): one root, no cycle, words numbered.
+    """Read sentences from a CoNLL-U file, checked: one root, no cycle, words numbered.
 
-    The format of the Surface Realization tasks, which scrambles the words and says in FEATS or MISC
-    which each was (`original_id=7`), is read too, its sentences in their own order.
+    The format of the Surface Realization tasks is read, too: its words are scrambled, and FEATS or
+    MISC has the original place (`original_id=7`).
+
+    Args:
+        path: the file; `.gz` is fine.
     """
     buffer, name = map_conllu(path)
     columns = columns_in(buffer, name)

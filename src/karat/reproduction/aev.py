@@ -133,7 +133,7 @@ def _plane(one: Counterpart, request: Request) -> Plane:
         family if isinstance(family, AEv) else None,
         [one.dimension],
         references=_first(evalset),
-        beside=(BLEU,),
+        compare_with=(BLEU,),
         region=predicted(published.task, published.guideline),
         resamples=RESAMPLES,
         splits=0,

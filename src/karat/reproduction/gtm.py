@@ -134,7 +134,7 @@ def _curves(one: Counterpart, request: Request) -> Curves:
         [one.adequacy, one.fluency],
         metrics=tuple(named.values()),
         lengths=fitting if request.full else [n for n in LENGTHS if n in fitting],
-        references=one.references,
+        reference_counts=one.references,
         statistics=("spearman",),
         documents="joined",
         repeats=sizes["repeats"],

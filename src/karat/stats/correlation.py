@@ -77,7 +77,7 @@ def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] =
 
 @dataclass(frozen=True)
 class Pooled:
-    """What groups add up to, and the statistic of that."""
+    """Sums over groups, and the statistic of the sums."""
 
     parts: Rows
     """Rows of human and metric scores, each a group -> rows x parts."""
@@ -107,7 +107,7 @@ class Statistic:
     together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
     drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
     grouped: PairsOfGroups | LinesOfGroups | None = None
-    """What `each_group` has of many draws or exchanges of all cells, where the kernel has it."""
+    """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
     behind: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
 
@@ -135,7 +135,7 @@ class Statistic:
 
     @property
     def drawn_groups(self) -> Drawn | None:
-        """What `each_group` has of many draws of one group's points, where that is quicker."""
+        """Faster routine for many draws of the points of one group, if there is one."""
         return None if self.pooled else self.drawn
 
     def each_group(self, human: Floats, metric: Floats) -> Floats:

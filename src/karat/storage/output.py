@@ -15,7 +15,7 @@ from karat.storage.temporary import temporary_file
 FilePath = str | os.PathLike[str]
 
 TEMPORARY = ".karat-"
-"""How the names of temporary files begin that stand beside their target."""
+"""Prefix of temporary files, which are in the folder of their target."""
 
 
 def check_writable(path: FilePath) -> None:

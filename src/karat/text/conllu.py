@@ -42,11 +42,13 @@ def read_columns(path: str | os.PathLike[str]) -> ConlluColumns:
 
 
 def read_conllu(path: str | os.PathLike[str]) -> Trees:
-    """The trees of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered.
+    """Read dependency trees from a CoNLL-U file, checked: one root, no cycle, words numbered.
 
-    Comments are read for `sent_id` alone; multiword ranges (3-4) and empty nodes (5.1) are passed
-    over, and of the ten columns ID, FORM and HEAD count, so enhanced dependencies and all other
-    annotation may be anything. A tree's words are the syntactic words: `do n't`, not `don't`.
+    Of the comments only `sent_id` is read, of the ten columns only ID, FORM and HEAD. Multiword
+    ranges (3-4) and empty nodes (5.1) are skipped: the words of a tree are `do n't`, not `don't`.
+
+    Args:
+        path: the file; `.gz` is fine.
     """
     found = read_columns(path)
     run = TreeBatch(found.words, found.heads, found.offsets)

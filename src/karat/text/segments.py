@@ -111,7 +111,7 @@ class Strings(Segments):
 
 
 class Lines(Segments):
-    """Segments from a UTF-8 file, one a line, mapped and never read whole.
+    """Segments of a UTF-8 file, one per line; the file is memory-mapped.
 
     `\\n` or `\\r\\n` ends a line; the last one may lack it. A byte-order mark at the start of the
     file is skipped. Compressed files (`.gz`), pipes and standard input (`-`) go through an unnamed

@@ -129,7 +129,7 @@ def refuse_json(data: Buffer, start: int, name: str) -> None:
     fields, advice = _advice(objects, array=lines[0].lstrip().startswith(b"["))
     raise InputError(
         f"{name} is {kind}{fields}: expected one segment a line; {advice}; if the segments "
-        f"themselves are JSON, say so: --as text (in Python, kt.Lines(path, as_text=True))"
+        f"themselves are JSON, use --read-as text (in Python, kt.Lines(path, as_text=True))"
     )
 
 
@@ -146,7 +146,7 @@ def refuse_sgml(data: Buffer, start: int, name: str) -> None:
             f"{name} is SGML (<doc docid=…>, <seg id=…>): expected one segment a line; karat "
             "score, compare, grid and explain read it with --read-as gtm-sgml (in Python, "
             "kt.load_texts); "
-            "if the tags are the text, say so: --as text (in Python, kt.Lines(path, as_text=True))"
+            "if the tags are the text, use --read-as text (in Python, kt.Lines(path, as_text=True))"
         )
 
 

@@ -91,7 +91,7 @@ TOKENIZERS: Mapping[str, str] = _Meanings()
 
 
 def tokenizers() -> Mapping[str, str]:
-    """Return the tokenisers and what they do."""
+    """Return the tokenisers by name, with their descriptions."""
     return TOKENIZERS
 
 

@@ -19,7 +19,7 @@ Vocab = _kernel.Vocab
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Segment i is `ids[offsets[i]:offsets[i + 1]]`; the words are in `vocab`."""
+    """Token ids: segment i is `ids[offsets[i]:offsets[i + 1]]`; the words are in `vocab`."""
 
     ids: NDArray[np.int32]
     offsets: Ints
@@ -57,10 +57,15 @@ def tokenize(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Tokens:
-    """Cut texts (strings, or a file by its path) into tokens, as metrics do.
+    """Tokenise texts as metrics do.
 
-    Give the vocabulary of another text to have ids in common with it. Ids are given in the order
-    of first sight, whatever the number of threads.
+    Args:
+        texts: strings, or the path of a file.
+        tok, case, stem, stop: tokeniser, case, stemmer and stop list.
+        vocab: vocabulary of another text, to share its ids. Ids are in the order of first
+            occurrence.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     vocab = Vocab() if vocab is None else vocab
     ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0

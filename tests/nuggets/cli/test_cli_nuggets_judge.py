@@ -196,7 +196,7 @@ def test_a_torn_line_is_cut_off_and_asked_again(desk: Callable[..., Desk], files
     data = (files / "log.jsonl").read_bytes()
     (files / "log.jsonl").write_bytes(data[:-20])
     again = desk()
-    again.until("log.jsonl: the last line was cut off by a crash and is gone")
+    again.until("log.jsonl: removed the last line, which was incomplete")
     again.press("n")
     again.press("q")
     assert again.end() == 0
@@ -274,9 +274,9 @@ def test_undo_of_everything(desk: Callable[..., Desk], files: Path) -> None:
     assert len(judged(files)) == 4
     for told, left in (
         ("not skipped", 4),
-        ("the nugget that was added is gone", 2),
-        ("the words are no description any more", 1),
-        ("the answer is taken back", 0),
+        ("the added nugget is removed", 2),
+        ("the description is removed", 1),
+        ("the answer is undone", 0),
     ):
         session.press("u")
         session.until(told)
@@ -297,7 +297,7 @@ def test_a_nugget_may_be_left_unadded(desk: Callable[..., Desk], files: Path) ->
     session.type("u")
     session.until("nothing is added")
     session.press("u")  # the loop goes on, and what was done last is the answer
-    session.until("the answer is taken back")
+    session.until("the answer is undone")
     assert judged(files) == []
     session.press("n")
     session.press("a")
@@ -349,7 +349,7 @@ MARKS = {
     "1-99": "found '1-99', expected numbers from 1 to 1",
     "two": "found 'two', expected numbers from 1 to 1",
     "²": "found '²', expected numbers from 1 to 1",
-    "1\x1b[D": r"found 1\x1b[D, expected letters and figures alone",
+    "1\x1b[D": r"found 1\x1b[D, expected letters and digits only",
     "": "y/p/n",
 }
 
@@ -369,7 +369,7 @@ def test_other_keys_do_nothing(desk: Callable[..., Desk], files: Path) -> None:
     for key in ("\x1b[A", "\x1bOP", "\x1b", "\n", " ", "\t"):
         session.press(key)
     session.press("é")
-    session.until("'é' is no key here; ? lists them")
+    session.until("'é' is not a key; press ? for the list")
     session.press("?")
     session.until("more of the response, a screen at a time")
     session.press("q")

@@ -152,7 +152,7 @@ def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Pa
             "-o",
             "two.npz",
         ),
-        *("--form", "paper", "--tok", "again=char", "--stem", "none"),
+        *("--form", "paper", "--pivot-tok", "again=char", "--stem", "none"),
     )
     model = PEM.open(folder / "two.npz")
     assert list(model.pivots) == ["fr", "again"]
@@ -203,19 +203,25 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
             "no.npz: No such file",
         ),
         (("train", "pairs.tsv", "-o", "x.npz"), "expected NAME=FILE"),
-        (("train", "fr=a,b,c", "-o", "x.npz"), "3 files: expected one or two"),
+        (("train", "fr=a,b,c", "-o", "x.npz"), "3 files; expected one or two"),
         (("train", "fr=in.txt", "-o", "x.npz"), "in.txt, line 1: found 1 column"),
         (("train", "fr=in.txt,ref1.txt", "-o", "x.npz"), "ref1.txt"),
         (("train", "fr=pairs.tsv", "-o", "pairs.tsv"), "one of the inputs"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "de=13a"), "no pivot language de"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "fr=best"), "expected one of"),
+        (
+            ("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "de=13a"),
+            "de is no pivot language; expected fr",
+        ),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "fr=best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--stem", "best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "demo"), "--dimension"),
         (("evaluate", "demo-paraphrases", "--folds", "50"), "40 different originals"),
         (("evaluate", "demo", "-d", "fluency"), "no sources"),
         (("controls", "demo-paraphrases", "in.txt"), "in.txt"),
         (("explain", "out.txt", "--originals", "in.txt", "--pivot", "de"), "the model has fr"),
-        (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"), "no pivot language de"),
+        (
+            ("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"),
+            "de is no pivot language; expected fr",
+        ),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "fr=in.txt"), "expected links as in"),
         (("table", "in.txt", "-o", "x.npz"), "in.txt, line 1"),
         (("table", "none.npz", "-o", "x.npz"), "none.npz: No such file"),
@@ -262,7 +268,7 @@ def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> N
     """Karat's own links, given back to it, make the same tables."""
     output(
         *("paraphrase", "align", "pairs.tsv", "-o", "links.txt"),
-        *("--source-tok", "13a", "--source-stem", "porter", "--pivot-tok", "13a"),
+        *("--tok", "13a", "--stem", "porter", "--pivot-tok", "13a"),
     )
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "own.npz")
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "given.npz", "--links", "fr=links.txt")

@@ -43,7 +43,7 @@ def test_links_in_a_file(called: Called, folder: Path) -> None:
     [
         ("--decoding", "grow-diag-final-and"),
         ("--agreement", "product", "--hmm", "0"),
-        ("--source-stem", "porter", "--source-tok", "13a", "--threads", "2"),
+        ("--stem", "porter", "--tok", "13a", "--threads", "2"),
     ],
 )
 def test_other_ways(called: Called, options: tuple[str, ...]) -> None:
@@ -60,7 +60,7 @@ def test_other_ways(called: Called, options: tuple[str, ...]) -> None:
         (("en.txt", "no.txt"), "no.txt: No such file or directory"),
         (("both.tsv", "-o", "both.tsv"), "both.tsv is one of the inputs"),
         (("both.tsv", "-o", "no/links"), "cannot write no/links: there is no directory"),
-        (("both.tsv", "--source-tok", "x"), "tok=x: expected one of 13a, "),
+        (("both.tsv", "--tok", "x"), "tok=x: expected one of 13a, "),
         (("both.tsv", "--pivot-stem", "x"), "stem=x: expected one of "),
         (("both.tsv", "--threshold", "2"), "threshold=2.0: expected more than 0 and at most 1"),
         (("both.tsv", "--hmm", "-1"), "Invalid value for '--hmm'"),

@@ -57,12 +57,12 @@ def test_a_page_can_be_written(output: Callable[..., str], folder: Path) -> None
     ("arguments", "words"),
     [
         (("-s", "4"), "--segment 4: the last pair of out.txt is 3"),
-        (("-s", "1", "--worst", "1"), "leave one out"),
+        (("-s", "1", "--worst", "1"), "exclude each other: give one"),
         (("--edge", "3"), "edge=3.0: expected 0 to 1"),
         (("--originals", "short.txt"), "they must be equal"),
         (("-t", "in.txt"), "in.txt: expected a phrase table of Karat"),
         (("-t", "none.npz"), "none.npz: No such file"),
-        (("-o", "paper.npz"), "reports are not written as .npz"),
+        (("-o", "paper.npz"), "cannot write .npz files"),
         (("-o", "./in.txt"), "is one of the inputs"),
     ],
 )

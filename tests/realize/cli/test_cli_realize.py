@@ -28,7 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the bundled treebank and a model that was trained on it."""
     folder = tmp_path_factory.mktemp("realize")
     (folder / "bank.conllu").write_text(DEMO.read_text("utf-8"), "utf-8")
-    done = run("train", folder / "bank.conllu", "-o", folder / "model.npz", "--model", "fergus")
+    done = run("train", folder / "bank.conllu", "-o", folder / "model.npz", "--realizer", "fergus")
     assert "baselines, supertags, trained on 182 sentences in" in done.output
     assert done.output.endswith("MB\n")
     return folder
@@ -41,7 +41,7 @@ def whole(place: Path) -> Path:
         patch.setattr(ordering_training, "BITS", 16)
         patch.setattr(labelling, "BITS", 16)
         done = run("train", place / "bank.conllu", "-o", place / "whole.npz")
-        output("train", place / "bank.conllu", "-o", place / "alone.npz", "--model", "ordering")
+        output("train", place / "bank.conllu", "-o", place / "alone.npz", "--realizer", "ordering")
     assert "baselines, supertags, ordering model (words), trained on" in done.output
     return place / "whole.npz"
 
@@ -60,14 +60,21 @@ def output(*arguments: object) -> str:
 
 
 def test_generate_writes_a_sentence_a_line(place: Path) -> None:
-    shown = output("generate", place / "model.npz", place / "bank.conllu").splitlines()
+    shown = output("generate", place / "bank.conllu", "--model", place / "model.npz").splitlines()
     assert len(shown) == 182
     assert shown[0] == EXAMPLE
 
 
 def test_generate_with_several_sentences_is_a_table(place: Path) -> None:
     shown = output(
-        "generate", place / "model.npz", place / "bank.conllu", "--n-best", 2, "-f", "json"
+        "generate",
+        place / "bank.conllu",
+        "--model",
+        place / "model.npz",
+        "--n-best",
+        2,
+        "-f",
+        "json",
     )
     rows = json.loads(shown)["rows"]
     assert [(row["tree"], row["rank"]) for row in rows[:3]] == [(1, 1), (1, 2), (2, 1)]
@@ -80,12 +87,14 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
     bare.write_text(
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     )
-    assert output("generate", place / "model.npz", bare) == "she sleeps\n"
-    assert output("generate", place / "model.npz", bare, "--punctuate") == "she sleeps .\n"
+    assert output("generate", bare, "--model", place / "model.npz") == "she sleeps\n"
+    assert (
+        output("generate", bare, "--model", place / "model.npz", "--punctuate") == "she sleeps .\n"
+    )
 
 
 def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) -> None:
-    shown = json.loads(output("evaluate", whole, place / "bank.conllu", "-f", "json"))
+    shown = json.loads(output("evaluate", place / "bank.conllu", "--model", whole, "-f", "json"))
     names = [(row["model"], row["inputs"]) for row in shown["rows"]]
     assert names == [
         ("LR, random trees", "words"),
@@ -107,42 +116,46 @@ def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) 
 
 @pytest.mark.parametrize("format", ["text", "html", "md", "latex"])
 def test_evaluate_has_everything_in_every_format(place: Path, format: str) -> None:
-    shown = output("evaluate", place / "model.npz", place / "bank.conllu", "-f", format)
+    shown = output("evaluate", place / "bank.conllu", "--model", place / "model.npz", "-f", format)
     for word in ("GTM F", "Exact", "Sent./s", "Gen. tree", "0.762", "Table 1"):
         assert word in shown
     assert "these figures say nothing about other text" in " ".join(shown.split())
 
 
 def test_evaluate_tells_how_much_was_trained_on(place: Path, tmp_path: Path) -> None:
-    trained = output("evaluate", place / "model.npz", place / "bank.conllu", "-f", "json")
+    trained = output(
+        "evaluate", place / "bank.conllu", "--model", place / "model.npz", "-f", "json"
+    )
     assert json.loads(trained)["training"] == [{"sentences": 182, "seen": 182, "share": 1.0}]
     first, *_ = DEMO.read_text("utf-8").split("\n\n")
     other = "1\tOh\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
     (tmp_path / "a.conllu").write_text(first + "\n\n" + 3 * other, "utf-8")
-    some = json.loads(output("evaluate", place / "model.npz", tmp_path / "a.conllu", "-f", "json"))
+    some = json.loads(
+        output("evaluate", tmp_path / "a.conllu", "--model", place / "model.npz", "-f", "json")
+    )
     assert some["training"] == [{"sentences": 4, "seen": 1, "share": 0.25}]
     assert "1 of 4 sentences (25.0%) occur in what the model was trained on too." in some["notes"]
     (tmp_path / "b.conllu").write_text(other)
-    none = output("evaluate", place / "model.npz", tmp_path / "b.conllu")
+    none = output("evaluate", tmp_path / "b.conllu", "--model", place / "model.npz")
     assert "The model was trained on none of these sentences." in none
-    listed = output("evaluate", place / "model.npz", tmp_path / "b.conllu", "-f", "tsv")
+    listed = output("evaluate", tmp_path / "b.conllu", "--model", place / "model.npz", "-f", "tsv")
     assert listed.endswith("sentences\tseen\tshare\n1\t0\t0.0\n")
 
 
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
 def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> None:
     model = place / "order.npz"
-    given = ("--model", "fergus", "--lm-order", order)
+    given = ("--realizer", "fergus", "--lm-order", order)
     output("train", place / "bank.conllu", "-o", model, *given)
     assert open_realizer(model).the_fergus().lm.order == order
-    assert len(output("generate", model, place / "bank.conllu").splitlines()) == 182
+    assert len(output("generate", place / "bank.conllu", "--model", model).splitlines()) == 182
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--model", "ordering", "--lm-order", 4), "--lm-order is for the LP Chooser, which"),
-        (("--model", "fergus", "--inputs", "both"), "--inputs is for the ordering model, which"),
+        (("--realizer", "ordering", "--lm-order", 4), "--lm-order is for the LP Chooser, which"),
+        (("--realizer", "fergus", "--inputs", "both"), "--inputs is for the ordering model, which"),
     ],
 )
 def test_options_of_a_model_that_is_not_trained_are_refused(
@@ -155,18 +168,18 @@ def test_options_of_a_model_that_is_not_trained_are_refused(
 
 
 def test_explain_shows_assignments_lattice_and_paths(place: Path) -> None:
-    shown = output("explain", place / "model.npz", place / "bank.conllu")
+    shown = output("explain", place / "bank.conllu", "--model", place / "model.npz")
     assert "expl * nsubj" in shown
     assert "word sequences" in shown
     assert EXAMPLE in shown
     assert "phase: obl instead of nmod" in shown
-    drawn = output("explain", place / "model.npz", place / "bank.conllu", "-f", "svg")
+    drawn = output("explain", place / "bank.conllu", "--model", place / "model.npz", "-f", "svg")
     assert drawn.startswith("<svg")
     assert "estimate" in drawn
 
 
 def test_explain_marks_the_best_path_in_plain_text(place: Path, whole: Path) -> None:
-    shown = output("explain", whole, place / "bank.conllu")
+    shown = output("explain", place / "bank.conllu", "--model", whole)
     assert "stressed" not in shown
     assert "5 orders, the best marked." in shown
     best = [line for line in shown.splitlines() if "▸ there" in line]
@@ -174,7 +187,7 @@ def test_explain_marks_the_best_path_in_plain_text(place: Path, whole: Path) -> 
 
 
 def test_explain_lists_every_supertag_of_every_assignment(place: Path) -> None:
-    said = output("explain", place / "model.npz", place / "bank.conllu", "-f", "json")
+    said = output("explain", place / "bank.conllu", "--model", place / "model.npz", "-f", "json")
     found = json.loads(said)
     assert [row["rank"] for row in found["assignments"]] == [1, 2, 3, 4, 5]
     scores = [row["score"] for row in found["assignments"]]
@@ -192,14 +205,16 @@ def test_explain_lists_every_supertag_of_every_assignment(place: Path) -> None:
 def test_a_tree_of_one_word_is_explained(place: Path) -> None:
     one = place / "one.conllu"
     one.write_text("1\tYes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
-    shown = output("explain", place / "model.npz", one)
+    shown = output("explain", one, "--model", place / "model.npz")
     assert "yes → 1" in shown
-    assert output("explain", place / "model.npz", one, "-f", "svg").startswith("<svg")
-    assert "1 word sequence." in output("explain", place / "model.npz", one, "--unpruned")
+    assert output("explain", one, "--model", place / "model.npz", "-f", "svg").startswith("<svg")
+    assert "1 word sequence." in output(
+        "explain", one, "--model", place / "model.npz", "--unpruned"
+    )
 
 
 def test_all_orders_are_drawn_without_costs(place: Path) -> None:
-    asked = ("explain", place / "model.npz", place / "bank.conllu")
+    asked = ("explain", place / "bank.conllu", "--model", place / "model.npz")
     told = "Word lattice, unpruned and unweighted"
     assert told not in output(*asked)
     assert told in output(*asked, "--unpruned")
@@ -215,10 +230,10 @@ def test_what_the_ordering_model_generates_is_explained(
     place: Path, whole: Path, model: str
 ) -> None:
     path = place / model
-    said = json.loads(output("explain", path, place / "bank.conllu", "-f", "json"))
+    said = json.loads(output("explain", place / "bank.conllu", "--model", path, "-f", "json"))
     assert ("nodes" in said) == (path == whole)
     assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(said["ordered"][0])
-    written = output("generate", path, place / "bank.conllu").splitlines()[0]
+    written = output("generate", place / "bank.conllu", "--model", path).splitlines()[0]
     assert said["orders"][0]["sentence"] == said["results"][-2]["sentence"] == written
     assert said["results"][-1]["sentence"] == EXAMPLE
     for row in said["orders"]:
@@ -227,11 +242,11 @@ def test_what_the_ordering_model_generates_is_explained(
     assert total == pytest.approx(said["orders"][0]["features"])
     assert said["labels"][0]["word"] == "was"
     for form in ("svg", "html"):
-        assert "<svg" in output("explain", path, place / "bank.conllu", "-f", form)
+        assert "<svg" in output("explain", place / "bank.conllu", "--model", path, "-f", form)
 
 
 def test_an_order_loses_by_its_treelets_and_the_language_model(place: Path, whole: Path) -> None:
-    said = json.loads(output("explain", whole, place / "bank.conllu", "-f", "json"))
+    said = json.loads(output("explain", place / "bank.conllu", "--model", whole, "-f", "json"))
     best = said["orders"][0]
     for order in said["orders"][1:]:
         rows = [row for row in said["other_treelets"] if row["rank"] == order["rank"]]
@@ -246,7 +261,7 @@ def test_both_realisers_list_the_best_and_punctuate(place: Path, whole: Path, mo
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
         "3\twell\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n"
     )
-    given = ("generate", place / model, bare, "--n-best", 3, "--punctuate", "-f", "json")
+    given = ("generate", bare, "--model", place / model, "--n-best", 3, "--punctuate", "-f", "json")
     rows = json.loads(output(*given))["rows"]
     assert [row["rank"] for row in rows] == [1, 2, 3]
     assert len({row["sentence"] for row in rows}) == 3
@@ -296,9 +311,9 @@ def test_bad_trees_are_refused_by_every_command(place: Path, karat: Run, name: s
     text, message = BAD[name]
     path = place / f"{name}.conllu"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    refused(karat("realize", "generate", str(place / "model.npz"), str(path)), message)
+    refused(karat("realize", "generate", str(path), "--model", str(place / "model.npz")), message)
     for command in ("generate", "evaluate", "explain"):
-        assert message in str(run(command, place / "model.npz", path).exception)
+        assert message in str(run(command, path, "--model", place / "model.npz").exception)
     assert message in str(run("grammar", path).exception)
     assert message in str(run("train", path, "-o", place / "never.npz").exception)
     assert not (place / "never.npz").exists()
@@ -311,9 +326,11 @@ def test_labels_that_are_not_there_are_not_taken_as_given(
     path = place / f"unlabelled-{tag}.conllu"
     path.write_text(f"1\tthe\t_\t{tag}\t_\t_\t2\t_\t_\t_\n2\tcost\t_\t{tag}\t_\t_\t0\t_\t_\t_\n\n")
     for command in ("generate", "evaluate", "explain"):
-        done = run(command, place / "model.npz", path, "--inputs", "all")
+        done = run(command, path, "--model", place / "model.npz", "--inputs", "all")
         assert f"no {lacking}: give --inputs words" in str(done.exception)
-        assert run(command, place / "model.npz", path, "--inputs", "words").exit_code == 0
+        assert (
+            run(command, path, "--model", place / "model.npz", "--inputs", "words").exit_code == 0
+        )
 
 
 def refused(done: subprocess.CompletedProcess[bytes], message: str) -> None:
@@ -328,12 +345,15 @@ def refused(done: subprocess.CompletedProcess[bytes], message: str) -> None:
 
 def test_folders_are_refused(place: Path, karat: Run) -> None:
     bank, folder = str(place / "bank.conllu"), str(place)
-    for arguments in (("train", folder, "-o", "x.npz"), ("generate", place / "model.npz", folder)):
+    for arguments in (
+        ("train", folder, "-o", "x.npz"),
+        ("generate", folder, "--model", place / "model.npz"),
+    ):
         done = karat("realize", *map(str, arguments))
         refused(done, "is a directory: expected a text file, CoNLL-U, one word a line")
     refused(karat("realize", "grammar", folder), "expected a file, found a directory")
     message = "expected a realiser of Karat, found a directory"
-    refused(karat("realize", "generate", folder, bank), message)
+    refused(karat("realize", "generate", bank, "--model", folder), message)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
@@ -341,10 +361,10 @@ def test_a_truncated_model_is_refused(place: Path, karat: Run, share: float) -> 
     whole = (place / "model.npz").read_bytes()
     cut = place / "cut.npz"
     cut.write_bytes(whole[: int(share * len(whole))])
-    done = karat("realize", "generate", str(cut), str(place / "bank.conllu"))
+    done = karat("realize", "generate", str(place / "bank.conllu"), "--model", str(cut))
     refused(done, "expected a realiser of Karat, found a damaged one, or one cut short")
     for command in ("evaluate", "explain"):
-        assert "cut short" in str(run(command, cut, place / "bank.conllu").exception)
+        assert "cut short" in str(run(command, place / "bank.conllu", "--model", cut).exception)
     assert "cut short" in str(run("grammar", cut).exception)
 
 
@@ -352,7 +372,9 @@ def test_a_model_of_another_version_is_refused(place: Path, karat: Run) -> None:
     store = read_store(place / "model.npz", KIND, VERSION)
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     write_store(place / "old.npz", KIND, VERSION - 1, about, store.arrays)
-    done = karat("realize", "generate", str(place / "old.npz"), str(place / "bank.conllu"))
+    done = karat(
+        "realize", "generate", str(place / "bank.conllu"), "--model", str(place / "old.npz")
+    )
     said = f"a realiser of version {VERSION - 1}, and this Karat reads version {VERSION}"
     refused(done, said)
 
@@ -384,11 +406,11 @@ def test_odd_trees_are_realised_and_explained(
     path = place / "odd.conllu"
     path.write_text(ODD[name] + "\n", "utf-8")
     words = sorted(line.split("\t")[1].lower() for line in ODD[name].splitlines())
-    assert sorted(output("generate", place / model, path).split()) == words
-    shown = json.loads(output("explain", place / model, path, "-f", "json"))
+    assert sorted(output("generate", path, "--model", place / model).split()) == words
+    shown = json.loads(output("explain", path, "--model", place / model, "-f", "json"))
     assert sorted(shown["results"][0]["sentence"].split()) == words
-    assert output("explain", place / model, path, "-f", "svg").startswith("<svg")
-    row = json.loads(output("evaluate", place / model, path, "-f", "json"))["rows"][-1]
+    assert output("explain", path, "--model", place / model, "-f", "svg").startswith("<svg")
+    row = json.loads(output("evaluate", path, "--model", place / model, "-f", "json"))["rows"][-1]
     assert row["exact"] in {0, 1}
 
 
@@ -400,10 +422,12 @@ def test_a_treebank_without_projective_trees_trains_every_model(
     bank = place / "crossed.conllu"
     bank.write_text(3 * (ODD["not projective"] + "\n"))
     output("train", bank, "-o", place / "crossed.npz", "--inputs", "both")
-    rows = json.loads(output("evaluate", place / "crossed.npz", bank, "-f", "json"))["rows"]
+    rows = json.loads(output("evaluate", bank, "--model", place / "crossed.npz", "-f", "json"))[
+        "rows"
+    ]
     assert [row["model"] for row in rows][-2:] == ["supertags", "ordering model"]
     assert {row["exact"] for row in rows} == {0}  # subtrees are kept together
-    assert output("generate", place / "crossed.npz", bank) == 3 * "a c b d\n"
+    assert output("generate", bank, "--model", place / "crossed.npz") == 3 * "a c b d\n"
 
 
 SURFACE = """\
@@ -426,16 +450,19 @@ SURFACE = """\
 def test_the_format_of_the_surface_realization_tasks(place: Path, inputs: str) -> None:
     path = place / "sr.conllu"
     path.write_text(SURFACE)
-    assert output("generate", place / "model.npz", path, "--inputs", inputs) == EXAMPLE + "\n"
-    given = ("explain", place / "model.npz", path, "--inputs", inputs, "-f", "json")
+    assert (
+        output("generate", path, "--model", place / "model.npz", "--inputs", inputs)
+        == EXAMPLE + "\n"
+    )
+    given = ("explain", path, "--model", place / "model.npz", "--inputs", inputs, "-f", "json")
     results = json.loads(output(*given))["results"]
     assert results[-1] == {"model": "the file", "exact": None, "sentence": EXAMPLE}
-    given = ("evaluate", place / "model.npz", path, "--inputs", inputs, "-f", "json")
+    given = ("evaluate", path, "--model", place / "model.npz", "--inputs", inputs, "-f", "json")
     found = json.loads(output(*given))
     assert found["rows"][-1]["exact"] == 1
     assert found["training"] == [{"sentences": 1, "seen": 1, "share": 1.0}]
     path.write_text(SURFACE.replace("|original_id=9", ""))
-    done = run("generate", place / "model.npz", path)
+    done = run("generate", path, "--model", place / "model.npz")
     assert "original_id is given for some words, expected it for all" in str(done.exception)
 
 
@@ -444,7 +471,9 @@ def test_trees_are_read_from_a_pipe_and_from_gzip(place: Path, karat: Run) -> No
     done = karat("realize", "generate", str(place / "model.npz"), "-", input=text)
     assert done.stdout.decode() == EXAMPLE + "\n"
     (place / "sr.conllu.gz").write_bytes(gzip.compress(text))
-    assert output("generate", place / "model.npz", place / "sr.conllu.gz") == EXAMPLE + "\n"
+    assert (
+        output("generate", place / "sr.conllu.gz", "--model", place / "model.npz") == EXAMPLE + "\n"
+    )
 
 
 def test_an_ordering_model_for_words_has_no_other(
@@ -453,10 +482,10 @@ def test_an_ordering_model_for_words_has_no_other(
     monkeypatch.setattr(ordering_training, "BITS", 16)
     monkeypatch.setattr(labelling, "BITS", 16)
     model, bank = place / "words.npz", place / "bank.conllu"
-    output("train", bank, "-o", model, "--model", "ordering", "--inputs", "words")
-    assert len(output("generate", model, bank).splitlines()) == 182
+    output("train", bank, "-o", model, "--realizer", "ordering", "--inputs", "words")
+    assert len(output("generate", bank, "--model", model).splitlines()) == 182
     for command in ("generate", "evaluate"):
-        done = run(command, model, bank, "--inputs", "all")
+        done = run(command, bank, "--model", model, "--inputs", "all")
         assert "was not trained for inputs=all: train it with --inputs all" in str(done.exception)
 
 
@@ -469,19 +498,25 @@ FALLBACK = (
 def test_generate_says_why_it_does_without_the_ordering_model(
     place: Path, whole: Path, karat: Run
 ) -> None:
-    given = ("realize", "generate", str(whole), str(place / "bank.conllu"))
+    given = ("realize", "generate", str(place / "bank.conllu"), "--model", str(whole))
     done = karat(*given, "--inputs", "all")
     assert done.stderr.decode() == f"karat: note: t{FALLBACK}\n"
     assert done.stdout.decode().splitlines()[0] == EXAMPLE
     assert not karat(*given).stderr
     listed = json.loads(karat(*given, "--inputs", "all", "-f", "json").stdout)
     assert listed["notes"] == [f"T{FALLBACK}"]
-    by_choice = ("realize", "generate", str(place / "model.npz"), str(place / "bank.conllu"))
+    by_choice = (
+        "realize",
+        "generate",
+        str(place / "bank.conllu"),
+        "--model",
+        str(place / "model.npz"),
+    )
     assert not karat(*by_choice, "--inputs", "all").stderr
 
 
 def test_explain_says_why_it_does_without_the_ordering_model(place: Path, whole: Path) -> None:
-    given = ("explain", whole, place / "bank.conllu", "-f", "json")
+    given = ("explain", place / "bank.conllu", "--model", whole, "-f", "json")
     assert f"T{FALLBACK}" in json.loads(output(*given, "--inputs", "all"))["notes"]
     assert f"T{FALLBACK}" not in json.loads(output(*given)).get("notes", ())
 
@@ -490,12 +525,16 @@ def test_a_model_for_both_inputs_has_two(place: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ordering_training, "BITS", 16)
     monkeypatch.setattr(labelling, "BITS", 16)
     model = place / "both.npz"
-    output("train", place / "bank.conllu", "-o", model, "--model", "ordering", "--inputs", "both")
+    output(
+        "train", place / "bank.conllu", "-o", model, "--realizer", "ordering", "--inputs", "both"
+    )
     assert set(open_realizer(model).ordering) == {"words", "all"}
 
 
 def test_what_is_no_model_is_refused(place: Path, karat: Run) -> None:
-    done = karat("realize", "generate", str(place / "bank.conllu"), str(place / "bank.conllu"))
+    done = karat(
+        "realize", "generate", str(place / "bank.conllu"), "--model", str(place / "bank.conllu")
+    )
     assert done.returncode == 2
     assert "expected a realiser of Karat" in done.stderr.decode()
     missing = karat("realize", "grammar", "nowhere.npz")
@@ -504,7 +543,7 @@ def test_what_is_no_model_is_refused(place: Path, karat: Run) -> None:
 
 
 def test_a_tree_that_is_not_there_is_refused(place: Path) -> None:
-    done = run("explain", place / "model.npz", place / "bank.conllu", "--tree", 183)
+    done = run("explain", place / "bank.conllu", "--model", place / "model.npz", "--segment", 183)
     assert "there is no tree 183; the last is tree 182" in str(done.exception)
 
 

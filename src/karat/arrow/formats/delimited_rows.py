@@ -19,7 +19,7 @@ from karat.text.sniffing import parsed_json
 
 
 class Dialect(NamedTuple):
-    """How the fields of a table are written."""
+    """Delimiter and quoting of a table."""
 
     format: str
     kind: str

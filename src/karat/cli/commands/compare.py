@@ -8,42 +8,37 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import Given
-from karat.cli.parameters import choice, option, whole
+from karat.cli.parameters import option, whole
 from karat.cli.show import show
 from karat.cli.tables import TableOptions, are_tables, buckets, check_tables, table_options
-from karat.trials import MOST_TRIALS
 
 
-@click.command(name="compare")
+@click.command(name="compare", cls=Command)
 @options.texts
 @options.metrics
-@option("--baseline", "The system to compare with (default: the first).", metavar="NAME")
-@option("--test", "The paired test.", choice("bootstrap", "randomization"), "bootstrap")
 @option(
-    "--trials",
-    "Trials of the test (default: 1000 for bootstrap, 10000 for randomization).",
-    whole(1, MOST_TRIALS),
+    "--baseline",
+    "System to compare the others with. Default: the first.",
+    metavar="NAME",
 )
-@option(
-    "--resamples",
-    "Bootstrap resamples for the intervals of --test randomization (default: 1000).",
-    whole(1, MOST_TRIALS),
-)
+@options.test
 @option(
     "--examples",
-    "Show the N segments on which each system differs most from the baseline.",
+    "Show the N segments where each system differs most from the baseline.",
     whole(min=0),
     3,
-    metavar="N",
 )
+@options.output
+@table_options(sharded=False)
+@options.comparison_resamples
+@options.trials
 @options.seed
 @buckets
-@table_options(sharded=False)
 @options.wide
-@options.output
-@options.threads
 @options.signature
+@options.threads
 def command(
     given: Given,
     table: TableOptions,
@@ -53,21 +48,24 @@ def command(
     wide: bool,
     **settings: Any,
 ) -> None:
-    """Compare systems: scores with 95% intervals, differences, p-values, and where they differ.
+    """Compare systems with a baseline.
 
-    CANDIDATE is a UTF-8 file (.gz too, - for standard input), named after the file or as NAME=FILE;
-    or a table (.parquet, .csv, .tsv, .jsonl) with columns of candidates, references, systems, ids.
+    Shows scores with 95% intervals, differences, p-values and the segments that differ most.
+    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
+    system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
+    .csv, .tsv, .jsonl) with columns of candidates, references, systems and ids.
 
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
     karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --test randomization
-    karat compare a.txt b.txt -r ref.txt --format html --output report.html
+    karat compare a.txt b.txt -r ref.txt -o report.html
     karat compare atlas beacon --set demo
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.comparison import compare
     from karat.scoring import as_metrics
 
+    settings = options.tested(settings)
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     if are_tables(given, table):
         from karat.arrow.table_scores import compare_table

@@ -5,13 +5,15 @@ from __future__ import annotations
 import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
+from karat.cli.command import Command
+
 _CLASSES = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
-@click.command(name="completion")
+@click.command(name="completion", cls=Command)
 @click.argument("shell", type=click.Choice(list(_CLASSES)))
 def command(shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print the completion script for a shell.
 
     \b
     eval "$(karat completion bash)"        # in ~/.bashrc

@@ -9,8 +9,9 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Group
 from karat.cli.inputs import load_set
-from karat.cli.parameters import F, choice, option
+from karat.cli.parameters import F, choice, option, share
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 from karat.evalset.kinds import SET_KINDS
@@ -26,7 +27,7 @@ def _options_of_kinds(function: F) -> F:
     return function
 
 
-@click.group(name="data", invoke_without_command=True)
+@click.group(name="data", cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     """Check, convert and list evaluation sets.
@@ -47,9 +48,9 @@ def command(context: click.Context) -> None:
 @options.reader
 @options.output
 def check(name: str, format: str, output: str | None, **reader: Any) -> None:
-    """Say what is in a set and what is wrong with it.
+    """Describe a set and list its problems.
 
-    Every problem is listed; with any, the set cannot be used and the exit code is 2.
+    A set with problems cannot be used: the exit code is then 2.
 
     \b
     karat data check demo
@@ -66,19 +67,19 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     show(found.document(options.command_line()), format, output)
     if found.evalset is None:
         count = f"{found.problem_count:,} problem{'s' * (found.problem_count > 1)}"
-        raise InputError(f"{name} cannot be used: {count}, listed in the report")
+        raise InputError(f"{name} cannot be used: {count}, see the report")
 
 
 @command.command(name="convert")
 @_SET
-@click.argument("target", metavar="DIR", type=click.Path())
-@options.reader
+@click.argument("target", metavar="TARGET", type=click.Path())
 @option(
-    "--format format",
-    "A folder of text files, or one file of JSON lines.",
+    "-f --format format",
+    "Format of TARGET: a folder of text files (dir), or one file of JSON lines.",
     choice("dir", "jsonl"),
     "dir",
 )
+@options.reader
 @option(
     "--parse",
     "Parse every reference into a dependency tree with a spaCy pipeline, such as en_core_web_sm.",
@@ -86,15 +87,15 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
 )
 @option(
     "--tok",
-    "Tokeniser of references for --parse, as the tok of metrics (default: spaCy's own).",
+    "Tokeniser of the references for --parse (see `karat metrics`). Default: spaCy's own.",
     metavar="TOKENISER",
 )
 def convert(
     name: str, target: str, format: str, parse: str | None, tok: str | None, **reader: Any
 ) -> None:
-    """Write a set as a folder, or as one file, that Karat reads.
+    """Convert a set to a folder of text files, or to one file of JSON lines.
 
-    Nothing is overwritten: DIR must not exist yet.
+    Nothing is overwritten: TARGET must not exist yet.
 
     \b
     karat data convert demo my-demo
@@ -114,9 +115,9 @@ def convert(
 @command.command(name="list")
 @options.output
 def list_known(format: str, output: str | None) -> None:
-    """List the sets that have names, and whether they are here.
+    """List the known sets and whether they are available.
 
-    They are looked for in the folder that the variable KARAT_DATA names.
+    Sets that are not bundled are looked for in the folder $KARAT_DATA.
 
     \b
     karat data list
@@ -130,23 +131,24 @@ def list_known(format: str, output: str | None) -> None:
 
 @command.command(name="judges")
 @_SET
-@options.reader
 @options.dimensions
 @option(
-    "--control controls",
-    "Leave a system out that is there to check judges; repeat for several.",
+    "--exclude",
+    "System to leave out, such as a control. Repeat for several.",
     multiple=True,
     metavar="SYSTEM",
+    old="--control",
 )
-@_options_of_kinds
 @options.output
+@options.reader
+@_options_of_kinds
 def judges(name: str, format: str, output: str | None, **given: Any) -> None:
-    """Say how far judges agree, and who stands apart.
+    """Show how well judges agree, and flag judges that disagree with the others.
 
-    Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and
-    each judge against the mean of the others. Judges that stand apart are flagged, never dropped.
-    SET may be a nugget set or the key of one, with --judgements in files of their own: judges are
-    then also compared by Cohen's kappa, with each other and with what was adjudicated.
+    Shows Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, the
+    ICC, and each judge against the mean of the others. Flagged judges are not dropped. SET can also
+    be a nugget set, or an answer key with --judgements. Judges of nuggets are also compared by
+    Cohen's kappa, with each other and with the adjudicated judgements.
 
     \b
     karat data judges demo
@@ -156,7 +158,7 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     from karat.meta.judge_agreement import judge_agreement
 
     read_as, reader_options = map(given.pop, ("read_as", "reader_options"))
-    dimensions, controls = map(given.pop, ("dimensions", "controls"))
+    dimensions, exclude = map(given.pop, ("dimensions", "exclude"))
     check_beside(output, name)
     check_output(output, given.get("judgements", ()))
     with Bar() as progress:
@@ -165,42 +167,43 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
         found = next((one for one in read if one is not None), None)
         if found is None:
             found = load_set(name, read_as, reader_options, progress)
-        agreement = judge_agreement(found, dimensions, controls)
+        agreement = judge_agreement(found, dimensions, exclude)
     show(agreement.document(options.command_line()), format, output)
 
 
 @command.command(name="flood")
 @_SET
 @click.argument("folder", type=click.Path())
-@options.reader
-@option("-d --dimension", "Dimension whose ratings are lowered.", required=True)
+@option("-d --dimension", "Dimension whose ratings are lowered.", required=True, metavar="NAME")
 @option(
     "--system systems",
-    "Systems whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
+    "System whose answers are flooded. Repeat for several. Default: ranks 1, 2, 3 and 6.",
     multiple=True,
+    metavar="NAME",
 )
-@option("--correct", "An answer is correct from this value on.", float, 0.5)
+@option("--correct", "Lowest rating of a correct answer.", float, 0.5, metavar="X")
 @option(
     "--share",
-    "Of the correct answers that are flooded.",
-    click.FloatRange(0, 1),
+    "Share of the correct answers that are flooded, 0 to 1.",
+    share(),
     2 / 3,
     show_default="2/3",
 )
 @option(
     "--downgrade",
-    "What flooded answers keep of their rating above the lower end of its scale.",
-    click.FloatRange(0, 1),
+    "Share of its rating that a flooded answer keeps, 0 to 1, above the lower end of the scale.",
+    share(),
     0.5,
 )
+@options.reader
 @options.seed
 def flood(
     name: str, folder: str, read_as: str | None, reader_options: tuple[str, ...], **settings: Any
 ) -> None:
-    """Flood correct answers with sentences from elsewhere, and lower their ratings.
+    """Add sentences from other answers to correct answers, and lower their ratings.
 
-    Simulates a guideline that punishes what does not belong in an answer, as the second evaluation
-    of question answering of Soricut and Brill (2004). Writes the new set to FOLDER.
+    Simulates a guideline that penalises superfluous text, like the second evaluation of question
+    answering in Soricut and Brill (2004). Writes the new set to FOLDER.
 
     \b
     karat data flood demo flooded --dimension adequacy --correct 4

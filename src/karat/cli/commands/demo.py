@@ -11,6 +11,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.parameters import option, path
 from karat.cli.show import check_output, check_page, show
 
@@ -22,13 +23,18 @@ SYSTEMS = ("atlas", "beacon", "cinder", "drift")
 BASELINE = "beacon"
 
 
-@click.command(name="demo")
-@option("-o --output", "Where to write the HTML report.", path, "karat-demo.html")
-@option("--texts", "Only copy the bundled texts to this folder, to try things on.", path)
+@click.command(name="demo", cls=Command)
+@option("-o --output", "Write the report to FILE (HTML).", path, "karat-demo.html")
+@option("--texts", "Only copy the bundled texts to FOLDER.", path, metavar="FOLDER")
 def command(output: str, texts: str | None) -> None:
-    """Compare four systems on bundled texts, here and in an HTML report.
+    """Compare four systems on bundled texts, and write an HTML report.
 
-    The texts were written for Karat: they show the tool and say nothing about any real system.
+    The texts were written for this demonstration. They are not the output of real systems.
+
+    \b
+    karat demo
+    karat demo -o report.html
+    karat demo --texts .
     """
     if texts is not None:
         copy_texts(texts)

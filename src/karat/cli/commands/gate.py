@@ -11,15 +11,15 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import Given, input_paths, load_set
-from karat.cli.parameters import choice, flag, option, path, whole
+from karat.cli.parameters import NUGGETS, OUTPUT, TABLES, TESTS, choice, flag, option, path, whole
 from karat.cli.show import check_output, say, show
 from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
 from karat.gating.limits import LEAST_RESAMPLES, LimitError
 from karat.gating.sources import SOURCES
 from karat.registry import load
-from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.gating.gates import GateResult
@@ -36,19 +36,21 @@ def _limits(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) 
     for text in value:
         name, equals, number = text.rpartition("=")
         if equals and "," in text.partition(":")[0]:  # the settings of a metric follow a colon
-            told = f"repeat the option for several metrics, as in {param.opts[0]} chrf=1"
+            told = f"repeat the option for each metric, as in {param.opts[0]} chrf=1"
             raise click.UsageError(f"{param.opts[0]} {quoted(text)}: {told} {param.opts[0]} bleu=2")
         if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", number, re.A | re.I):
             wanted = "expected a number, or METRIC=NUMBER such as chrf=1.0"
             raise click.UsageError(f"{param.opts[0]} {quoted(text)}: {wanted}")
         if name in found:
-            raise click.UsageError(f"{param.opts[0]} {text}: it is given twice for one metric")
+            raise click.UsageError(
+                f"{param.opts[0]} {text}: there are two limits for one metric; leave one out"
+            )
         found[name] = float(number)
     return found or None
 
 
 def _limit(name: str, help: str) -> Callable[[F], F]:
-    told = f"{help}; METRIC=X for one metric, repeat for several."
+    told = f"{help} METRIC=X is for one metric. Repeat for several."
     return option(name, told, multiple=True, metavar="[METRIC=]X", callback=_limits)
 
 
@@ -60,51 +62,58 @@ def _options_of_sources(function: F) -> F:
     return function
 
 
-@click.command(name="gate")
+@click.command(name="gate", cls=Command)
 @options.texts
 @option(
     "-m --metric metrics",
-    "A metric such as bleu or chrf; with --key f, A, V or W. Repeat for several. Default: those of "
-    "the baseline; in a new one chrf, or f.",
+    "Metric, such as bleu or chrf; with --key, one of f, A, V and W. Repeat for several. Default: "
+    "those of the baseline; for a new baseline chrf, with --key f.",
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
 )
-@option("-b --baseline", "The baseline file.", path, required=True, metavar="FILE")
-@flag("--update", "Write the baseline from this run; compare nothing.")
-@flag("--texts", "With --update: keep the outputs in the baseline, for reports.")
-@_limit("--max-drop", "Tolerated loss (default: 0)")
-@_limit("--min-score", "Fail if the score is worse than X")
-@_limit("--max-item-drop", "Fail if any single item loses more than X")
-@flag("--no-loss", "Fail if an answer lost a vital nugget that it had (with --key).")
+@option("-b --baseline", "Baseline file.", path, required=True)
+@flag("--update", "Write this run to the baseline file instead of comparing with it.")
+@_limit("--max-drop", "Largest loss that passes. Default: 0.")
+@_limit("--min-score", "Fail if the score is worse than X.")
+@_limit("--max-item-drop", "Fail if any item loses more than X.")
 @option(
     "--undecided",
-    "What an undecided gate does: warn (exit code 0) or fail (exit code 3).",
+    "Result of an undecided gate: warn (exit code 0) or fail (exit code 3).",
     choice("warn", "fail"),
     "warn",
 )
+@options.output
+@option("--candidate", "Column of candidates. Default: detected.", metavar="COLUMN", heading=TABLES)
+@option(
+    "--id",
+    "Column with the id of the item. -r then names columns.",
+    metavar="COLUMN",
+    heading=TABLES,
+)
+@_options_of_sources
+@flag(
+    "--no-loss",
+    "Fail if an answer lost a vital nugget that the baseline has.",
+    heading=NUGGETS,
+)
 @option(
     "--correction",
-    "Intervals for several metrics: simultaneous, or none for each as if it were alone.",
+    "Intervals for several metrics: simultaneous, or none for separate intervals.",
     choice("simultaneous", "none"),
     "simultaneous",
+    heading=TESTS,
 )
-@option(
-    "--resamples",
-    "Bootstrap resamples for the intervals.",
-    whole(LEAST_RESAMPLES, MOST_TRIALS),
-    1000,
-)
+@options.resampling("Number of bootstrap resamples for the intervals.", least=LEAST_RESAMPLES)
 @options.seed
-@option("--examples", "Show the N items that lost most.", whole(min=0), 10, metavar="N")
-@option("--candidate", "In a table: the column of candidates.", metavar="COLUMN")
-@option("--id", "In a table: the column of ids; -r then names columns, too.", metavar="COLUMN")
-@_options_of_sources
-@option("--junit", "Also write the checks as JUnit XML.", path, metavar="FILE")
+@option("--examples", "Show the N items with the largest losses.", whole(min=0), 10, heading=OUTPUT)
+@flag("--texts", "With --update: store the outputs in the baseline, for reports.", heading=OUTPUT)
+@option("--junit", "Also write the checks to FILE as JUnit XML.", path, heading=OUTPUT)
 @flag(
-    "--github", "Also write GitHub annotations to standard error; append to $GITHUB_STEP_SUMMARY."
+    "--github",
+    "Also write GitHub annotations to standard error, and a summary to $GITHUB_STEP_SUMMARY.",
+    heading=OUTPUT,
 )
-@options.output
 @options.threads
 def command(
     given: Given,
@@ -119,11 +128,10 @@ def command(
     undecided: str,
     **more: Any,
 ) -> None:
-    """Pass or fail a run against a baseline that was committed.
+    """Pass or fail a run against a baseline file.
 
-    CANDIDATE is a file of one system's texts, scored against -r; a table (--id names its column of
-    ids); a system of --set; or a run that answers the questions of --key.
-    Exit codes: 0 pass, 1 fail, 3 undecided (with --undecided fail), 2 bad input.
+    CANDIDATE is a text file of one system with -r, a table with --id, a system of --set, or a run
+    with --key. Exit codes: 0 pass, 1 fail, 2 bad input, 3 undecided (with --undecided fail).
 
     \b
     karat gate out.txt -r ref.txt -m chrf -m bleu --baseline gate.tsv --update
@@ -139,7 +147,7 @@ def command(
     for written in (output, junit):
         check_output(written, [*inputs, baseline])
     if output and junit and os.path.realpath(output) == os.path.realpath(junit):
-        raise OutputError(f"-o and --junit name the same file, {junit}: name two")
+        raise OutputError(f"-o and --junit are both {junit}: use two different files")
     if update:
         check_output(baseline, inputs)
         check_replaceable(baseline)
@@ -153,7 +161,7 @@ def command(
             say([f"{baseline}: {items_of(made.ids)} of {made.system} by {names}\n"], None)
             return
         if texts:
-            raise InputError("--texts is for --update: add it, or leave --texts out")
+            raise InputError("--texts needs --update: add it, or leave out --texts")
         settings = {**settings, **limits, "progress": progress}
         try:
             result = gate(*texts_and_refs, wanted, baseline=baseline, **settings)
@@ -178,7 +186,7 @@ def _asked(
         ((source, settings),) = asked.items()
         one = _one(given.candidates)
         if given.references or given.evalset:
-            raise InputError(f"-r and --set are for texts: leave them out with {source}")
+            raise InputError(f"-r and --set do not work with {source}: leave them out")
         settings = dict(settings)
         return (one, settings.pop("against")), {**settings, "source": source}, limits
     texts = _texts(given, metrics, columns, progress)
@@ -197,8 +205,8 @@ def _texts(
     )
     if are_tables(given, table):
         if columns["id"] is None:
-            told = "a gate knows the rows of a table by their ids"
-            raise InputError(f"{given.candidates[0]}: {told}: name their column with --id")
+            told = "a table needs a column of ids: name it with --id"
+            raise InputError(f"{given.candidates[0]}: {told}")
         return _one(given.candidates), list(given.references) or None
     given.check(None)
     if given.evalset is not None:
@@ -214,7 +222,7 @@ def _listed(column: str | None) -> list[str]:
 
 def _one(candidates: Any) -> str:
     if len(candidates) != 1:
-        raise InputError(f"{len(candidates)} outputs were given: a gate takes one")
+        raise InputError(f"{len(candidates)} outputs were given: expected one")
     return str(candidates[0])
 
 

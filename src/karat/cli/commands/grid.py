@@ -1,4 +1,4 @@
-"""`karat grid`: what was matched in a segment, and why it scores what it scores."""
+"""`karat grid`: the matched words of a segment."""
 
 from __future__ import annotations
 
@@ -8,36 +8,43 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import open_inputs, split_name
+from karat.cli.old_names import old_argument
 from karat.cli.parameters import option
 from karat.cli.show import check_output, show
 
 
-@click.command(name="grid")
+@click.command(name="grid", cls=Command)
 @click.argument("candidate", type=click.Path())
-@click.argument("references", nargs=-1, required=True, type=click.Path(), metavar="REFERENCE...")
+@old_argument(
+    "more_references", "karat grid CANDIDATE REFERENCE", "karat grid CANDIDATE -r REFERENCE"
+)
+@options.references
 @options.segment_options("segment")
 @option(
     "-m --metric name",
-    "A matching metric: gtm with any of its settings.",
+    "GTM, with any of its settings.",
     default="gtm:e=2",
+    show_default=True,
+    metavar="METRIC",
     shell_complete=options.complete_metric,
 )
-@options.optional_references
-@options.as_text
-@options.read_files_as
 @options.output
+@options.optional_references
+@options.read_files_as
 def command(**given: Any) -> None:
-    """Draw what a candidate shares with its references, word by word.
+    """Draw the words that a candidate shares with its references.
 
-    The bitext grid has the candidate's words down and the references' across, a mark where two are
-    equal, and the runs that GTM chose. Below it, the edits from the nearest reference to the
-    candidate, with moves. --output grid.html has hover and keyboard, grid.svg is for papers.
+    Rows of the grid are words of the candidate, columns are words of the references. Equal words
+    are marked, and the runs that GTM chose are highlighted. Below the grid are the edits that turn
+    the nearest reference into the candidate. Use -o grid.html for an interactive page and -o
+    grid.svg for a figure.
 
     \b
-    karat grid out.txt ref.txt --segment 3
-    karat grid out.txt ref1.txt ref2.txt --worst 5 -o grid.html
-    karat grid out.txt ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
+    karat grid out.txt -r ref.txt --segment 3
+    karat grid out.txt -r ref1.txt -r ref2.txt --worst 5 -o grid.html
+    karat grid out.txt -r ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
     """
     show_segments(**given)
 
@@ -45,20 +52,21 @@ def command(**given: Any) -> None:
 def show_segments(
     candidate: str,
     references: tuple[str, ...],
+    more_references: tuple[str, ...],
     name: str,
-    as_text: bool,
     read_as: str | None,
     format: str,
     output: str | None,
     optional_references: bool = False,
     **chosen: Any,
 ) -> None:
-    """Show what a metric saw in segments of a candidate, those that were chosen."""
+    """Show how a metric scores the chosen segments of a candidate."""
     from karat.explanation import explain_segments
 
+    references = (*references, *more_references)
     check_output(output, [split_name(candidate)[1], *references])
     with Bar() as progress:
-        how = optional_references, progress, as_text, read_as
+        how = optional_references, progress, *options.split_format(read_as)
         systems, refs = open_inputs([candidate], references, *how)
         ((system, lines),) = systems.items()
         found = explain_segments(lines, refs, name, system=system, progress=progress, **chosen)

@@ -11,7 +11,21 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.parameters import Listing, Numbers, choice, flag, option, path, whole
+from karat.cli.command import Command
+from karat.cli.old_names import retired
+from karat.cli.parameters import (
+    ADVANCED,
+    INPUT,
+    OUTPUT,
+    TESTS,
+    Listing,
+    Numbers,
+    choice,
+    flag,
+    option,
+    path,
+    whole,
+)
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -20,65 +34,67 @@ if TYPE_CHECKING:
     from karat.meta.experiment import Experiment, MetaStudy
 
 
-@click.command(name="meta")
+@click.command(name="meta", cls=Command)
 @click.argument("names", metavar="[SET]...", nargs=-1, shell_complete=options.complete_set)
-@options.reader
 @options.metrics
 @options.dimensions
 @option(
     "-l --level levels",
-    "{names}; repeat for several. Default: system segment item.",
+    "Level of the correlation: {names}. Repeat for several. Default: system segment item.",
+    metavar="LEVEL",
     cls=Listing,
     registry="levels",
     multiple=True,
 )
 @option(
     "-s --statistic statistics",
-    "{names}; repeat for several. Default: pearson tau-b.",
+    "Statistic: {names}. Repeat for several. Default: pearson tau-b.",
+    metavar="NAME",
     cls=Listing,
     registry="statistics",
     multiple=True,
 )
+@options.output
+@options.reader
 @options.exclude
 @options.set_references
-@options.normalise
 @option(
-    "--system-scores",
-    "Outputs that a system's metric score is of; its human score is always of judged ones.",
-    choice("judged", "all"),
-    "judged",
+    "--weights",
+    "Weights of several SETs, such as 2,1,1. Default: equal weights.",
+    Numbers(),
+    metavar="NUMBERS",
+    heading=INPUT,
 )
+@option("--experiment", "Run the experiment in FILE (TOML).", path, heading=INPUT)
 @options.over
 @options.resamples
 @option(
     "--trials",
-    "Trials of the permutation test between metrics; 0 for none.",
+    "Number of trials of the permutation test between metrics; 0 for no test.",
     whole(0, MOST_TRIALS),
     1000,
+    heading=TESTS,
 )
 @option(
     "--correction",
-    "Correct p-values for the number of comparisons.",
+    "Correction of p-values for the number of comparisons.",
     choice("none", "holm", "bh"),
     "none",
+    heading=TESTS,
 )
-@option(
-    "--weights",
-    "Weights of several SETs, as in 2,1,1. Default: all the same.",
-    Numbers(),
-    metavar="NUMBERS",
-)
-@flag("--p-values", "Add a two-sided p-value to every correlation.")
+@flag("--p-values", "Add a two-sided p-value to every correlation.", heading=TESTS)
 @options.seed
-@option("--experiment", "Run an experiment saved as TOML.", path)
-@option("--save", "Save the experiment as TOML, to be run again.", path)
-@option(
-    "--report",
-    "Also write a page with charts, planes, reliability and the largest disagreements.",
-    path,
-)
+@option("--save", "Save the experiment to FILE (TOML).", path, heading=OUTPUT)
+@retired("--report", "-o page.html", path)
 @options.charts
-@options.output
+@options.normalise
+@option(
+    "--system-scores",
+    "Outputs that the metric score of a system is computed from.",
+    choice("judged", "all"),
+    "judged",
+    heading=ADVANCED,
+)
 @options.threads
 def command(
     names: tuple[str, ...],
@@ -89,17 +105,18 @@ def command(
 ) -> None:
     """Rank metrics by their agreement with human scores.
 
-    SET is a folder or file with human scores, or the name of a known set (see karat data). Scores
-    are turned so that more is better. Every statistic has a bootstrap interval. Metrics with the
-    same rank do not differ significantly. With several SETs, metrics are ranked by their averages
-    over all sets, dimensions, levels and statistics.
+    SET is a folder or file with human scores, or the name of a known set (see `karat data list`).
+    Every statistic has a bootstrap interval. Metrics with the same rank do not differ
+    significantly. With several SETs, metrics are ranked by their averages over all sets,
+    dimensions, levels and statistics. Use -o page.html for a full report with charts.
 
     \b
     karat meta demo -m bleu -m chrf --dimension fluency
+    karat meta demo -o report.html
     karat meta ted-zhen -m bleu -m gtm:e=2 --level segment --statistic acc-eq
     karat meta ted-zhen believability -m bleu -m chrf --level item --weights 2,1
     karat meta demo -m bleu -d "adequacy - fluency" --level segment --p-values
-    karat meta demo --save experiment.toml --report report.html
+    karat meta demo --save experiment.toml
     karat meta --experiment experiment.toml
     """
     outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
@@ -110,7 +127,7 @@ def command(
     if len(study.experiments) == 1:
         _rank(study.experiments[0], outputs, charts, format, threads)
     elif outputs["report"] or charts:
-        raise InputError("--report and --charts are of one set: -o page.html shows several")
+        raise InputError("--charts works with one set: for several sets, use -o page.html")
     else:
         _average(study, outputs, format, threads)
 
@@ -144,7 +161,7 @@ def _rank(
     line = options.command_line()
     full = None
     with Bar() as progress:
-        if report or charts:
+        if report or charts or format == "html":
             from karat.meta.full_report import meta_report
 
             full = meta_report(chosen, threads=threads, progress=progress)
@@ -161,7 +178,8 @@ def _rank(
         if report:
             show(full.document(line), "html", report)
         write_charts(meta_charts(full), charts)
-    show(result.document(line), format, output)
+    shown = full if full is not None and format == "html" else result
+    show(shown.document(line), format, output)
 
 
 def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | None) -> None:
@@ -178,7 +196,7 @@ def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | 
             check_output(place, [file for m in chosen.metrics for file in metric(m).input_files()])
         other = places.setdefault(os.path.realpath(place), written)
         if other != written:
-            raise InputError(f"--{other} and --{written} are both {place}: name two files")
+            raise InputError(f"--{other} and --{written} are both {place}: use two different files")
     check_page("--report", named["report"])
 
 
@@ -191,16 +209,16 @@ def _study(names: tuple[str, ...], saved: str | None, settings: dict[str, Any]) 
     given = [key for key in settings if context.get_parameter_source(key) is typed]
     if saved is not None:
         if names or given:
-            told = "holds all settings: leave the others out, or edit the file"
+            told = "has all settings: leave out other options, or edit the file"
             raise InputError(f"--experiment {saved} {told}")
         from karat.evalset.reading import read_text
 
         return read_study(read_text(Path(saved)), saved)
     if not names:
-        raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
+        raise InputError("no evaluation set was given: use karat meta SET, or --experiment FILE")
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"the set {twice} is named twice")
+        raise InputError(f"the set {twice} is given twice: leave one out")
     weights = settings.pop("weights") or ()
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
     asked = {key: settings[key] for key in settings if key in given}

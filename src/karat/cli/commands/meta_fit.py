@@ -8,18 +8,18 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import load_set
 from karat.cli.parameters import choice, option
 from karat.cli.show import check_beside, check_output, show
 
 
-@click.command(name="meta fit")
+@click.command(name="meta fit", cls=Command)
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
-@options.reader
 @option(
     "-m --metric metrics",
-    "A term of the fit: METRIC, or METRIC@PART for a part of its score, such as "
-    "wer@substitutions; repeat for several.",
+    "Term of the fit: METRIC, or METRIC@PART for a part of its score, such as "
+    "wer@substitutions. Repeat for several.",
     multiple=True,
     required=True,
     metavar="METRIC",
@@ -28,13 +28,14 @@ from karat.cli.show import check_beside, check_output, show
 @options.dimensions
 @option(
     "-l --level",
-    "Fit the scores of outputs (segment) or of systems.",
+    "Level of the scores: single outputs (segment) or systems.",
     choice("segment", "system"),
     "segment",
 )
-@options.normalise
-@options.exclude
 @options.output
+@options.reader
+@options.exclude
+@options.normalise
 @options.threads
 def command(
     name: str,
@@ -44,12 +45,13 @@ def command(
     output: str | None,
     **settings: Any,
 ) -> None:
-    """Fit human scores by metrics, with ordinary least squares.
+    """Fit human scores to metrics by ordinary least squares.
 
-    Reports each coefficient with its standard error, t and p, the R2 of the fit, and its errors on
-    outputs, segments and systems that were left out. A page (-o fit.html) also draws predicted
-    against human scores. A fit by simple_tree_accuracy and simple_tree_accuracy@substitutions also
-    shows the published coefficients for understandability and quality.
+    Shows each coefficient with its standard error, t and p, the R2 of the fit, and its
+    cross-validated errors when outputs, segments or systems are left out. Use -o fit.html for a
+    plot of predicted against human scores. A fit of simple_tree_accuracy and
+    simple_tree_accuracy@substitutions also shows the published coefficients for understandability
+    and quality.
 
     \b
     karat meta fit demo -m bleu -m ter -d fluency

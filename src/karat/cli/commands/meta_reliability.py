@@ -9,68 +9,81 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
+from karat.cli.command import Command
 from karat.cli.inputs import load_set
-from karat.cli.parameters import Listing, WholeNumbers, choice, option, whole
+from karat.cli.parameters import TESTS, Listing, WholeNumbers, choice, option, whole
 from karat.cli.show import check_beside, show
 from karat.trials import MOST_TRIALS
 
 
-@click.command(name="meta reliability")
+@click.command(name="meta reliability", cls=Command)
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
-@options.reader
 @options.metrics
 @options.dimensions
 @option(
     "--lengths",
-    "Segments in a pseudo-document, such as 1,2,5 or 1-25 (default: 1-25, as far as each system "
-    "has 4 documents).",
+    "Numbers of segments per pseudo-document, such as 1,2,5 or 1-25. Default: 1-25, as long as "
+    "each system has 4 documents.",
     WholeNumbers(),
     (),
     show_default=False,
     metavar="N,N,…",
 )
 @option(
-    "--references",
-    "Numbers of references to use, such as 1,2,3 (default: all references).",
+    "--reference-counts",
+    "Numbers of references per segment, such as 1,2,3. Default: all references.",
     WholeNumbers(),
     (),
     show_default=False,
     metavar="N,N,…",
+    old="--references",
 )
 @option(
     "-s --statistic statistics",
-    "{names}; repeat for several. Statistics that compare systems, such as spa, are refused. "
-    "Default: pearson spearman.",
+    "Statistic: {names}. Repeat for several. Statistics that compare systems, such as spa, are "
+    "not allowed. Default: pearson spearman.",
+    metavar="NAME",
     cls=Listing,
     registry="statistics",
     multiple=True,
 )
 @option(
     "--documents",
-    "Score a document by the summed statistics of its segments, or as one joined text.",
+    "Score a document by the summed statistics of its segments, or as one text.",
     choice("summed", "joined"),
     "summed",
 )
+@options.output
+@options.reader
 @options.exclude
-@options.normalise
-@option("--repeats", "Shuffles of the segments.", whole(1, MOST_TRIALS), 100)
 @option(
-    "--combinations", "Maximum number of reference combinations to try.", whole(1, MOST_TRIALS), 20
+    "--repeats",
+    "Number of times that segments are shuffled.",
+    whole(1, MOST_TRIALS),
+    100,
+    heading=TESTS,
+)
+@option(
+    "--combinations",
+    "Maximum number of reference combinations.",
+    whole(1, MOST_TRIALS),
+    20,
+    heading=TESTS,
 )
 @options.seed
 @options.charts
-@options.output
+@options.normalise
 @options.threads
 def command(
     name: str, charts: str | None, format: str, output: str | None, **settings: Any
 ) -> None:
-    """Show agreement with humans by the length of texts and the number of references.
+    """Show agreement with humans by text length and number of references.
 
-    Segments are shuffled and cut into pseudo-documents of some length; metric and human scores of
-    all documents are correlated (Figure 3 of Melamed, Green and Turian 2003).
+    Segments are shuffled and joined into pseudo-documents. Metric scores and human scores of the
+    documents are then correlated, as in Figure 3 of Melamed, Green and Turian (2003).
 
     \b
-    karat meta reliability demo -m bleu -m gtm:preset=paper --references 1,2,3
+    karat meta reliability demo -m bleu -m gtm --reference-counts 1,2,3
     karat meta reliability summeval --lengths 1,2,5,10,25 -o reliability.html
     karat meta reliability demo -m gtm:preset=paper --documents joined
     """

@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
+from karat.cli.command import Command
 from karat.cli.show import check_output, show
 
 
-@click.command(name="metrics")
+@click.command(name="metrics", cls=Command)
 @click.argument("names", nargs=-1, metavar="[METRIC]...", shell_complete=options.complete_metric)
 @options.output
 def command(names: tuple[str, ...], format: str, output: str | None) -> None:
-    """List the metrics with their settings and what they mean.
+    """List the metrics, their settings and what the settings mean.
 
     \b
     karat metrics

@@ -10,8 +10,10 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
+from karat.cli.command import Group
 from karat.cli.inputs import load_set
-from karat.cli.parameters import option, whole
+from karat.cli.old_names import retired
+from karat.cli.parameters import TESTS, option, whole
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -20,14 +22,14 @@ if TYPE_CHECKING:
     from karat.meta.plane.predictions import Region
     from karat.metrics.ngram import AEv
 
-_TASK = "A task: mt, paraphrase, qa, viewpoint-summary or summary."
-_GUIDELINE = "What judges were asked: adequacy, coverage, lenient, strict or fluency."
+_TASK = "Task: mt, paraphrase, qa, viewpoint-summary or summary."
+_GUIDELINE = "Guideline of the judges: adequacy, coverage, lenient, strict or fluency."
 
 
-@click.group(name="plane", invoke_without_command=True)
+@click.group(name="plane", cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Say which member of the AEv family to use.
+    """Choose the AEv metric that fits a task and a guideline.
 
     \b
     karat plane recommend --task mt --guideline fluency
@@ -39,56 +41,60 @@ def command(context: click.Context) -> None:
 
 @command.command(name="fit")
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
-@options.reader
 @options.dimensions
-@option("--task", _TASK + " With --guideline, shows what the paper predicts.")
-@option("--guideline", _GUIDELINE)
 @option(
     "-m --metric base",
-    "AEv with any settings but alpha and n; aev:preset=paper is the paper's.",
+    "AEv, with any settings except alpha and n. aev:preset=paper is the paper's.",
     default="aev",
+    show_default=True,
+    metavar="METRIC",
 )
-@option("--stem", "A stemmer (alone: porter).", is_flag=False, flag_value="porter")
-@option("--stop", "A stop list (alone: en).", is_flag=False, flag_value="en")
+@option("--task", _TASK + " With --guideline, show the paper's prediction.", metavar="TASK")
+@option("--guideline", _GUIDELINE, metavar="NAME")
 @option(
-    "--beside",
-    "Also show the agreement of another metric, such as bleu or rouge1; repeat for several. With "
-    "--reference, also with all references.",
+    "--compare-with",
+    "Other metric to show, such as bleu or rouge1. Repeat for several.",
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
+    old="--beside",
 )
 @option(
     "--by",
-    "Also fit groups of segments: groups (those of the set), or lengths:parts=N (N groups by the "
-    "length of references).",
+    "Also fit groups of segments: `groups` of the set, or `lengths:parts=N` for N groups by "
+    "reference length.",
     metavar="GROUPING",
 )
+@options.output
+@options.reader
 @options.exclude
 @options.set_references
-@options.normalise
 @options.over
 @options.resamples
 @option(
-    "--halves splits",
-    "Splits into halves that try a pick on the other half.",
+    "--splits",
+    "Number of random splits into halves that test the choice on the other half.",
     whole(0, MOST_TRIALS),
     200,
+    heading=TESTS,
+    old="--halves",
 )
 @options.seed
 @options.charts
-@options.output
+@options.normalise
+@retired("--stem", "-m aev:stem=NAME", is_flag=False, flag_value="porter")
+@retired("--stop", "-m aev:stop=NAME", is_flag=False, flag_value="en")
 @options.threads
 def fit(name: str, charts: str | None, format: str, output: str | None, **settings: Any) -> None:
-    """Fit the plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
+    """Fit the AEv plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
 
-    With intervals for every cell, a pick that is cross-validated by leaving systems out, and a test
-    of the maximum.
+    Shows an interval for every cell, the chosen cell with its cross-validated agreement (systems
+    left out), and a test of the maximum.
 
     \b
     karat plane fit demo --dimension fluency --task mt --guideline fluency
     karat plane fit ted-zhen --dimension accuracy -m aev:preset=paper
-    karat plane fit demo -d fluency --reference 1 --beside bleu --beside rouge1
+    karat plane fit demo -d fluency -r 1 --compare-with bleu --compare-with rouge1
     karat plane fit demo -d fluency --by groups
     karat plane fit my-set -o plane.html
     """
@@ -119,7 +125,7 @@ def _region(task: str | None, guideline: str | None) -> Region | None:
     if task is None and guideline is None:
         return None
     if task is None or guideline is None:
-        raise InputError("--task and --guideline go together: name both or neither")
+        raise InputError("--task and --guideline go together: give both or neither")
     return predicted(task, guideline)
 
 
@@ -130,9 +136,9 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
 
     found = metric(base)
     if not isinstance(found, AEv):
-        raise InputError(f"-m {base}: the plane is made of aev; write for example aev:preset=paper")
+        raise InputError(f"-m {base}: expected aev, as in -m aev:preset=paper")
     if (found.alpha, found.n) != (AEv().alpha, AEv().n):
-        raise InputError(f"-m {base}: the plane has all alpha and n; leave them out")
+        raise InputError(f"-m {base}: the plane covers all alpha and n; leave them out")
     chosen = replace(
         found, stem=found.stem if stem is None else stem, stop=found.stop if stop is None else stop
     ).claiming(found.claims)
@@ -141,14 +147,14 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
 
 
 @command.command(name="recommend")
-@option("--task", _TASK, required=True)
-@option("--guideline", _GUIDELINE, required=True)
-@options.charts
+@option("--task", _TASK, required=True, metavar="TASK")
+@option("--guideline", _GUIDELINE, required=True, metavar="NAME")
 @options.output
+@options.charts
 def recommend(
     task: str, guideline: str, charts: str | None, format: str, output: str | None
 ) -> None:
-    """Say what the paper recommends where there are no human scores.
+    """Show the metrics that the paper recommends when there are no human scores.
 
     \b
     karat plane recommend --task summary --guideline coverage

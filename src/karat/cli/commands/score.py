@@ -8,40 +8,33 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import Given
 from karat.cli.layout import Layout
 from karat.cli.layout import layout as layout_options
-from karat.cli.parameters import flag, option, whole
+from karat.cli.parameters import OUTPUT, flag
 from karat.cli.show import say, show
 from karat.cli.tables import TableOptions, are_tables, buckets, check_tables, table_options
 from karat.errors import InputError
-from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
     from karat.report.model.table import Document
 
 
-@click.command(name="score")
+@click.command(name="score", cls=Command)
 @options.texts
 @options.metrics
+@options.interval_resamples
 @flag("--segments", "Show the score of every segment.")
 @layout_options
-@option(
-    "--bootstrap",
-    "Add 95% intervals from N bootstrap resamples.",
-    whole(0, MOST_TRIALS),
-    0,
-    show_default=False,
-    metavar="N",
-)
+@options.output
+@table_options(sharded=True)
 @options.seed
 @buckets
-@table_options(sharded=True)
-@options.output
-@options.threads
 @options.signature
-@flag("--signature-only", "Print the signatures and score nothing.")
+@flag("--signature-only", "Print the signatures without scoring.", heading=OUTPUT)
+@options.threads
 def command(
     given: Given,
     table: TableOptions,
@@ -52,14 +45,15 @@ def command(
     layout: Layout,
     **settings: Any,
 ) -> None:
-    """Score candidates against references, one segment a line.
+    """Score the output of systems against references.
 
-    CANDIDATE is a UTF-8 file (.gz too, - for standard input), named after the file or as NAME=FILE;
-    or a table (.parquet, .csv, .tsv, .jsonl) with columns of candidates and references.
+    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
+    system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
+    .csv, .tsv, .jsonl) with columns of candidates and references.
 
     \b
     karat score out.txt -r ref.txt
-    karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --bootstrap 1000
+    karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --resamples 1000
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
     karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score out.txt -r ref.txt --worst 10 --sort chrf
@@ -69,15 +63,15 @@ def command(
     from karat.scoring import as_metrics, score
 
     chosen = as_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
-    others = {name: bool(settings[name]) for name in ("segments", "bootstrap")}
+    others = {name: bool(settings[name]) for name in ("segments", "resamples")}
     layout.check(**others, signature_only=signature_only)
     if are_tables(given, table):
         shown = _table(given, table, chosen, output, signature_only, layout, **settings)
         show(shown, format, output)
         return
     given.check(output, [file for m in chosen for file in m.input_files()])
-    if settings["segments"] and settings["bootstrap"]:
-        raise InputError("--segments has no intervals: leave --bootstrap out")
+    if settings["segments"] and settings["resamples"]:
+        raise InputError("--segments shows no intervals: leave out --resamples or --segments")
     if signature_only:
         show_signatures(chosen, given.number(), format, output, **settings)
         return
@@ -102,9 +96,11 @@ def _table(
 
     check_tables(given, output, table)
     if signature_only:
-        raise InputError("--signature-only is for files of text: leave it out for tables")
+        raise InputError("--signature-only does not work with tables: leave it out")
     if settings.pop("segments"):
-        raise InputError("--segments is for files of text: --rows OUT writes the scores of a table")
+        raise InputError(
+            "--segments does not work with tables: use --rows FOLDER to write row scores"
+        )
     how = table.settings(given)
     with Bar() as progress:
         if table.shard is None:
@@ -112,12 +108,13 @@ def _table(
             scored = score_table(given.candidates, metrics, progress=progress, **all_of)
             return cast("Document", layout.of(scored).document(options.command_line()))
         if layout.ranks or layout.wide:
-            told = "leave --worst, --best, --sort and --wide out"
-            raise InputError(f"--shard scores a part of a table: {told}")
+            told = "--worst, --best, --sort and --wide"
+            raise InputError(f"--shard scores only a part of a table: leave out {told}")
         if table.shards is None:
-            raise InputError("--shard needs --shards FOLDER, where its results are kept")
-        if settings["bootstrap"]:
-            raise InputError("--shard makes no intervals: karat merge FOLDER --bootstrap N does")
+            raise InputError("--shard needs a folder for its results: add --shards FOLDER")
+        if settings["resamples"]:
+            told = "use karat merge FOLDER --resamples N"
+            raise InputError(f"--shard does not compute intervals: {told}")
         kept = {name: settings[name] for name in ("buckets", "threads")}
         done = write_shards(
             given.candidates, metrics, shard=table.shard, progress=progress, **how, **kept
@@ -132,7 +129,7 @@ def show_signatures(
     from karat.report.documents.scores import signature_document, with_form
     from karat.scoring import interval_fields
 
-    how = interval_fields(settings["bootstrap"], settings["seed"], settings["buckets"])
+    how = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
     signature = settings["signature"]
     shown = dict.fromkeys(m.of_segments() for m in metrics) if settings["segments"] else metrics
     for metric in shown:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from karat.cli.groups import command_group
 from karat.cli.options import F
-from karat.cli.parameters import choice, option
+from karat.cli.parameters import WORDS, choice, option
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.lm.cli.train", "Train a model on text."),
-    "score": ("karat.lm.cli.score", "Perplexity of text, or log10 Pr of sentences and words."),
+    "score": (
+        "karat.lm.cli.score",
+        "Compute perplexity, or the probabilities of sentences and words.",
+    ),
 }
 """Name -> module (with a `command`) and the line that `karat lm --help` shows."""
 
@@ -27,8 +31,9 @@ command = command_group(
 
 
 def recipe_options(tok: str) -> Callable[[F], F]:
-    """Add `--tok`, `--case` and `--stem`; None where nothing is said. `tok` is what help shows."""
-    stem = option("--stem", "A stemmer such as english (default: none).", metavar="STEMMER")
-    case = option("--case", "Default: mixed.", choice("mixed", "lower"))
-    cut = option("--tok", f"The tokeniser (see karat metrics; default: {tok}).", metavar="TOK")
+    """Add `--tok`, `--case` and `--stem`, by default None; help shows `tok` as the default."""
+    add = partial(option, heading=WORDS)
+    stem = add("--stem", "Stemmer, such as english. Default: none.", metavar="STEMMER")
+    case = add("--case", "Keep case, or lower it. Default: mixed.", choice("mixed", "lower"))
+    cut = add("--tok", f"Tokeniser (see `karat metrics`). Default: {tok}.", metavar="TOKENISER")
     return lambda function: cut(case(stem(function)))

@@ -6,20 +6,21 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.group import recipe_options
 
 
-@click.command(name="score")
+@click.command(name="score", cls=Command)
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
-@option("--model", "A model, binary or ARPA.", path, required=True)
-@flag("--segments", "Show log10 Pr of every sentence.")
-@flag("--words", "Show log10 p of every word.")
-@recipe_options("the model's; none for ARPA")
-@options.as_text
+@option("--model", "Language model, binary or ARPA.", path, required=True)
+@flag("--segments", "Show log10 Pr of every sentence, its end included.")
+@flag("--words", "Show log10 p of every word, and the length of its n-gram in the model.")
 @options.output
+@recipe_options("that of the model; none for ARPA")
+@options.as_text
 @options.threads
 def command(
     texts: tuple[str, ...],
@@ -32,11 +33,10 @@ def command(
     threads: int | None,
     **given: str | None,
 ) -> None:
-    """Perplexity of texts under a model, one sentence a line.
+    """Compute the perplexity of texts under a language model.
 
-    With --segments, log10 Pr of each sentence, its end included; with --words, each word with the
-    length of the n-gram that the model had for it. --tok, --case and --stem are for ARPA files,
-    which do not say how text becomes words.
+    TEXT is a UTF-8 file with one sentence per line (.gz is fine, - is standard input). Use --tok,
+    --case and --stem with ARPA files, which do not store them.
 
     \b
     karat lm score text.txt --model model.lm
@@ -45,9 +45,9 @@ def command(
     """
     check_output(output, (*texts, model))
     if segments and words:
-        raise InputError("--segments and --words are two reports: ask for one")
+        raise InputError("--segments and --words exclude each other: give one")
     if texts.count("-") > 1:
-        raise InputError("standard input (-) is named twice: it can be read only once")
+        raise InputError("standard input (-) is given twice: it can be read only once")
     from karat.lm.model import LanguageModel
     from karat.lm.scoring import score_texts
     from karat.text.recipe import Recipe

@@ -8,61 +8,82 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import Gigabytes, choice, flag, option, path, whole
+from karat.cli.command import Command
+from karat.cli.parameters import (
+    ADVANCED,
+    WORDS,
+    Gigabytes,
+    Listing,
+    choice,
+    flag,
+    option,
+    path,
+    whole,
+)
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.group import recipe_options
 
 
-@click.command(name="train")
+@click.command(name="train", cls=Command)
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
-@option("-o --output", "Write it here.", path, required=True, metavar="MODEL")
-@flag("--arpa", "Write ARPA text (default where MODEL ends in .arpa or .arpa.gz).")
-@option("--order", "Words of the longest n-grams.", whole(1, 8), 5)
+@option("-o --output", "Write the model to MODEL (atomic).", path, required=True, metavar="MODEL")
+@flag("--arpa", "Write the ARPA format. Default if MODEL ends in .arpa or .arpa.gz.")
+@option("--order", "Length of the longest n-grams.", whole(1, 8), 5)
 @option(
     "--smoothing",
-    "Modified Kneser-Ney, or Katz's back-off with Good-Turing discounts.",
+    "Smoothing: modified Kneser-Ney, or Katz back-off with Good-Turing discounts.",
     choice("kneser-ney", "katz"),
     "kneser-ney",
 )
 @recipe_options("13a")
 @option(
-    "--vocabulary", "Know the N most frequent words; all others are <unk>.", whole(1), metavar="N"
+    "--vocabulary",
+    "Keep the N most frequent words. Other words become <unk>.",
+    whole(1),
+    heading=WORDS,
 )
 @option(
     "--min-count",
-    "Know the words that occur at least K times.",
+    "Keep words that occur at least N times. Default: 1.",
     whole(min=1),
     1,
     show_default=False,
-    metavar="K",
+    heading=WORDS,
 )
 @option(
-    "--min-counts", "For each length, the smallest count of n-grams that are kept.", metavar="1,1,2"
+    "--min-counts",
+    "Smallest count of the n-grams to keep, for each length, such as 1,1,2.",
+    metavar="N,N,…",
+    heading=ADVANCED,
 )
 @option(
     "--memory",
-    "Memory to use, the interpreter (about 40 MB) left out; what does not fit goes to temporary "
-    "files (default: a quarter of this machine's memory).",
+    "Memory to use, without the interpreter (about 40 MB). Beyond it, temporary files are used. "
+    "Default: a quarter of the memory of this machine.",
     Gigabytes(),
     metavar="GB",
+    heading=ADVANCED,
 )
 @options.as_text
 @options.threads
 @option(
     "-f --format format",
-    "How to show what was made.",
+    "Format of the summary: {names}. Default: text.",
     choice(*options.FORMATS),
     "text",
     show_default=False,
+    metavar="FORMAT",
+    cls=Listing,
+    registry="renderers",
 )
 def command(
     texts: Any, output: str, min_counts: Any, memory: Any, as_text: bool, format: str, **given: Any
 ) -> None:
-    """Train an n-gram model on text, one sentence a line.
+    """Train an n-gram language model.
 
-    TEXT is a UTF-8 file (.gz too, - for standard input). The model remembers how text was cut into
-    words; ARPA does not.
+    TEXT is a UTF-8 file with one sentence per line (.gz is fine, - is standard input). The model
+    stores its tokeniser, case and stemmer; an ARPA file does not.
 
     \b
     karat lm train text.txt -o model.lm
@@ -73,7 +94,9 @@ def command(
     try:
         least = [int(part) for part in min_counts.split(",")] if min_counts is not None else None
     except ValueError as error:
-        raise InputError(f"--min-counts {min_counts}: expected numbers such as 1,1,2") from error
+        raise InputError(
+            f"--min-counts {min_counts}: expected whole numbers such as 1,1,2"
+        ) from error
     from karat.lm.training import train_model
     from karat.text.segments import Lines
 

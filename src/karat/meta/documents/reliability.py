@@ -31,6 +31,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import metrics_of_set
+from karat.settings import renamed
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
@@ -105,7 +106,8 @@ class ReliabilitySettings:
             given = getattr(self, name)
             for one in given:
                 if given.count(one) > 1:
-                    raise InputError(f"{name}: {quoted(one)} is named twice")
+                    told = "reference counts" if name == "references" else name
+                    raise InputError(f"{told}: {quoted(one)} is named twice")
         if not self.statistics:
             raise InputError("no statistic was given: at least one is needed")
         for by in map(statistic, self.statistics):
@@ -156,13 +158,14 @@ class ReliabilityCurves(Result):
         return "\n".join(self.signatures.values())
 
 
+@renamed(references="reference_counts")
 def reliability(
     given: EvalSet | GivenPath | ScoredSet,
     dimensions: str | Sequence[str] = (),
     *,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     lengths: Sequence[int] = (),
-    references: Sequence[int] = (),
+    reference_counts: Sequence[int] = (),
     statistics: Sequence[str] = ("pearson", "spearman"),
     documents: str = "summed",
     normalise: str = "none",
@@ -172,18 +175,18 @@ def reliability(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ReliabilityCurves:
-    """Return how far metrics agree with humans over pseudo-documents of some lengths.
+    """Return the agreement of metrics with humans by the length of pseudo-documents.
 
     Args:
-        given: an evaluation set, its name or place; or one that was scored, with its metrics.
-        dimensions: those to look at; all if none is named.
-        metrics: by name, for a set that is to be scored.
-        lengths: segments in a document; by default 1 to 25, as far as 4 documents are left.
-        references: how many of the references are used, such as `(1, 2, 3)`: all combinations of
-            so many or, if there are more than `combinations`, some; by default all references.
-        statistics: of the documents of all systems.
+        given: an evaluation set, its name or path; or a set with scores and its metrics.
+        dimensions: by default all.
+        metrics: metrics, unless `given` has scores.
+        lengths: segments per document; by default 1 to 25, as long as there are 4 documents.
+        reference_counts: numbers of references, such as `(1, 2, 3)`; by default all references.
+        statistics, normalise, seed, threads, progress: as in `Experiment` and `meta_evaluate`.
         documents: `summed` statistics of segments, or `joined` texts, as in the paper.
-        repeats: shuffles of the segments, for each combination of references.
+        repeats: number of shuffles for each combination of references.
+        combinations: maximum number of combinations of references.
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
@@ -194,7 +197,7 @@ def reliability(
         metrics=tuple(map(str, chosen)),
         dimensions=evalset.chosen_dimensions(named),
         lengths=tuple(lengths) or fitting_lengths(len(evalset)),
-        references=tuple(references) or (references_of(evalset),),
+        references=tuple(reference_counts) or (references_of(evalset),),
         statistics=tuple(statistics),
         documents=documents,
         normalise=normalise,
@@ -244,8 +247,8 @@ def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> 
     if number is None or not 1 <= number <= have:
         fewest = evalset.segments[[len(group) for group in evalset.references].index(have)]
         raise InputError(
-            f"references {number}: expected 1 to {have}, the number that segment {short(fewest)} "
-            f"of {evalset.name} has"
+            f"reference counts {number}: expected 1 to {have}, the number that segment "
+            f"{short(fewest)} of {evalset.name} has"
         )
     rng = np.random.default_rng([asked.seed, number])
     if comb(have, number) > max(LISTED, 2 * asked.combinations):

@@ -36,6 +36,7 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import renamed
 from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
@@ -343,13 +344,14 @@ def plane_name(dimension: str, group: str) -> str:
     return f"{dimension}, {group}" if group else dimension
 
 
+@renamed(beside="compare_with")
 def fit_plane(
     given: EvalSet | GivenPath | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
     references: Sequence[int] = (),
-    beside: Sequence[str | Metric] = (),
+    compare_with: Sequence[str | Metric] = (),
     normalise: str = "none",
     resamples: int = 1000,
     permutations: int = 1000,
@@ -357,12 +359,14 @@ def fit_plane(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> PlaneFit:
-    """Fit the plane of one dimension, with intervals, the cross-validated pick and its test.
+    """Fit the AEv plane of one dimension, with intervals, the cross-validated choice and its test.
 
-    `metric` has the settings of the family, `references` are the numbers of those that are used
-    (default: all), `beside` other metrics whose agreement is set beside the cells', with these
-    references and with all; `normalise` is that of `EvalSet.human`. What was `judged` by them
-    before is taken as it is.
+    Args:
+        given: a set, or scores that were prepared before.
+        dimension: dimension that was judged.
+        metric, references, compare_with: as for `study_plane`.
+        normalise, over, resamples, seed, progress: as for `study_plane`.
+        permutations: number of permutations of the test.
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
@@ -370,7 +374,7 @@ def fit_plane(
         given, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
         given.check_dimension(dimension)
-        rivals = lineups(given, beside, references, progress=progress)
+        rivals = lineups(given, compare_with, references, progress=progress)
         scored = score_evalset(with_references(given, references), family, progress=progress)
         given = judged(scored, family, dimension, normalise, rivals)
     human, cells = given.whole()

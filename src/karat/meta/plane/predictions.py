@@ -128,7 +128,7 @@ fluency and 83.91 with adequacy, and with four references, 64.96 and 62.21."""
 
 
 def predicted(task: str, guideline: str) -> Region:
-    """The region that the paper predicts for a task and a guideline."""
+    """Return the region that the paper predicts for a `task` and a `guideline`."""
     for name, value, known in (("task", task, TASKS), ("guideline", guideline, GUIDELINES)):
         if value not in known:
             raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(known)}")
@@ -224,6 +224,6 @@ def _recommended(alpha: float, n: int, why: str) -> Recommended:
 
 
 def recommend(task: str, guideline: str) -> Recommendation:
-    """Return the members of the AEv family that the paper recommends for a task and a guideline."""
+    """Return the AEv metrics that the paper recommends for a `task` and a `guideline`."""
     tables = tuple(table for table in PAPER if (table.task, table.guideline) == (task, guideline))
     return Recommendation(task, guideline, predicted(task, guideline), tables)

@@ -33,6 +33,7 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import renamed
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
 
@@ -226,13 +227,14 @@ class PlaneStudy(Result):
         return tuple(study_notes(self))
 
 
+@renamed(beside="compare_with")
 def study_plane(
     evalset: EvalSet | GivenPath,
     metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
     references: Sequence[int] = (),
-    beside: Sequence[str | Metric] = (),
+    compare_with: Sequence[str | Metric] = (),
     by: str | Grouping | None = None,
     region: Region | None = None,
     normalise: str = "none",
@@ -243,22 +245,28 @@ def study_plane(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PlaneStudy:
-    """Fit the plane of each dimension (all of them if none is named) of an evaluation set.
+    """Fit the AEv plane of each dimension of an evaluation set.
 
-    - `references`: the numbers of the references that are used, from 1; all if none is given.
-    - `beside`: metrics whose agreement is set beside the cells', with these references and with
-      all, such as `bleu` and `rouge1`.
-    - `by`: groups of segments that have planes of their own: `groups` of the set, or `lengths` of
-      the references in `lengths:parts=N` parts.
-    - `region`: the paper's prediction (`predicted`), on which there is a verdict then.
-    - `splits`: how often a pick is tried on the other half of systems and segments.
+    Args:
+        evalset: a set, or its name or path.
+        metric: AEv, with any settings except alpha and n.
+        dimensions: by default all.
+        references: numbers of the references to use, from 1; by default all.
+        compare_with: other metrics to show, such as `bleu`, with these references and with all.
+        by: groups of segments with planes of their own: `groups` of the set, or `lengths:parts=N`
+            for N groups by reference length.
+        region: prediction of the paper (`predicted`), to be tested.
+        splits: number of random splits that test the choice on the other half.
+        normalise, over, resamples, seed: as in `Experiment`.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     metric = AEv() if metric is None else metric
     evalset = as_evalset(evalset, progress)
     chosen = evalset.chosen_dimensions(dimensions)
     used = with_references(evalset, references)
     groups = grouped(used, by) if by is not None else {}
-    others = lineups(evalset, beside, references, threads=threads, progress=progress)
+    others = lineups(evalset, compare_with, references, threads=threads, progress=progress)
     scored = score_evalset(used, metric, threads=threads, progress=progress)
     remarks: list[str] = []
     how = {"resamples": resamples, "over": over, "seed": seed, "progress": progress}

@@ -170,7 +170,13 @@ def alignments(
     tok: str = "none",
     case: str = "mixed",
 ) -> Alignments:
-    """The edit alignment of every candidate with its reference."""
+    """Return the edit alignment of every candidate with its reference.
+
+    Args:
+        candidates, references: texts, one reference for each candidate.
+        costs: costs of the edits, by name.
+        tok, case: tokeniser and case of the words.
+    """
     check_choice("costs", costs, SCRIPTS)
     check_choice("tok", tok, TOKENIZERS)
     check_choice("case", case, CASES)
@@ -195,7 +201,13 @@ def alignment(
     tok: str = "none",
     case: str = "mixed",
 ) -> Alignment:
-    """The edit alignment of one candidate with one reference."""
+    """Return the edit alignment of one candidate with one reference.
+
+    Args:
+        candidate, reference: texts.
+        costs: costs of the edits, by name.
+        tok, case: tokeniser and case of the words.
+    """
     return alignments([candidate], [reference], costs=costs, tok=tok, case=case)[0]
 
 

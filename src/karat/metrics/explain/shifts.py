@@ -28,7 +28,7 @@ class Shift(NamedTuple):
 
 @dataclass(frozen=True)
 class ShiftedAlignment:
-    """The candidate, its shifts in order, and the alignment of what they make of it."""
+    """The candidate, its shifts in order, and the alignment of the shifted candidate."""
 
     candidate: tuple[str, ...]
     shifts: tuple[Shift, ...]

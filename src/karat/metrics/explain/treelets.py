@@ -70,7 +70,7 @@ class Treelet:
 
 @dataclass(frozen=True)
 class TreeExplanation:
-    """A tree beside a candidate: where each word went, and what each treelet costs."""
+    """Explanation of a tree accuracy: the place of each word and the cost of each treelet."""
 
     signature: str
     value: float

@@ -14,10 +14,10 @@ from karat.errors import MetricError
 
 _WAYS = {
     "nrefs": "give the references that the signature is of",
-    "bootstrap": "ask for as many (score --bootstrap; compare --trials or --resamples)",
+    "bootstrap": "use as many resamples (--resamples)",
     "seed": "use that seed (--seed)",
     "test": "use that test (compare --test)",
-    "trials": "use as many trials (compare --trials)",
+    "trials": "use as many trials (compare --trials; --resamples for the bootstrap test)",
     "buckets": "resample as many buckets (--buckets)",
 }
 """For every claim, how to make it true."""

@@ -8,19 +8,19 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import flag
+from karat.cli.command import Command
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
 
-@click.command(name="agree")
+@click.command(name="agree", cls=Command)
 @nuggets_options.nugget_set
 @click.argument("others", metavar="JUDGEMENTS…", nargs=-1, required=True)
 @nuggets_options.places
-@nuggets_options.beta
-@flag("--strict", "Count partial support as no support.")
-@nuggets_options.corrected(False)
 @options.output
+@nuggets_options.beta
+@nuggets_options.strict
+@nuggets_options.corrected(False)
 def command(
     name: str,
     others: tuple[str, ...],
@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Compare other judgements with those of a set.
 
-    JUDGEMENTS are files in any format, of the same runs; those of SET (or of --judgements) are the
-    official ones. Reports precision, recall and F with intervals over questions, and how the
+    JUDGEMENTS are files in any format, for the same runs. The official judgements are those of SET
+    or of --judgements. Shows precision, recall and F with intervals over questions, and how the
     scores of runs change.
 
     \b

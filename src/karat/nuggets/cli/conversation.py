@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from karat.nuggets.judging.session import Session
 
 KEYS = {
-    "y": "yes, it carries the nugget",
+    "y": "yes, it contains the nugget",
     "p": "in part",
     "n": "no",
     "s": "skip: ask again at the end",
     "u": "undo what was done last",
-    "d": "mark the words that carry it: they become a further description",
-    "a": "add a nugget that the key lacks",
+    "d": "mark the words that express it, as a further description",
+    "a": "add a nugget that is not in the key",
     "m": "more of the response, a screen at a time",
-    "q": "quit; everything is in the file",
+    "q": "quit; all answers are saved",
     "?": "this help",
 }
 VALUES = {"y": 1.0, "p": 0.5, "n": 0.0}
 UNDONE = {
-    "answer": "the answer is taken back",
+    "answer": "the answer is undone",
     "skip": "not skipped",
-    "words": "the words are no description any more",
-    "nugget": "the nugget that was added is gone",
+    "words": "the description is removed",
+    "nugget": "the added nugget is removed",
 }
 _PROMPTS = ("y/p/n  s skip  u undo  d words  a add  m more  q quit  ? help > ", "? help > ")
 _LEAST = 20, 5  # columns and lines that are used even if the terminal has fewer
@@ -115,7 +115,7 @@ class Talk:
         elif pressed == "?":
             tell(*(f"{key}  {words}" for key, words in KEYS.items()))
         elif pressed.strip() and pressed != "q":
-            tell(f"{quoted(visible(pressed))} is no key here; ? lists them")
+            tell(f"{quoted(visible(pressed))} is not a key; press ? for the list")
         return pressed != "q"
 
     def _mark(self, ask: Ask) -> None:
@@ -136,13 +136,13 @@ class Talk:
 
     def _add(self) -> bool:
         """Ask for a nugget that the key lacks; whether the session goes on."""
-        words = self._line("what does the response say that the key lacks (empty: nothing) > ")
+        words = self._line("new nugget that the response contains (empty: nothing) > ")
         if not words:
             return True
         said = self._one_of("ynuq", "is it vital? y/n  u back  q quit > ")
         if said in "yn":
             nugget = self._session.add(words, said == "y")
-            tell(f"added as nugget {nugget.id} ({nugget.importance}), which this response carries")
+            tell(f"added as nugget {nugget.id} ({nugget.importance}), which this response contains")
         else:
             tell("nothing is added")
         return said != "q"
@@ -162,5 +162,5 @@ class Talk:
         given = " ".join(self._keyboard.line().split())
         if visible(given) == given:
             return given
-        tell(f"found {visible(given)}, expected letters and figures alone")
+        tell(f"found {visible(given)}, expected letters and digits only")
         return ""

@@ -8,22 +8,24 @@ from typing import Any
 import click
 
 from karat.cli.bar import Bar
+from karat.cli.command import Command
+from karat.cli.old_names import note
 from karat.cli.parameters import choice, option
 from karat.nuggets.cli import options as nuggets_options
 
 
-@click.command(name="convert")
+@click.command(name="convert", cls=Command)
 @nuggets_options.nugget_set
 @click.argument("target", type=click.Path())
-@nuggets_options.places
 @option(
-    "--format format",
-    "jsonl keeps everything and is one file, as rag; trec and units are folders.",
+    "-f --format format",
+    "Format of TARGET. jsonl keeps everything. jsonl and rag are files; trec and units, folders.",
     choice("jsonl", "rag", "trec", "units"),
     "jsonl",
 )
+@nuggets_options.places
 def command(name: str, target: str, given: dict[str, Any], format: str) -> None:
-    """Write a set, or parts that belong together, in another format.
+    """Convert a set, or a key with its runs and judgements, to another format.
 
     Nothing is overwritten: TARGET must not exist yet.
 
@@ -40,5 +42,4 @@ def command(name: str, target: str, given: dict[str, Any], format: str) -> None:
         save_nuggets(found, target, format)
     click.echo(f"{target}: {found!r}")
     if format != "jsonl" and (labels := sum(map(len, found.judgements.of_models.values()))):
-        told = f"without {labels:,} labels of models, which only jsonl keeps"
-        click.echo(f"{target}: {told}", err=True)
+        note(f"{target} lacks {labels:,} labels of models, which only jsonl keeps")

@@ -8,21 +8,22 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
 
 
-@click.command(name="describe")
+@click.command(name="describe", cls=Command)
 @nuggets_options.nugget_set
 @nuggets_options.places
 @options.output
 def command(name: str, given: dict[str, Any], format: str, output: str | None) -> None:
-    """Say what is in a set and what is wrong with it.
+    """Describe a set and list its problems.
 
-    Counts of questions, nuggets, runs and responses, and how many systems found each nugget. SET is
-    a key or a whole set, in any format, or the name of a known one. With any problem the set cannot
-    be used and the exit code is 2.
+    Shows the numbers of questions, nuggets, runs and responses, and how many systems found each
+    nugget. SET is a key or a whole set in any format, or the name of a known set. A set with
+    problems cannot be used: the exit code is then 2.
 
     \b
     karat nuggets describe demo-nuggets
@@ -36,4 +37,4 @@ def command(name: str, given: dict[str, Any], format: str, output: str | None) -
     show(found.document(options.command_line()), format, output)
     if count := found.problem_count:
         problems = f"{count:,} problem{'s' * (count > 1)}"
-        raise InputError(f"{name} cannot be used: {problems}, listed in the report")
+        raise InputError(f"{name} cannot be used: {problems}, see the report")

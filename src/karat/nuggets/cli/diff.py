@@ -8,7 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import flag
+from karat.cli.parameters import OUTPUT, flag
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
@@ -18,15 +18,15 @@ from karat.nuggets.cli import options as nuggets_options
 @click.argument("new", metavar="NEW")
 @nuggets_options.keyed
 @nuggets_options.scoring
-@flag("--all everything", "Also list nuggets kept and missed.")
 @options.output
+@flag("--all everything", "Also list the nuggets that both or neither version has.", heading=OUTPUT)
 def command(
     old: str, new: str, given: Any, how: Any, everything: bool, format: str, output: str | None
 ) -> None:
     """Show which nuggets a new version of a system gained and lost.
 
-    OLD and NEW are files with the responses of one run, in any format, or tags of runs that come
-    with KEY. Both files may use the same tag.
+    OLD and NEW are files with the responses of one run, in any format, or tags of runs of KEY. Both
+    files may use the same tag.
 
     \b
     karat nuggets diff old.run new.run --key key.txt --judgements judged.txt

@@ -16,13 +16,13 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.nugget_set
 @nuggets_options.places
 @nuggets_options.trying
-@nuggets_options.beta
 @options.output
+@nuggets_options.beta
 def command(name: str, given: Any, how: Any, beta: float, format: str, output: str | None) -> None:
-    """Set Nuggeteer, Pourpre and ROUGE beside the assessors of a judged set.
+    """Compare Nuggeteer, Pourpre and ROUGE with the assessors of a judged set.
 
-    Precision, recall and F of decisions; Kendall's tau-b, R^2 and RMSE of runs' scores. Classifiers
-    are cross-validated.
+    Shows precision, recall and F of the decisions, and Kendall's tau-b, R^2 and RMSE of the scores
+    of runs. Classifiers are cross-validated.
 
     \b
     karat nuggets evaluate demo-nuggets

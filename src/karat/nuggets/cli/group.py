@@ -5,21 +5,21 @@ from __future__ import annotations
 from karat.cli.groups import command_group
 
 COMMANDS = {
-    "score": ("karat.nuggets.cli.score", "Score runs by the nuggets their answers carry."),
+    "score": ("karat.nuggets.cli.score", "Score runs by the nuggets in their answers."),
     "diff": ("karat.nuggets.cli.diff", "Show which nuggets a new version gained and lost."),
-    "judge": ("karat.nuggets.cli.judge", "Judge responses, the most useful pairs first."),
+    "judge": ("karat.nuggets.cli.judge", "Judge responses in the terminal."),
     "tune": ("karat.nuggets.cli.tune", "Cross-validate the settings of the classifier."),
-    "evaluate": ("karat.nuggets.cli.evaluate", "Set classifiers and baselines beside assessors."),
+    "evaluate": ("karat.nuggets.cli.evaluate", "Compare automatic scores with those of assessors."),
     "agree": ("karat.nuggets.cli.agree", "Compare other judgements with those of a set."),
-    "describe": ("karat.nuggets.cli.describe", "Say what is in a set, and what is wrong."),
-    "convert": ("karat.nuggets.cli.convert", "Write a set in another format."),
+    "describe": ("karat.nuggets.cli.describe", "Describe a set and list its problems."),
+    "convert": ("karat.nuggets.cli.convert", "Convert a set to another format."),
 }
 """Name -> module (with a `command`) and the line that `karat nuggets --help` shows."""
 
 command = command_group(
     "nuggets",
     COMMANDS,
-    """Score answers by the nuggets of information they carry.
+    """Score answers by the nuggets of information they contain.
 
     \b
     karat nuggets describe demo-nuggets

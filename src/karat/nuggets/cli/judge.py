@@ -9,46 +9,51 @@ from typing import Any
 import click
 
 from karat.cli.bar import Bar
-from karat.cli.parameters import choice, flag, option, path
+from karat.cli.command import Command
+from karat.cli.parameters import choice, option, path, share
 from karat.cli.show import check_output
 from karat.nuggets.cli import options as nuggets_options
 from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 
 
-@click.command(name="judge")
+@click.command(name="judge", cls=Command)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.keyed
 @nuggets_options.named(
     "--log",
-    "Judgements are appended to this file; it is read first, so that nothing is asked twice.",
+    "File that judgements are appended to. Pairs that it already has are not asked again.",
     path,
     required=True,
     metavar="FILE",
 )
 @option(
-    "--judge", "Name of the judge, kept in the log.", default="", show_default=False, metavar="NAME"
+    "--judge",
+    "Name of the assessor, stored in the log.",
+    default="",
+    show_default=False,
+    metavar="NAME",
 )
 @option(
     "--kind",
-    "Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
-    "judges contradict each other, and what is answered decides.",
+    "Kind of the judgements, stored in the log. `adjudicated` asks about pairs on which assessors "
+    "disagree; the answers overrule them.",
     choice(PERSON, ADJUDICATED),
     PERSON,
 )
 @option(
     "--likely",
-    "Correct guesses: ask about all pairs of at least this probability, question by question.",
-    click.FloatRange(0, 1),
+    "Ask about all pairs with at least this probability (0 to 1), question by question.",
+    share(),
     metavar="P",
 )
-@flag("--strict", "Ask what matters to strict scores: partial support is none.")
+@nuggets_options.strict
 def command(
     runs: tuple[str, ...], given: Any, log: str, judge: str, kind: str, likely: Any, strict: bool
 ) -> None:
-    """Judge which response carries which nugget, the most useful pairs first.
+    """Judge in the terminal which response contains which nugget.
 
-    Those are asked first whose answers would narrow the interval of the scores most; words that
-    speak for the nugget are highlighted. Every answer is on the disk before the next is asked for.
+    Pairs that would narrow the intervals of the scores most come first. Words that match the nugget
+    are highlighted. Every answer is saved before the next question.
 
     \b
     karat nuggets judge my.run --key key.txt --log judged.jsonl
@@ -65,10 +70,10 @@ def command(
 
     check_output(log, (*runs, given["key"]))
     if likely is not None and math.isnan(likely):
-        raise click.UsageError(f"--likely {likely}: expected a probability, 0 to 1")
+        raise click.UsageError(f"--likely {likely}: expected a probability from 0 to 1")
     with Log(log) as kept:
         if kept.mended:
-            tell(f"{log}: the last line was cut off by a crash and is gone")
+            tell(f"{log}: removed the last line, which was incomplete")
         with Bar() as progress:
             found = open_runs(runs, **given, log=log, progress=progress)
             # From a classifier where there is enough to learn from, else from plain overlap.

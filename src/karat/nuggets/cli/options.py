@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli.parameters import Listing, choice, flag, option, path
+from karat.cli.command import Command as HelpCommand
+from karat.cli.old_names import note
+from karat.cli.parameters import COMMON, INPUT, NUGGETS, SCORES, Listing, choice, flag, option, path
 from karat.errors import InputError
 from karat.nuggets.sets.voting import HALF, TIES
 from karat.progress import Progress
@@ -24,8 +26,9 @@ def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Refuse an empty name: it is a slip (a variable of the shell that is not set)."""
     if value == "" or (isinstance(value, tuple) and "" in value):
         option = next(name for name in param.opts if name.startswith("--"))
-        instead = "" if param.required else ", or leave it out"
-        raise click.UsageError(f"{option} is empty: give a {param.metavar}{instead}")
+        kind = param.metavar or param.type.name.upper()
+        instead = "" if param.required else ", or leave out the option"
+        raise click.UsageError(f"{option} is empty: give a {kind}{instead}")
     return value
 
 
@@ -64,53 +67,63 @@ def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command]
 # ------------------------------------------------------------------------------------ inputs
 
 nugget_set = click.argument("name", metavar="SET", shell_complete=complete_nuggets)
-_skip = flag("--skip-unknown", "Leave out responses to questions that the key does not have.")
-_JUDGES = (
-    named(
+_skip = flag(
+    "--skip-unknown", "Ignore responses to questions that are not in the key.", heading=INPUT
+)
+
+
+def _judges(heading: str) -> tuple[Any, Any]:
+    """Return `--model-judge` and `--ties`."""
+    model = named(
         "--model-judge model_judges",
-        "This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
-        "for several; - is the judge without a name.",
+        "Judge that is a model. Its labels are features of the classifier, not judgements. - is "
+        "the judge without a name. Repeat for several.",
         multiple=True,
         metavar="NAME",
-    ),
-    option(
-        "--ties",
-        "Value of a tie between people: 0.5, or the higher or lower of the two values.",
-        choice(*TIES),
-        HALF,
-    ),
-)
-judges = bundle("judges", *_JUDGES)
+        heading=heading,
+    )
+    told = "Value of a tie between assessors: 0.5 (half), or the higher (yes) or lower (no) value."
+    return model, option("--ties", told, choice(*TIES), HALF, heading=heading)
+
+
+judges = bundle("judges", *_judges(INPUT))
 """Arguments of `load_nuggets` that say who the judges are and how they vote."""
-judgements = named(
-    "-j --judgements",
-    "Judged responses, in any format; repeat for several (default: those with KEY).",
-    path,
-    multiple=True,
-    metavar="FILE",
+
+
+def _judgements(heading: str) -> Any:
+    """Return `--judgements` of a key."""
+    told = "Judged responses, in any format. Repeat for several. Default: those of KEY."
+    return named("-j --judgements", told, path, multiple=True, heading=heading)
+
+
+judgements = _judgements(COMMON)
+
+
+def _instead(names: str, what: str) -> Any:
+    told = f"{what} to use instead of those of SET. Repeat for several."
+    return named(names, told, path, multiple=True)
+
+
+places = bundle(
+    "given",
+    _instead("-j --judgements", "Judgements"),
+    _instead("--run runs", "Runs"),
+    *_judges(INPUT),
+    _skip,
 )
-
-
-def _beside(names: str) -> Any:
-    what = names.rsplit(maxsplit=1)[-1].strip("-").capitalize()
-    told = f"{what} from here, not those that come with SET; repeat for several."
-    return named(names, told, path, multiple=True, metavar="PLACE")
-
-
-places = bundle("given", _skip, _beside("-j --judgements"), _beside("--run runs"), *_JUDGES)
 """Arguments of `load_nuggets` beside SET."""
 
 keyed = bundle(
     "given",
     named(
         "-k --key",
-        "The key: a file or folder in any format, or the name of a known set.",
+        "Answer key: a file or folder in any format, or the name of a known set.",
         required=True,
         metavar="KEY",
         shell_complete=complete_nuggets,
     ),
     judgements,
-    *_JUDGES,
+    *_judges(INPUT),
     _skip,
 )
 """Arguments of `open_runs` beside the runs."""
@@ -120,7 +133,8 @@ keyed = bundle(
 
 def judge_options(function: Command) -> Command:
     """`--judgements`, `--model-judge` and `--ties`."""
-    return judgements(judges(function))
+    added: Command = judgements(judges(function))
+    return added
 
 
 def read_judged(
@@ -131,10 +145,11 @@ def read_judged(
 
     if not judgements and not is_nuggets(name):
         if judges["model_judges"]:
-            raise InputError(f"--model-judge is for nugget sets, and {name} has ratings")
+            told = "but this set has ratings: leave it out"
+            raise InputError(f"{name}: --model-judge is only for nugget sets, {told}")
         return None
     if dimensions:
-        raise InputError(f"{name} is a nugget set, which has no dimensions: leave them out")
+        raise InputError(f"{name} is a nugget set and has no dimensions: leave out --dimension")
     return load_nuggets(name, (), judgements, **judges, progress=progress)
 
 
@@ -181,10 +196,16 @@ _classifier = partial(
 )
 
 
-class WithClassifiers(click.Command):
-    """A command whose help ends with the settings of classifiers."""
+class WithClassifiers(HelpCommand):
+    """A command whose help has the settings of classifiers after the options."""
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options and, with all of them, the settings of classifiers."""
+        super().format_options(ctx, formatter)
+        if self.shows_all(ctx):
+            self._format_settings(formatter)
+
+    def _format_settings(self, formatter: click.HelpFormatter) -> None:
         """Write the settings of each classifier, with their defaults."""
         from karat.nuggets.guess.classifiers import classifiers
         from karat.settings import to_text
@@ -205,7 +226,7 @@ class WithClassifiers(click.Command):
                 same = ", ".join(f"{key}={to_text(value)}" for key, value in kept.items())
                 told.append((f"preset={preset}", same))
             with formatter.section(f"Settings of --classifier {name}"):
-                formatter.write_dl(told or [("", "those of paper" if name == "auto" else "none")])
+                formatter.write_dl(told or [("", "As for paper." if name == "auto" else "None.")])
         for sentence in broken:
             formatter.write_text(sentence)
 
@@ -223,23 +244,22 @@ def _parsed(text: str, **old: Any) -> Any:
     found: Any = parse_classifier(text)
     for key, written in names.items():
         if key in said:
-            raise click.UsageError(f"{written} and --classifier {text} both say {key}: give one")
+            raise click.UsageError(f"{written} and --classifier {text} both set {key}: give one")
         if not hasattr(found, key):
             raise click.UsageError(
-                f"{written} is for the paper's classifier: add --classifier paper, or auto"
+                f"{written} is only for the paper's classifier: add --classifier paper or auto"
             )
     found = replace(found, **given)
     if getattr(found, "threshold", None) is not None and found.threshold_model != "auto":
         raise click.UsageError("threshold and threshold_model exclude each other: give one")
     if source := getattr(found, "source", None):
         if found.idf_language != "en" and found.idf != "wordfreq":
-            raise click.UsageError("idf_language is for wordfreq: add idf=wordfreq")
+            raise click.UsageError("idf_language needs idf=wordfreq: add it")
         source.check()
     if given:
         spelled = [names[k] if v is True else f"{names[k]} {v}" for k, v in given.items()]
         items += [f"{key}={to_text(value)}" for key, value in given.items()]
-        new = f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}"
-        click.echo(f"{new}; the old form will go in a later version", err=True)
+        note(f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}")
     return found
 
 
@@ -258,13 +278,15 @@ def corrected(default: bool) -> Callable[[Command], Command]:
     """Return `--corrected`: whether a judgement speaks for identical responses of all runs."""
     return option(
         "--corrected/--as-judged",
-        "A response carries a nugget if an identical one, of any run, was judged to; or "
-        "what was judged in a run stands as it is.",
+        "Apply each judgement to identical responses of all runs, or use the judgements as they "
+        "are.",
         default=default,
+        show_default=True,
+        heading=SCORES,
     )
 
 
-beta = option("--beta", "How much recall counts in F.", float, 3.0)
+beta = option("--beta", "Weight of recall in F.", float, 3.0, metavar="X", heading=SCORES)
 
 
 def _scored(classifier: str, **given: Any) -> dict[str, Any]:
@@ -280,27 +302,36 @@ def _scored(classifier: str, **given: Any) -> dict[str, Any]:
     return {**own, "how": Official(**how), "classifier": _parsed(classifier, **given)}
 
 
+strict = flag("--strict", "Count partial support as no support.", heading=SCORES)
+
 scoring = bundle(
     "how",
+    option(
+        "--guess/--no-guess",
+        "Let a classifier decide unjudged pairs of response and nugget.",
+        default=True,
+        show_default=True,
+    ),
+    _classifier(
+        default=("calibrated",),
+        show_default="calibrated",
+        help="Classifier for unjudged pairs: {names}. `auto` picks the one with the higher "
+        "cross-validated F. --help-all lists the settings.",
+    ),
     beta,
     option(
         "--weights",
-        "Recall of vital nuggets, or weighted by assessors' votes.",
+        "Weights of nuggets in recall: vital nuggets only, or the votes of assessors.",
         choice("vital", "pyramid"),
         "vital",
+        heading=SCORES,
     ),
-    flag("--strict", "In F, partial support does not count."),
+    strict,
     corrected(True),
-    option(
-        "--guess/--no-guess",
-        "Let a classifier decide what nobody has judged; judgements always win.",
-        default=True,
-    ),
-    flag("--general", "Intervals of scores on questions like these, not on these alone."),
-    _classifier(
-        default=("calibrated",),
-        help="Classifier for unjudged pairs, with settings as below; auto picks the one with the "
-        "higher cross-validated F.",
+    flag(
+        "--general",
+        "Intervals for new questions like these, instead of these questions.",
+        heading=SCORES,
     ),
     *_OLD,
     *_OLD_FORM,
@@ -314,7 +345,7 @@ def _gated(key: str | None, classifier: str, **given: Any) -> dict[str, Any] | N
     if key is not None:
         return {**given, "against": key, "classifier": _parsed(classifier)}
     if given["judgements"] or given["model_judges"] or not given["guess"]:
-        raise click.UsageError("judgements and guesses are about nuggets: add --key KEY")
+        raise click.UsageError("--judgements, --model-judge and --no-guess need --key KEY: add it")
     return None
 
 
@@ -322,16 +353,25 @@ gate_options = bundle(
     "nuggets",
     named(
         "-k --key",
-        "Score nuggets: a key in any format, or the name of a known set.",
+        "Score by nuggets. Answer key in any format, or the name of a known set.",
         metavar="KEY",
         shell_complete=complete_nuggets,
+        heading=NUGGETS,
     ),
-    judgements,
-    *_JUDGES,
-    option("--guess/--no-guess", "Let a classifier decide what nobody has judged.", default=True),
+    _judgements(NUGGETS),
+    *_judges(NUGGETS),
+    option(
+        "--guess/--no-guess",
+        "Let a classifier decide unjudged pairs of response and nugget.",
+        default=True,
+        show_default=True,
+        heading=NUGGETS,
+    ),
     _classifier(
         default=("calibrated",),
-        help="Classifier for unjudged nuggets: {names}; see karat nuggets score.",
+        show_default="calibrated",
+        help="Classifier for unjudged pairs: {names} (see `karat nuggets score --help-all`).",
+        heading=NUGGETS,
     ),
     make=_gated,
 )
@@ -343,7 +383,7 @@ def _tried(classifier: str, **given: Any) -> dict[str, Any]:
     own = {key: given.pop(key) for key in ("by", "institution", "strict", "corrected")}
     if own["institution"] is not None and own["by"] != "institution":
         raise click.UsageError(
-            "--institution is for --leave-out institution: add that, or leave it out"
+            "--institution needs --leave-out institution: add it, or leave out --institution"
         )
     paper = _parsed(classifier, **given)
     said = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
@@ -357,22 +397,24 @@ trying = bundle(
     "how",
     option(
         "--leave-out by",
-        "What is left out in cross-validation.",
+        "Unit that cross-validation leaves out.",
         choice("system", "institution", "question"),
         "system",
     ),
-    named(
-        "--institution",
-        "A regular expression for what in a run's tag tells its institution (default: what "
-        "stands before the first digit or sign), for runs whose file does not say it.",
-        metavar="PATTERN",
-    ),
-    flag("--strict", "Count partial support as no support."),
-    corrected(False),
     _classifier(
         default=("paper",),
-        help="The paper's classifier, with settings that all trials share, as below.",
+        show_default="paper",
+        help="The paper's classifier, with settings shared by all trials. --help-all lists them.",
     ),
+    named(
+        "--institution",
+        "Regular expression that finds the institution in the tag of a run, if the file does not "
+        "name it. Default: the text before the first digit or sign.",
+        metavar="PATTERN",
+        heading=INPUT,
+    ),
+    strict,
+    corrected(False),
     *_OLD_FORM,
     make=_tried,
 )

@@ -9,7 +9,8 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import flag, option, path
+from karat.cli.old_names import retired
+from karat.cli.parameters import OUTPUT, flag, path
 from karat.cli.show import check_output, check_page, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
@@ -19,24 +20,22 @@ from karat.nuggets.cli import options as nuggets_options
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.keyed
 @nuggets_options.scoring
-@flag("--nuggets details", "Also list every nugget.")
-@flag("--pourpre", "Also score by words of descriptions, unjudged.")
-@option(
-    "--report",
-    "Also write a page: nuggets by runs for each question, with a way to the responses.",
-    path,
-)
 @options.output
+@flag("--nuggets details", "Also list every nugget.", heading=OUTPUT)
+@flag("--pourpre", "Also score by Pourpre, which needs no judgements.", heading=OUTPUT)
+@retired("--report", "-o page.html", path)
 def command(
     runs: tuple[str, ...], given: Any, how: Any, report: Any, format: str, output: Any, **more: Any
 ) -> None:
-    """Score runs by the nuggets their answers carry.
+    """Score runs by the nuggets in their answers.
 
-    RUN is a file of responses in any format, or the tag of a run that comes with KEY.
+    RUN is a file of responses in any format, or the tag of a run of KEY. Use -o page.html for a
+    page that shows, for each question, the nuggets of every run and the responses.
 
     \b
     karat nuggets score my.run --key key.txt --judgements judged.txt
     karat nuggets score heron --key demo-nuggets --classifier paper:stem=porter
+    karat nuggets score heron kestrel --key demo-nuggets -o page.html
     """
     from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.scoring import score_nuggets
@@ -46,13 +45,16 @@ def command(
     check_output(report, read)
     check_page("--report", report)
     if output and report and Path(output).resolve() == Path(report).resolve():
-        raise InputError(f"--report and --output are both {report}: name two files")
+        raise InputError(f"--report and --output are both {report}: use two different files")
     with Bar() as progress:
         found = open_runs(runs, **given, guess=how["guess"], progress=progress)
         done = score_nuggets(found, **how, **more, progress=progress)
     document = done.document(options.command_line())
-    if report is not None:
+    page = document
+    if report is not None or format == "html":
         from karat.nuggets.report.matrix import score_page
 
-        show(score_page(document, done), "html", report)
-    show(document, format, output)
+        page = score_page(document, done)
+    if report is not None:
+        show(page, "html", report)
+    show(page if format == "html" else document, format, output)

@@ -20,8 +20,8 @@ from karat.nuggets.cli import options as nuggets_options
 def command(name: str, given: Any, how: Any, format: str, output: str | None) -> None:
     """Cross-validate the 24 settings of Nuggeteer's classifier.
 
-    Stemming, n-grams up to 1, 2 or 3, idf or counts, stop words; thresholds are chosen without the
-    fold that is left out. Also says which threshold model the data favour, and how each does.
+    The settings are stemming, n-grams up to 1, 2 or 3, weights by idf or counts, and stop words.
+    Thresholds are chosen without the fold that is left out. Also compares the threshold models.
 
     \b
     karat nuggets tune demo-nuggets

@@ -69,15 +69,18 @@ def load_nuggets(
     ties: str = HALF,
     progress: Progress = silent,
 ) -> NuggetSet:
-    """Return a set by the name of a known one, or by its folder or file.
+    """Load a nugget set.
 
-    Runs and judgements from further places take the place of those that come with the key. Formats
-    are found from the content; `format` names that of the first place. Responses and judgements of
-    questions that the key does not have are an error, or left out with `skip_unknown`. A `log` of
-    `karat nuggets judge` is read beside whatever judgements there are.
-
-    `model_judges` are the names of judges that are models ("-": judgements without a name), where
-    files do not say so. `ties` is the value of a tie between judges: half, yes or no.
+    Args:
+        key: name of a known set, or path of a key or a whole set.
+        runs, judgements: paths of runs and judgements to use instead of those of the key.
+        format: format of the key; by default detected.
+        skip_unknown: ignore responses and judgements of questions that the key does not have; else
+            they are errors.
+        log: log of `karat nuggets judge`, read in addition to the judgements.
+        model_judges: names of judges that are models (`-` for judgements without a name).
+        ties: value of a tie between assessors: `half`, `yes` or `no`.
+        progress: function that is called with the progress.
     """
     runs, judgements = _places(runs), _places(judgements)
     draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
@@ -147,9 +150,12 @@ def read_nuggets(
 
 
 def save_nuggets(nuggets: NuggetSet | GivenPath, path: GivenPath, format: str = "jsonl") -> None:
-    """Write a set that `load_nuggets` reads back, as far as the format can hold it.
+    """Save a set in a format that `load_nuggets` reads back.
 
-    Only `jsonl` keeps everything.
+    Args:
+        nuggets: the set.
+        path: folder or file to write.
+        format: `jsonl`, which keeps everything, `rag`, `trec` or `units`.
     """
     save_as(NUGGET_SETS, as_nuggets(nuggets), path, format)
 

@@ -208,11 +208,14 @@ def diff_nuggets(
     everything: bool = False,
     progress: Progress = silent,
 ) -> NuggetChanges:
-    """Compare two versions of a system, nugget by nugget: sets of the same key with one run each.
+    """Compare two versions of a system, nugget by nugget.
 
-    The judgements are those of `old`. Versions with the same tag are called by `names`. With
-    `everything` the rows have nuggets that were kept and missed, too; the other settings are those
-    of `score_nuggets`.
+    Args:
+        old, new: sets with the same key and one run each; the judgements are those of `old`.
+        names: names of the versions if their runs have the same tag.
+        everything: also list nuggets that both or neither version has.
+        how, guess, classifier, corrected, general: as for `score_nuggets`.
+        progress: function that is called with the progress.
     """
     old, new = as_nuggets(old, progress), as_nuggets(new, progress)
     for name, one in zip(names, (old, new), strict=True):

@@ -101,9 +101,12 @@ def describe_nuggets(
     ties: str = HALF,
     progress: Progress = silent,
 ) -> NuggetContents:
-    """Describe a set, or the files it stands in: those may have problems, which are collected.
+    """Describe a nugget set and list its problems.
 
-    The other arguments are those of `load_nuggets`.
+    Args:
+        nuggets: a set, or its name or path.
+        runs, judgements, skip_unknown, model_judges, ties: as for `load_nuggets`.
+        progress: function that is called with the progress.
     """
     if isinstance(nuggets, NuggetSet):
         return NuggetContents(nuggets.name, nuggets, settings={"ties": nuggets.judgements.ties})

@@ -119,7 +119,7 @@ class NuggetTuning(_CrossValidated):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetEvaluation(_CrossValidated):
-    """Classifiers and baselines side by side."""
+    """Agreement of classifiers and baselines with the assessors."""
 
     found: Evaluation
 
@@ -241,12 +241,19 @@ def evaluate_nuggets(
     strict: bool = False,
     progress: Progress = silent,
 ) -> NuggetEvaluation:
-    """Cross-validate classifiers on a judged set, and set Pourpre and ROUGE beside them.
+    """Compare classifiers, Pourpre and ROUGE with the assessors of a judged set.
 
-    `by` is what is left out: system, institution (`institution`: a regular expression for it in
-    runs' tags) or question. `classifier` has what the 24 settings share, such as
-    `paper:stem=porter`; its idf is for all. If `corrected`, official judgements speak for identical
-    responses of all runs; if `strict`, partial support is none.
+    Classifiers are cross-validated.
+
+    Args:
+        nuggets: a judged set, or its name or path.
+        by: unit that is left out: `system`, `institution` or `question`.
+        beta: weight of recall in F.
+        classifier: settings that the 24 classifiers share, such as `paper:stem=porter`.
+        institution: regular expression that finds the institution in the tag of a run.
+        corrected: apply each judgement to identical responses of all runs.
+        strict: count partial support as no support.
+        progress: function that is called with the progress.
     """
     nuggets, paper = as_nuggets(nuggets, progress), _paper(classifier)
     housed = with_institutions(nuggets, institution)
@@ -268,7 +275,9 @@ def tune_nuggets(
 ) -> NuggetTuning:
     """Cross-validate the 24 settings of the paper's classifier, and the threshold models.
 
-    The arguments are those of `evaluate_nuggets`.
+    Args:
+        nuggets, by, classifier, institution, corrected, strict: as for `evaluate_nuggets`.
+        progress: function that is called with the progress.
     """
     nuggets = as_nuggets(nuggets, progress)
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)

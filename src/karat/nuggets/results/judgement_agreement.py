@@ -213,9 +213,14 @@ def agree_nuggets(
 ) -> NuggetAgreement:
     """Compare other judgements with those of a set, which are the official ones.
 
-    `other` may be a file of judgements beside the name of a set, and else is a whole set; labels of
-    models are compared if no person's are in it. If `corrected`, judgements speak for identical
-    responses of all runs; if `strict`, partial support counts as no support.
+    Args:
+        nuggets: set with the official judgements, or its name or path.
+        other: set with other judgements, or the path of a file of judgements. Labels of models are
+            compared if it has no judgements of people.
+        beta: weight of recall in F.
+        corrected: apply each judgement to identical responses of all runs.
+        strict: count partial support as no support.
+        progress: function that is called with the progress.
     """
     Official(beta)
     if not isinstance(other, NuggetSet | Judgements):

@@ -155,7 +155,7 @@ def _only(row: Any, kind: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetScoring(Result):
-    """Runs as they were scored, and as they would be with the guesses of the other classifier."""
+    """Scores of runs, and their scores with the guesses of the other classifier."""
 
     nuggets: NuggetSet
     how: Official
@@ -283,14 +283,20 @@ def score_nuggets(
     details: bool = False,
     progress: Progress = silent,
 ) -> NuggetScoring:
-    """Score all runs of a set from its judgements and, where there are none, from guesses.
+    """Score all runs of a set by its judgements, and by guesses for unjudged pairs.
 
-    `classifier` guesses (the calibrated one unless another is named, such as
-    `paper:n=1,stem=porter`); without `guess` what nobody judged gets no credit. Not `corrected`:
-    what was judged in a run stands as it is, whatever was said of the same words elsewhere; else
-    the most favourable counts. Intervals are about these questions; if `general`, about questions
-    like these, too. `judged_as` has the tags of runs that were judged under another one. `pourpre`
-    also scores by words of descriptions; reports with `details` list every nugget.
+    Args:
+        nuggets: a set, or its name or path.
+        how: settings of the official score.
+        guess: let a classifier decide unjudged pairs; else they get no credit.
+        classifier: such as `paper:n=1,stem=porter`; by default the calibrated one.
+        corrected: apply the most favourable judgement to identical responses of all runs; else use
+            the judgements of each run as they are.
+        general: intervals for new questions like these, instead of these questions.
+        judged_as: tags under which runs were judged, if they have others.
+        pourpre: also score by Pourpre.
+        details: list every nugget in reports.
+        progress: function that is called with the progress.
     """
     how, names = how or Official(), judged_as or {}
     by: Any = parse_classifier(classifier or Calibrated())

@@ -35,7 +35,7 @@ from karat.text.stopwords import stop_digest
 
 @dataclass(frozen=True)
 class Pourpre:
-    """The settings of a score; `weigh` says what a word weighs (see `idf`)."""
+    """Settings of Pourpre; `weigh` gives the weight of a word (see `idf`)."""
 
     beta: float = 3.0
     weigh: Weigh = count_weights

@@ -8,8 +8,9 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.options import F
-from karat.cli.parameters import choice, option, path, whole
+from karat.cli.parameters import ADVANCED, WORDS, choice, option, path, whole
 from karat.cli.show import check_output, say
 from karat.paraphrase.cli import group
 
@@ -17,44 +18,52 @@ _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-fina
 
 
 def _words(function: F) -> F:
-    """Add the recipes of both sides."""
-    for side in ("pivot", "source"):
+    """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
+    for side, prefix, old in (("pivot", "pivot-", ""), ("source", "", "--source-")):
         for name, default, what in (
-            ("stem", "none", "The stemmer"),
-            ("case", "lower", "mixed or lower"),
-            ("tok", "none", "The tokeniser; none is white space"),
+            ("stem", "none", "Stemmer"),
+            ("case", "lower", "Case (mixed or lower)"),
+            ("tok", "none", "Tokeniser (none splits at white space)"),
         ):
-            said = f"{what}, of the {side} side."
-            function = option(f"--{side}-{name}", said, default=default)(function)
+            function = option(
+                f"--{prefix}{name}",
+                f"{what} of the {side} language.",
+                default=default,
+                show_default=True,
+                metavar="NAME",
+                heading=WORDS,
+                old=old and f"{old}{name}",
+            )(function)
     return function
 
 
-@click.command(name="align")
+@click.command(name="align", cls=Command)
 @click.argument("source", type=click.Path())
 @click.argument("pivot", type=click.Path(), required=False)
-@_words
-@option("--model1", "Iterations of model 1.", whole(0), 5)
-@option("--hmm", "Iterations of the HMM.", whole(0), 5)
-@option(
-    "--agreement",
-    "How much a link counts that both directions expect: the product, or its root.",
-    choice("root", "product"),
-    "root",
-)
+@option("-o --output", "Write the links to FILE (atomic).", path)
 @option(
     "--decoding",
-    "Links of which both directions are sure enough, or how their best links are joined.",
+    "Links to keep: {names}. `posterior` keeps links above --threshold, the others combine the "
+    "best links of both directions.".replace("{names}", ", ".join(_DECODINGS)),
     choice(*_DECODINGS),
     "posterior",
+    metavar="NAME",
 )
-@option("--threshold", "How sure, for posterior.", float, 0.5)
-@option(
-    "--longest", "Longer sentences take no part: they get no links, and are counted.", whole(1), 200
-)
+@option("--threshold", "Lowest posterior probability of a link.", float, 0.5, metavar="X")
+@_words
 @options.as_text
+@option("--model1", "Number of iterations of IBM model 1.", whole(0), 5, heading=ADVANCED)
+@option("--hmm", "Number of iterations of the HMM.", whole(0), 5, heading=ADVANCED)
+@option(
+    "--agreement",
+    "Combination of the link probabilities of both directions: product, or its square root.",
+    choice("root", "product"),
+    "root",
+    heading=ADVANCED,
+)
+@option("--longest", "Skip sentences with more than N words.", whole(1), 200, heading=ADVANCED)
 @group.memory
 @options.threads
-@option("-o --output", "Write the links to this file.", path)
 def command(
     source: str,
     pivot: str | None,
@@ -66,12 +75,12 @@ def command(
 ) -> None:
     """Align the words of a parallel text.
 
-    SOURCE and PIVOT are aligned line by line; without PIVOT, SOURCE has two columns with a tab
-    between. The links are written as `0-0 1-2`, source-pivot, words counted from 0.
+    SOURCE and PIVOT are aligned line by line. Without PIVOT, SOURCE has two columns separated by a
+    tab. Links are written in Pharaoh format, such as `0-0 1-2`: source-pivot, words from 0.
 
     \b
     karat paraphrase align english.txt french.txt -o links.txt
-    karat paraphrase align english-french.tsv.gz --source-tok 13a --pivot-tok 13a
+    karat paraphrase align english-french.tsv.gz --tok 13a --pivot-tok 13a
     """
     from karat.paraphrase.align.aligner import Aligner
     from karat.paraphrase.align.hmm import align_text
@@ -81,8 +90,8 @@ def command(
 
     check_output(output, [source] if pivot is None else [source, pivot])
     mine, theirs = (
-        Recipe(*(given.pop(f"{side}_{part}") for part in ("tok", "case", "stem")))
-        for side in ("source", "pivot")
+        Recipe(*(given.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
+        for prefix in ("", "pivot_")
     )
     how = Aligner(**given)
     work: dict[str, Any] = {"memory": memory, "threads": threads}

@@ -6,19 +6,20 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import option
+from karat.cli.command import Command
+from karat.paraphrase.cli import group
 
 
-@click.command(name="controls")
+@click.command(name="controls", cls=Command)
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
-@click.argument("target", metavar="DIR", type=click.Path())
-@option("-d --dimension", "Which dimension is overall quality.")
+@click.argument("target", metavar="TARGET", type=click.Path())
+@group.dimension
 @options.seed
 def command(name: str, target: str, dimension: str | None, seed: int) -> None:
-    """Add three controls to a set of judged paraphrases: scores known without judges.
+    """Add three control systems with fixed scores to a set of judged paraphrases.
 
-    The original itself (overall 2 of 5), a random other original (1), and words drawn from a
-    unigram model (1). DIR must not exist yet.
+    The controls are the original itself (score 2 of 5), a random other original (1), and words
+    drawn from a unigram model (1). TARGET must not exist yet.
 
     \b
     karat paraphrase controls demo-paraphrases with-controls

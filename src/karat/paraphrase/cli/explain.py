@@ -8,56 +8,73 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import option, path
+from karat.cli.parameters import ADVANCED, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.paraphrase.cli import group
 
 
-@click.command(name="explain")
+@click.command(name="explain", cls=Command)
 @click.argument("paraphrases", type=click.Path())
 @group.originals
 @option(
     "--model",
-    "A model of karat paraphrase train. Default: the small bundled one, for trying out only.",
-    metavar="FILE",
+    "Model of `karat paraphrase train`. Default: the small bundled model.",
+    path,
 )
-@option("--pivot", "Which pivot of the model. Default: its first.", metavar="NAME")
-@option("-t --table", "A phrase table instead of a model.", path, metavar="FILE")
+@option("--pivot", "Pivot language of the model. Default: the first.", metavar="NAME")
+@option("-t --table", "Phrase table to use instead of a model.", path)
 @options.segment_options("pair")
-@option("--order", "The longest n-grams. Default: the model's, or 4.", int)
+@options.output
+@options.as_text
+@option(
+    "--order",
+    "Length of the longest n-grams. Default: that of the model, or 4.",
+    int,
+    metavar="N",
+    heading=ADVANCED,
+)
 @option(
     "--edge",
-    "Translations must be more probable than this; the best is always kept. Default: 0.1.",
+    "Drop translations that are not more probable than X, except the best. Default: 0.1.",
     float,
+    metavar="X",
+    heading=ADVANCED,
 )
-@option("--ngram", "N-grams must weigh more than this. Default: 0.01.", float)
-@click.option(
+@option(
+    "--ngram",
+    "Drop n-grams whose weight is not above X. Default: 0.01.",
+    float,
+    metavar="X",
+    heading=ADVANCED,
+)
+@option(
     "--renormalise/--no-renormalise",
+    "Scale the probabilities of the translations that are left to a sum of 1. Default: as the "
+    "model, or no.",
     default=None,  # neither: a flag of `option` would be False
-    help="Whether kept translations share the whole probability. Default: the model's, or no.",
+    heading=ADVANCED,
 )
-@options.as_text
-@options.output
 def command(
     paraphrases: str, originals: str, as_text: bool, format: str, output: Any, **settings: Any
 ) -> None:
-    """Show how paraphrases come by their scores.
+    """Explain the scores of paraphrases.
 
-    For each pair: PEM and its parts, how both sentences are segmented into phrases, what the
-    phrases become in the pivot language, and which pivot n-grams the two share.
+    Shows for each pair PEM and its parts, the phrases of both sentences, their translations into
+    the pivot language, and the pivot n-grams that the two sentences share.
 
     \b
     karat paraphrase explain out.txt --originals in.txt
-    karat paraphrase explain out.txt --originals in.txt --model my-model.npz --worst 3
+    karat paraphrase explain out.txt --originals in.txt --model m.npz --worst 3
     karat paraphrase explain out.txt --originals in.txt --table en-fr.npz
     """
     from karat.paraphrase.pem.explanation import explain_paraphrases
     from karat.text.segments import Lines
 
     if settings["segments"] and settings["worst"]:
-        raise InputError("--segment and --worst both choose pairs: leave one out")
+        raise InputError("--segment and --worst exclude each other: give one")
     read = [path for part in ("model", "table") if (path := settings[part])]
     check_output(output, [paraphrases, originals, *read])
     with Bar() as progress:

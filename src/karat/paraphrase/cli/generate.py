@@ -10,7 +10,8 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import flag, option, whole
+from karat.cli.command import Command
+from karat.cli.parameters import flag, option, share, whole
 from karat.cli.show import check_output, say, show
 from karat.paraphrase.cli import group
 from karat.progress import silent
@@ -19,34 +20,33 @@ if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import Generated
 
 
-@click.command(name="generate")
+@click.command(name="generate", cls=Command)
 @click.argument("originals", metavar="FILE", type=click.Path())
 @group.model
-@option("--n-best n", "Paraphrases of each line.", whole(min=1, max=64), 3)
+@option("--n-best n", "Number of paraphrases of each sentence.", whole(min=1, max=64), 3)
 @option(
     "--confidence",
-    "Give no paraphrase below this confidence, 0 to 1. Lower values give more paraphrases, "
-    "and more bad ones.",
-    click.FloatRange(0, 1),
+    "Lowest confidence of a paraphrase, 0 to 1. Lower values give more paraphrases, and more bad "
+    "ones.",
+    share(),
     0.3,
 )
-@flag(
-    "--plain", "Only the best paraphrase of each line, as text; an empty line where there is none."
-)
+@flag("--plain", "Print only the best paraphrase of each line, or an empty line if there is none.")
+@options.output
 @options.as_text
 @options.threads
-@options.output
 def command(
     originals: str, model: str, plain: bool, as_text: bool, format: str, output: Any, **given: Any
 ) -> None:
-    """Paraphrase sentences, one a line (- is standard input): same meaning, other words.
+    """Generate paraphrases of sentences.
 
-    Phrases are exchanged for others that are translated alike. Of the wordings that reach
-    --confidence those are shown that PEM finds best; a line without any says so.
+    FILE has one sentence per line (- is standard input). Phrases are replaced by others with the
+    same translations. Shows the paraphrases with the highest PEM among those that reach
+    --confidence.
 
     \b
     karat paraphrase generate sentences.txt
-    karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
+    karat paraphrase generate sentences.txt --model m.npz --plain -o out.txt
     """
     from karat.paraphrase.generate import paraphraser
     from karat.paraphrase.pem.model import PEM

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from karat.cli.groups import command_group
-from karat.cli.parameters import Gigabytes, choice, option, path
+from karat.cli.parameters import ADVANCED, Gigabytes, choice, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "score": ("karat.paraphrase.cli.score", "Say how good paraphrases are, and why."),
+    "score": ("karat.paraphrase.cli.score", "Score paraphrases by PEM."),
     "explain": (
         "karat.paraphrase.cli.explain",
-        "Show what one paraphrase shares with its original.",
+        "Explain the scores of paraphrases.",
     ),
-    "generate": ("karat.paraphrase.cli.generate", "Paraphrase sentences."),
+    "generate": ("karat.paraphrase.cli.generate", "Generate paraphrases of sentences."),
     "train": ("karat.paraphrase.cli.train", "Train a model on parallel text and judgements."),
-    "evaluate": ("karat.paraphrase.cli.evaluate", "Set PEM beside the judges of a set."),
-    "controls": ("karat.paraphrase.cli.controls", "Add the three controls to a judged set."),
-    "table": ("karat.paraphrase.cli.table", "Make phrase tables, and convert them."),
+    "evaluate": ("karat.paraphrase.cli.evaluate", "Compare PEM with the judges of a set."),
+    "controls": ("karat.paraphrase.cli.controls", "Add three control systems to a judged set."),
+    "table": ("karat.paraphrase.cli.table", "Build or convert a phrase table."),
     "align": ("karat.paraphrase.cli.align", "Align the words of a parallel text."),
 }
 """Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""
@@ -23,29 +23,41 @@ COMMANDS: dict[str, tuple[str, str]] = {
 command = command_group(
     "paraphrase",
     COMMANDS,
-    """Score paraphrases, and make some.
+    """Score and generate paraphrases.
 
     \b
     karat paraphrase score paraphrases.txt --originals originals.txt
+    karat paraphrase generate originals.txt
     """,
 )
 
-originals = option("--originals", "The originals, line by line beside them.", path, required=True)
+originals = option(
+    "--originals", "File of originals, with the same number of lines.", path, required=True
+)
 model = option(
     "--model",
-    "A model of karat paraphrase train; bundled is a small one for trying out only.",
+    "Model of `karat paraphrase train`. `bundled` is a small model for trying things out.",
     default="bundled",
+    show_default=True,
+    metavar="FILE",
 )
 memory = option(
     "--memory",
-    "Memory to use. Beyond it, the work is done in temporary files; the result is the same. "
-    "Default: a quarter of the machine's.",
+    "Memory to use. Beyond it, temporary files are used, with the same result. Default: a quarter "
+    "of the memory of this machine.",
     Gigabytes(),
     metavar="GB",
+    heading=ADVANCED,
 )
 form = option(
     "--form",
-    "Features: the paper's three (paper), the same of single words (unigram), or more of them "
-    "(rich). Default: those of the model.",
+    "Features: the paper's three (paper), the same from single words (unigram), or more (rich). "
+    "Default: those of the model.",
     choice("paper", "unigram", "rich"),
+    heading=ADVANCED,
+)
+dimension = option(
+    "-d --dimension",
+    "Dimension of SET that is overall quality. Default: detected.",
+    metavar="NAME",
 )

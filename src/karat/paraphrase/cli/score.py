@@ -8,28 +8,25 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import flag, option
+from karat.cli.parameters import flag, option, share
 from karat.cli.show import check_output, show
 from karat.paraphrase.cli import group
 
 
-@click.command(name="score")
+@click.command(name="score", cls=Command)
 @click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @group.originals
 @group.model
+@flag("--segments", "Also show the score of every paraphrase.")
+@option("--threshold", "Mark pairs with at least this pivot F1 (0 to 1) as paraphrases.", share())
+@options.output
 @group.form
-@option(
-    "--threshold",
-    "Mark pairs with at least this pivot F1 (0 to 1) as paraphrases.",
-    click.FloatRange(0, 1),
-)
-@flag("--segments", "Also list every paraphrase.")
 @options.as_text
 @options.resamples
 @options.seed
 @options.threads
-@options.output
 def command(
     paraphrases: tuple[str, ...],
     originals: str,
@@ -40,15 +37,15 @@ def command(
     output: str | None,
     **settings: Any,
 ) -> None:
-    """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
+    """Score paraphrases by PEM, from 1 (bad) to 5 (same meaning, fluent, other words).
 
-    No references are needed. Each FILE has the paraphrases of one system, line by line beside the
+    No references are needed. Each FILE has the paraphrases of one system, in the order of the
     originals.
 
     \b
     karat paraphrase score out.txt --originals in.txt
     karat paraphrase score out.txt --originals in.txt --form paper
-    karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
+    karat paraphrase score a.txt b.txt --originals in.txt --model m.npz --segments
     """
     from karat.paraphrase.pem.model import as_pem
     from karat.paraphrase.pem.scoring import score_paraphrases

@@ -8,23 +8,41 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import option, path
+from karat.cli.command import Command
+from karat.cli.parameters import WORDS, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError
 from karat.paraphrase.cli import group
 
 
-@click.command(name="table")
+@click.command(name="table", cls=Command)
 @click.argument("source", metavar="FILE", type=click.Path())
 @click.argument("pivot", metavar="[PIVOT]", type=click.Path(), required=False)
-@option("-o --output", "Output file.", path, required=True)
+@option("-o --output", "Write the table to FILE (atomic).", path, required=True)
 @option(
     "--stem",
-    "Stemmer of the source side (for Moses' text: the one it was made with).",
+    "Stemmer of the source language. For a Moses table: the one it was built with.",
     default="none",
+    show_default=True,
+    metavar="STEMMER",
+    heading=WORDS,
 )
-@option("--tok", "Tokeniser of the source side.", default="13a")
-@option("--pivot-tok", "The tokeniser of PIVOT.", default="13a")
+@option(
+    "--tok",
+    "Tokeniser of the source language.",
+    default="13a",
+    show_default=True,
+    metavar="TOKENISER",
+    heading=WORDS,
+)
+@option(
+    "--pivot-tok",
+    "Tokeniser of the pivot language.",
+    default="13a",
+    show_default=True,
+    metavar="TOKENISER",
+    heading=WORDS,
+)
 @options.as_text
 @group.memory
 @options.threads
@@ -39,18 +57,16 @@ def command(
     memory: int | None,
     threads: int | None,
 ) -> None:
-    """Make a phrase table from parallel text, or convert one from or to Moses' text.
+    """Build a phrase table from parallel text, or convert one.
 
-    With PIVOT, both are texts that are aligned line by line: their words are linked and their
-    phrases counted. --stem and --tok are then those of FILE.
-
-    Without, FILE is Moses' text (.gz too), or a table, or a model of karat paraphrase train with
-    one pivot: Moses' text becomes a table of Karat, and a table text.
+    With PIVOT, FILE and PIVOT are parallel texts, aligned line by line; a table is built from them.
+    Without PIVOT, FILE is converted: a Moses phrase table (.gz is fine) to a table of Karat; a
+    table of Karat, or a model with one pivot language, to a Moses phrase table.
 
     \b
     karat paraphrase table phrase-table.gz -o en-fr.npz
     karat paraphrase table en-fr.npz -o phrase-table.gz
-    karat paraphrase table english.txt french.txt --stem porter --memory 1 -o en-fr.npz
+    karat paraphrase table en.txt fr.txt --stem porter --memory 1 -o en-fr.npz
     karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
     """
     from karat.paraphrase.written_files import convert_table, make_table
@@ -59,7 +75,7 @@ def command(
     settings: dict[str, Any] = {"memory": memory, "threads": threads}
     unused = {"--memory": memory, "--threads": threads}
     for name in (name for name, value in unused.items() if value is not None and pivot is None):
-        raise InputError(f"{name} is for tables made from parallel text: name PIVOT, too")
+        raise InputError(f"{name} is only for parallel text: add PIVOT, or leave out {name}")
     with Bar() as progress:
         if pivot is None:
             result = convert_table(source, output, stem=stem, tok=tok, progress=progress)

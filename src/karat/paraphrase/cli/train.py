@@ -8,7 +8,8 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import choice, option, path
+from karat.cli.command import Command
+from karat.cli.parameters import ADVANCED, INPUT, WORDS, choice, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 from karat.paraphrase.cli import group
@@ -18,68 +19,83 @@ if TYPE_CHECKING:
     from karat.progress import Progress
 
 
-@click.command(name="train")
+@click.command(name="train", cls=Command)
 @click.argument("corpora", metavar="NAME=FILE[,FILE]...", nargs=-1, required=True)
-@option("-o --output", "The model, one file.", path, required=True)
+@option("-o --output", "Write the model to FILE (atomic).", path, required=True)
 @option(
     "--judged",
-    "Judged paraphrases to learn the score from (see karat data); without them the model has "
-    "the three parts, but no score.",
+    "Set of judged paraphrases to learn the score from. Without it, the model has the parts of "
+    "the score only.",
     metavar="SET",
     shell_complete=options.complete_set,
 )
-@option("-d --dimension", "Which dimension of SET is overall quality.")
+@group.dimension
 @option(
     "--form",
-    "The paper's three features; the same of single words; or, for thousands of judgements, "
-    "more of the same kind.",
+    "Features: the paper's three (paper), the same from single words (unigram), or more, for "
+    "thousands of judgements (rich).",
     choice("paper", "unigram", "rich"),
     "unigram",
 )
 @option(
     "--smoothing",
-    "Smoothing of the language model. Default: katz with --form paper (SRILM's default), else "
-    "kneser-ney.",
+    "Smoothing of the language model. Default: katz with --form paper, else kneser-ney.",
     choice("kneser-ney", "katz"),
+    heading=ADVANCED,
 )
 @option(
     "--agreement",
-    "Weight of a link from the probabilities of both directions: their product, or its square "
-    "root. Default: product with --form paper, else root.",
+    "Combination of the link probabilities of both directions: product, or its square root. "
+    "Default: product with --form paper, else root.",
     choice("root", "product"),
+    heading=ADVANCED,
 )
 @option(
-    "--tok toks",
-    "The tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
+    "--pivot-tok toks",
+    "Tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
     multiple=True,
-    metavar="NAME=TOK",
+    metavar="NAME=TOKENISER",
+    heading=WORDS,
+    old="--tok",
 )
-@option("--stem", "The stemmer of the first language; none for no stemming.", default="porter")
+@option(
+    "--stem",
+    "Stemmer of the language of the paraphrases; none for no stemming.",
+    default="porter",
+    show_default=True,
+    metavar="STEMMER",
+    heading=WORDS,
+)
 @option(
     "--links",
-    "Links of another aligner for the texts of a pivot language, in Pharaoh format.",
+    "Word alignment of a pivot language by another aligner, in Pharaoh format.",
     multiple=True,
     metavar="NAME=FILE",
+    heading=INPUT,
 )
 @option(
     "--controls/--no-controls",
-    "Also learn from three artificial paraphrases of each original, with fixed scores. They "
-    "can make the model agree much less with people on other sets.",
+    "Also learn from three artificial paraphrases of each original, with fixed scores. This can "
+    "lower the agreement with people on other sets.",
     default=False,
+    show_default=True,
+    heading=ADVANCED,
 )
 @option(
     "--generate/--no-generate",
     "Include the data that `karat paraphrase generate` needs.",
     default=True,
-    show_default=False,
+    show_default=True,
+    heading=ADVANCED,
 )
 @group.memory
 @option(
     "--work",
-    "Keep the result of each stage in this folder. Training that was stopped goes on after the "
-    "last finished stage; a stage whose texts and settings are unchanged is not done again.",
+    "Keep the result of each stage in FOLDER, to resume training that was stopped. Finished stages "
+    "with unchanged texts and settings are not repeated.",
     path,
     metavar="FOLDER",
+    heading=ADVANCED,
 )
 @options.as_text
 @options.threads
@@ -96,17 +112,17 @@ def command(
     as_text: bool,
     **settings: Any,
 ) -> None:
-    """Train a model on parallel text: NAME is the pivot language, FILE its text.
+    """Train a PEM model on parallel text and judged paraphrases.
 
-    FILE,FILE are aligned line by line, the language of the paraphrases first; a single FILE has
-    both in two columns. Name a pivot language again to give it more text. --judged needs
-    scikit-learn: pip install 'karat[paraphrase]'.
+    NAME is a pivot language and FILE its parallel text. FILE,FILE are aligned line by line, the
+    language of the paraphrases first; a single FILE has two columns separated by a tab. Repeat a
+    NAME to add more text. --judged needs scikit-learn: pip install 'karat[paraphrase]'.
 
     \b
-    karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
-    karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
-    karat paraphrase train zh=en-zh.tsv --tok zh=zh --form paper -o model.npz
-    karat paraphrase train fr=large.en,large.fr -o model.npz --memory 1 --work stages
+    karat paraphrase train fr=train.en,train.fr -o m.npz --judged judged.tsv
+    karat paraphrase train fr=en-fr.tsv zh=en-zh.tsv --pivot-tok zh=zh -o m.npz
+    karat paraphrase train zh=en-zh.tsv --pivot-tok zh=zh --form paper -o m.npz
+    karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.pem.judged_pairs import judged_rows
@@ -116,16 +132,17 @@ def command(
     from karat.text.stemmers import stemmers
 
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
-    cut = dict(_named(given, "NAME=TOK") for given in toks)
+    cut = dict(_named(given, "NAME=TOKENISER") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)
     read = [path for _, paths in named for path in paths.split(",")]
     check_output(output, [*linked.values(), *read])
     check_choice("stem", stem, stemmers())
     for tok in cut.values():
         check_choice("tok", tok, TOKENIZERS)
-    for which, given in (("tok", cut), ("links", linked)):
+    for which, given in (("pivot-tok", cut), ("links", linked)):
         for name in given.keys() - dict(named).keys():
-            raise InputError(f"--{which} {name}=…: there is no pivot language {name}")
+            known = ", ".join(dict(named))
+            raise InputError(f"--{which} {name}=…: {name} is no pivot language; expected {known}")
     with Bar() as progress:
         pivots = _opened(named, cut, linked, progress, as_text)
         human = None
@@ -165,7 +182,7 @@ def _opened(
     for name, paths in named:
         first, *second = paths.split(",")
         if len(second) > 1:
-            raise InputError(f"{quoted(paths)}: {1 + len(second)} files: expected one or two")
+            raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
         text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
         texts.setdefault(name, []).append(text)
     links = {name: read_pharaoh(path, progress) for name, path in linked.items()}

@@ -101,7 +101,16 @@ def generate_paraphrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> GeneratedParaphrases:
-    """Paraphrase sentences: `n` of each, the best by PEM, of at least a confidence from 0 to 1."""
+    """Generate paraphrases of sentences.
+
+    Args:
+        originals: sentences.
+        model: a model or its file; by default the bundled one.
+        n: number of paraphrases of each sentence, the best by PEM.
+        confidence: lowest confidence of a paraphrase, 0 to 1.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
+    """
     pem, texts = as_pem(model), as_segments(originals, "originals")
     found = paraphrases(pem, texts, n, confidence=confidence, threads=threads, progress=progress)
     rows: list[GeneratedRow] = []

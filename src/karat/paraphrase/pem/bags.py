@@ -84,7 +84,15 @@ def pivot_statistics(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Floats:
-    """Return pairs x orders x (weight in common, of the paraphrase, of the original)."""
+    """Return an array of pairs x orders x (shared weight, paraphrase's weight, original's weight).
+
+    Args:
+        table: phrase table.
+        originals, paraphrases: texts, in the same order.
+        settings: settings of the bags of n-grams.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
+    """
     counter = PivotBags(table, settings or PivotSettings())
     return _statistics(counter, originals, paraphrases, threads, progress)
 

@@ -24,6 +24,7 @@ from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
 from karat.paraphrase.pem.svr import GRID, Setting
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import renamed
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 
@@ -94,6 +95,7 @@ class ParaphraseEvaluation(Result):
     signature: str
 
 
+@renamed(rivals="compare_with")
 def evaluate_paraphrases(
     evalset: EvalSet | str | os.PathLike[str],
     model: PEM | str | os.PathLike[str] = BUNDLED,
@@ -103,7 +105,7 @@ def evaluate_paraphrases(
     controls: bool = False,
     folds: int = 10,
     train_first: int | None = None,
-    rivals: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
+    compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
     recognise: float | None = None,
     grid: Sequence[Setting] = GRID,
     resamples: int = 1000,
@@ -111,14 +113,23 @@ def evaluate_paraphrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ParaphraseEvaluation:
-    """Cross-validate PEM and its rivals by original, and set all beside the judges.
+    """Compare PEM and other metrics with the judges of a set, cross-validated by original.
 
-    `evalset` is a set or its name; `dimension` is overall quality. `model` gives pivot languages
-    and language model, the regression is learned anew, of the features of `form` (default: the
-    model's). `controls` adds the paper's three. With `train_first` one regression learns from the
-    first originals of the set and is tested on the others, as in the paper. `rivals` are metrics
-    by name, in place of the usual ones (`RIVALS`). `recognise` is the human score, 1 to 5, from
-    which a pair counts as a paraphrase: then thresholds are tried, too.
+    Args:
+        evalset: a set, or its name or path.
+        model: model that gives pivot languages and language model; the regression is learned anew.
+        form: features of the regression; by default those of the model.
+        dimension: overall quality.
+        controls: add the paper's three control systems.
+        folds: number of folds.
+        train_first: train on so many originals and test on the others, instead of cross-validation.
+        compare_with: other metrics by name, in place of the usual ones (`RIVALS`).
+        recognise: lowest human score of a paraphrase, 1 to 5; thresholds are then evaluated.
+        grid: settings of the regression to choose from.
+        resamples: number of bootstrap resamples for the intervals.
+        seed: seed of the random numbers.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
     pem = as_pem(model, form)
@@ -136,7 +147,7 @@ def evaluate_paraphrases(
         "seed": seed,
     }
     chance = resamples, seed
-    return _evaluated(pem, how, as_rivals(rivals), recognise, chance, settings, threads)
+    return _evaluated(pem, how, as_rivals(compare_with), recognise, chance, settings, threads)
 
 
 def _evaluated(

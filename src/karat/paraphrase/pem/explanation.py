@@ -129,7 +129,13 @@ def _pivot_words(phrase: Phrase) -> dict[str, float]:
 def explain_pair(
     table: PhraseTable, original: str, paraphrase: str, settings: bags.PivotSettings | None = None
 ) -> PairExplanation:
-    """Explain the pivot F1 of one pair, step by step."""
+    """Explain the pivot F1 of one pair, step by step.
+
+    Args:
+        table: phrase table.
+        original, paraphrase: the two sentences.
+        settings: settings of the bags of n-grams.
+    """
     settings = settings or bags.PivotSettings()
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
@@ -228,11 +234,17 @@ def explain_paraphrases(
     name: str = "candidate",
     **settings: Any,
 ) -> ParaphraseExplanations:
-    """Explain the scores of paraphrases, line by line beside their originals.
+    """Explain the scores of paraphrases.
 
-    `segments` are the numbers of pairs, from 1 (the default); or `worst`, so many with the lowest
-    scores. `pivot` is a pivot language of the model (default: its first), `table` the file of a
-    phrase table instead of a model; `settings` are those of `PivotSettings`. `name` is shown.
+    Args:
+        candidates, originals: texts, in the same order.
+        model: a model or its file; by default the bundled one.
+        pivot: pivot language of the model; by default the first.
+        table: file of a phrase table, instead of a model.
+        segments: numbers of the pairs, from 1; by default the first.
+        worst: number of pairs with the lowest scores, instead of `segments`.
+        name: name of the system, for reports.
+        settings: settings of `PivotSettings`.
     """
     pem, phrases, how = _opened(model, pivot, table, settings)
     mine, theirs = as_segments(candidates, "candidates"), as_segments(originals, "originals")

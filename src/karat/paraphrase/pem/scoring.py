@@ -72,12 +72,19 @@ def score_paraphrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ParaphraseScores:
-    """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
+    """Score paraphrases by PEM, from 1 (bad) to 5 (same meaning, fluent, other words).
 
-    `candidates` are the paraphrases of one system, or of several by name, line by line beside the
-    `originals`; `model` is a model or its file. `form` chooses the bundled model of that form; any
-    other model must have it. Pairs whose pivot F1 is at least `threshold`, 0 to 1, are recognised
-    as paraphrases. `segments` also keeps every paraphrase.
+    Args:
+        candidates: paraphrases of one system, or of several by name, in the order of `originals`.
+        originals: texts.
+        model: a model or its file; by default the bundled one.
+        form: features; chooses the bundled model that has them. Another model must have them.
+        threshold: lowest pivot F1 of a paraphrase, 0 to 1.
+        segments: keep the score of every paraphrase.
+        resamples: number of bootstrap resamples for the intervals.
+        seed: seed of the random numbers.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     pem = as_pem(model, form)
     if form is not None and pem.form != form:

@@ -138,7 +138,7 @@ def _evaluated(
         form="paper",
         controls=True,
         train_first=train_first,
-        rivals={"BLEU": ("bleu",)},
+        compare_with={"BLEU": ("bleu",)},
         resamples=0,
         seed=request.seed,
         threads=request.threads,

@@ -41,11 +41,18 @@ def train_pivot(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PhraseTable:
-    """Make the phrase table of one or more parallel texts, all taken together.
+    """Build the phrase table of one or more parallel texts.
 
-    `links` from another aligner take the place of Karat's own; they run over all texts in order.
-    Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
-    files, where the table then lies, mapped; it is the same table.
+    Args:
+        corpora: parallel texts, used together.
+        source, pivot: tokenisation of the two languages.
+        aligner: settings of the aligner.
+        links: word alignment of another aligner, for all texts in order.
+        longest: words of the longest phrases.
+        memory: bytes of memory to use; beyond it, temporary files are used, with the same result.
+            By default a quarter of the memory of this machine.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
     text = align_corpora(corpora, source, pivot, aligner=aligner, links=links, **work)

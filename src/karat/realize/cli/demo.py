@@ -6,16 +6,21 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.show import check_output, show
 
 
-@click.command(name="demo")
+@click.command(name="demo", cls=Command)
 @options.output
 def command(format: str, output: str | None) -> None:
     """Train on a bundled treebank and explain the paper's example sentence.
 
-    All models are trained, which takes some seconds. The treebank was written for Karat and is
-    tiny: it shows the tool, not what it can do.
+    Training takes some seconds. The treebank is tiny and was written for this demonstration, so the
+    results do not show how good the models can be.
+
+    \b
+    karat realize demo
+    karat realize demo -o demo.html
     """
     from karat.realize import explain_demo
 

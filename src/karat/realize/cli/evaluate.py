@@ -6,17 +6,17 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.parameters import choice, option
 from karat.cli.show import check_output, show
 from karat.realize.cli import group
 
 
-@click.command(name="evaluate")
-@group.model
-@click.argument("treebank", metavar="TREEBANK", type=click.Path())
+@click.command(name="evaluate", cls=Command)
+@group.model_and("treebank")
 @option(
     "--inputs",
-    "What is given: words alone, words with tags and relations, or first one, then the other.",
+    "Input of the realisers: words, words with UPOS tags and relations (all), or both in turn.",
     choice("words", "all", "both"),
     "both",
 )
@@ -24,12 +24,12 @@ from karat.realize.cli import group
 def command(model: str, treebank: str, inputs: str, format: str, output: str | None) -> None:
     """Compare the realisers of a model on a treebank.
 
-    Each sentence is taken apart and realised from its tree: the paper's four accuracies, BLEU,
-    GTM's F, exact matches and speed, with the paper's own table beside them. Sentences that the
-    model was trained on are counted.
+    Generates each sentence from its tree and shows the paper's four accuracies, BLEU, GTM's F,
+    exact matches and speed, with the paper's own table for comparison. Also counts sentences that
+    the model was trained on.
 
     \b
-    karat realize evaluate model.npz dev.conllu
+    karat realize evaluate dev.conllu --model model.npz
     """
     from karat.realize import evaluate_realizer, open_realizer, read_treebank
 

@@ -8,27 +8,27 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.parameters import flag
 from karat.cli.show import check_output, say, show
 from karat.realize.cli import group
 
 
-@click.command(name="generate")
-@group.model
-@group.trees
+@click.command(name="generate", cls=Command)
+@group.model_and("trees")
 @group.inputs
-@group.n_best(default=1, help="Sentences for each tree, the best first.")
-@flag("--punctuate punctuation", "Put in the punctuation that the input lacks.")
+@group.n_best(default=1, help="Number of sentences for each tree, the best first.")
+@flag("--punctuate punctuation", "Insert punctuation that the input does not have.")
 @options.output
 def command(model: str, trees: str, inputs: str, format: str, output: Any, **wanted: Any) -> None:
-    """Write a sentence for every tree.
+    """Generate a sentence for every tree.
 
-    TREES is CoNLL-U; the order of its words is not looked at. Text output has one sentence a line;
-    with --n-best, and in other formats, it is a table.
+    TREES is a CoNLL-U file. Word order is ignored. The output has one sentence per line; with
+    --n-best above 1, or in another format than text, it is a table.
 
     \b
-    karat realize generate model.npz trees.conllu
-    karat realize generate model.npz trees.conllu --inputs all --n-best 5
+    karat realize generate trees.conllu --model model.npz
+    karat realize generate trees.conllu --model model.npz --inputs all --n-best 5
     """
     from karat.realize import open_realizer, read_trees, realize_trees
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
 
 import click
 
 from karat.cli.groups import command_group
-from karat.cli.parameters import choice, option
+from karat.cli.old_names import old_argument
+from karat.cli.parameters import F, choice, option, path, whole
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.realize.cli.train", "Train a realiser on a treebank."),
-    "generate": ("karat.realize.cli.generate", "Write a sentence for every tree."),
+    "generate": ("karat.realize.cli.generate", "Generate a sentence for every tree."),
     "evaluate": ("karat.realize.cli.evaluate", "Compare the realisers of a model on a treebank."),
-    "explain": ("karat.realize.cli.explain", "Show how a tree is ordered, and why."),
+    "explain": ("karat.realize.cli.explain", "Explain how a tree is ordered."),
     "grammar": ("karat.realize.cli.grammar", "List supertags and draw elementary trees."),
-    "demo": ("karat.realize.cli.demo", "Try it on a bundled treebank."),
+    "demo": ("karat.realize.cli.demo", "Train and explain on a bundled treebank."),
 }
 """Name -> module (with a `command`) and the line that `karat realize --help` shows."""
 
@@ -26,16 +29,47 @@ command = command_group(
 
     \b
     karat realize train treebank.conllu -o model.npz
-    karat realize generate model.npz trees.conllu
+    karat realize generate trees.conllu --model model.npz
     """,
 )
 
-model = click.argument("model", metavar="MODEL", type=click.Path())
-trees = click.argument("trees", metavar="TREES", type=click.Path())
 inputs = option(
     "--inputs",
-    "What is given: words alone, or words with tags (UPOS) and relations.",
+    "Input of the realiser: words, or words with UPOS tags and relations (all).",
     choice("words", "all"),
     "words",
 )
-n_best = partial(click.option, "--n-best", type=click.IntRange(min=1, max=1000), show_default=True)
+
+
+def n_best(default: int, help: str) -> Callable[[F], F]:
+    """Return `--n-best`."""
+    return option("--n-best", help, whole(1, 1000), default)
+
+
+def model_and(name: str) -> Callable[[F], F]:
+    """Add `--model`, and the argument `name` that it is used on.
+
+    In the last release the model was an argument before the other.
+    """
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def called(model: str | None, more: tuple[str, ...], **given: Any) -> Any:
+            if len(more) > (model is None):
+                raise click.UsageError(f"Got unexpected extra argument ({more[-1]})")
+            if more:  # MODEL TREES
+                model, given[name] = given[name], more[0]
+            if model is None:
+                context = click.get_current_context()
+                param = next(one for one in context.command.params if one.name == "model")
+                raise click.MissingParameter(ctx=context, param=param)
+            return function(model=model, **given)
+
+        told = "Model of `karat realize train` (required)."
+        what = name.upper()
+        old = old_argument("more", f"MODEL {what}", f"{what} --model MODEL")
+        argument = click.argument(name, metavar=what, type=click.Path())
+        added: Any = argument(old(option("--model", told, path)(called)))
+        return cast("F", added)
+
+    return decorate

@@ -5,62 +5,65 @@ from __future__ import annotations
 import click
 
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.parameters import choice, option, path, whole
 from karat.cli.show import check_output
 
 LM_ORDER = 3  # the paper's trigrams
 
 
-@click.command(name="train")
+@click.command(name="train", cls=Command)
 @click.argument("treebank", metavar="TREEBANK", type=click.Path())
-@option("-o --output", "Where to write the model.", path, required=True)
+@option("-o --output", "Write the model to FILE (atomic).", path, required=True)
 @option(
-    "--model",
-    "fergus: the paper's supertags and its baselines; ordering: the discriminative model.",
+    "--realizer",
+    "Realiser to train: the paper's supertags and baselines (fergus), or the discriminative model "
+    "(ordering).",
     choice("fergus", "ordering", "all"),
     "all",
+    old="--model",
 )
 @option(
     "--inputs",
-    "What the ordering model will be given; all: words, tags, relations; both: a model each.",
+    "Input of the ordering model: words, words with UPOS tags and relations (all), or both.",
     choice("words", "all", "both"),
     "words",
 )
 @option(
     "--lm-order",
-    "The longest n-grams of the LP Chooser's language model; the paper's is of trigrams.",
+    "Order of the LP Chooser's language model. The paper uses trigrams.",
     whole(min=1, max=6),
     LM_ORDER,
 )
-def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) -> None:
+def command(treebank: str, output: str, realizer: str, inputs: str, lm_order: int) -> None:
     """Train a realiser on a treebank.
 
-    TREEBANK is a CoNLL-U file with words, UPOS, heads and relations. All models are trained, to be
-    set side by side by karat realize evaluate. The paper's take seconds; the ordering model orders
-    better and takes minutes.
+    TREEBANK is a CoNLL-U file with words, UPOS tags, heads and relations. The paper's models take
+    seconds to train. The ordering model takes minutes and is more accurate. `karat realize
+    evaluate` compares them.
 
     \b
     karat realize train treebank.conllu -o model.npz
     karat realize train treebank.conllu -o model.npz --inputs both
-    karat realize train treebank.conllu -o model.npz --model fergus --lm-order 4
+    karat realize train treebank.conllu -o m.npz --realizer fergus --lm-order 4
     """
     from karat.realize import train_realizer_file
     from karat.report.model.cells import several
 
-    if model == "ordering" and lm_order != LM_ORDER:
+    if realizer == "ordering" and lm_order != LM_ORDER:
         raise click.UsageError(
-            "--lm-order is for the LP Chooser, which --model ordering does not train: leave out "
+            "--lm-order is for the LP Chooser, which --realizer ordering does not train: leave out "
             "one of them"
         )
-    if model == "fergus" and inputs != "words":
+    if realizer == "fergus" and inputs != "words":
         raise click.UsageError(
-            "--inputs is for the ordering model, which --model fergus does not train: leave out "
-            "one of them (the paper's models serve all kinds of input)"
+            "--inputs is for the ordering model, which --realizer fergus does not train: leave out "
+            "one of them (the paper's models work with all inputs)"
         )
     check_output(output, [treebank])
     with Bar() as progress:
         (made,) = train_realizer_file(
-            treebank, output, model, inputs=inputs, lm_order=lm_order, progress=progress
+            treebank, output, realizer, inputs=inputs, lm_order=lm_order, progress=progress
         ).rows
     click.echo(
         f"{made.output}: {made.models}, trained on {several(made.sentences, 'sentence')} in "

@@ -1,1 +1,1 @@
-"""What `karat gate` writes for machines that run tests: JUnit files and GitHub annotations."""
+"""Output of `karat gate` for continuous integration: JUnit files and GitHub annotations."""

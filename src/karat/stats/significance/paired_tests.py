@@ -24,7 +24,12 @@ class Williams(NamedTuple):
 
 
 def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
-    """Williams' test of two Pearson correlations with the same human scores; NaN is left out."""
+    """Return Williams' test of two Pearson correlations with the same human scores.
+
+    Args:
+        human: human scores.
+        first, second: scores of the two metrics. NaN is left out.
+    """
     h, a, b = (as_floats(x).ravel() for x in (human, first, second))
     if not len(h) == len(a) == len(b):
         sizes = f"{len(h)} human scores, {len(a)} and {len(b)} metric scores"
@@ -66,10 +71,13 @@ class Wilcoxon(NamedTuple):
 def wilcoxon(
     first: ArrayLike, second: ArrayLike, alternative: str = "two-sided", exact: bool | None = None
 ) -> Wilcoxon:
-    """Wilcoxon's signed ranks of first - second; NaN and differences of 0 are left out.
+    """Return Wilcoxon's signed-rank test of first - second, without NaN and zero differences.
 
-    The exact distribution is used up to 50 differences of different sizes, else the normal one
-    with its variance corrected for ties; without any difference p is 1.
+    Args:
+        first, second: paired values.
+        alternative: `two-sided`, `greater` or `less`.
+        exact: use the exact distribution; by default up to 50 differences without ties. Else the
+            normal distribution is used, with a correction for ties. Without any difference, p is 1.
     """
     if alternative not in ALTERNATIVES:
         expected = f"expected one of {', '.join(ALTERNATIVES)}"

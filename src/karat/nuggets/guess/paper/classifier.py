@@ -94,7 +94,7 @@ class WithIdf(Named):
 
 
 idf_setting = partial(setting, "pooled", "source of idf: pooled, wordfreq or a file", place=True)
-language_setting = partial(setting, "en", "language that wordfreq is asked for")
+language_setting = partial(setting, "en", "language of wordfreq")
 """Settings that say where idf comes from, and whose words wordfreq counts."""
 
 
@@ -106,21 +106,21 @@ class Paper(WithIdf):
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({"paper": AS_PRINTED})
     digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest, "stem": stemmer_origin})
 
-    n: int = setting(2, "the longest n-grams", low=1, high=LONGEST)
+    n: int = setting(2, "length of the longest n-grams", low=1, high=LONGEST)
     weight: str = setting("idf", "weight of an n-gram", choices=WEIGHTS)
     stem: str = setting("none", "stemmer", choices=stemmers)
     stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file", place=True)
-    normalised: bool = setting(False, "divide by what a description would score")
+    normalised: bool = setting(False, "divide by the score of the description itself")
     once: bool = setting(False, "count an n-gram once in a response")
     threshold_model: str = setting(AUTO, "granularity of thresholds", choices=THRESHOLD_MODELS)
     threshold: float | None = setting(
-        None, "a threshold for all pairs", kind=float, low=-1e300, high=1e300
+        None, "fixed threshold for all pairs", kind=float, low=-1e300, high=1e300
     )
-    responses: bool = setting(False, "responses judged to carry a nugget describe it, too")
+    responses: bool = setting(False, "use responses judged to contain a nugget as descriptions")
     idf: str = idf_setting()
     idf_language: str = language_setting()
     informativeness: str = setting(
-        "descriptions", "texts whose n-grams a nugget has", choices=INFORMATIVENESS
+        "descriptions", "texts that give a nugget its n-grams", choices=INFORMATIVENESS
     )
 
     def __post_init__(self) -> None:

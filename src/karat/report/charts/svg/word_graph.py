@@ -196,7 +196,7 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
 
 
 def _met(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> float:
-    """How much of other words and of states a word there would cover; 0 where it is free."""
+    """Return the area of other words and states that a word there would cover; 0 if none."""
     return sum(
         max((size + other) / 2 - abs(spot[0] - x), 0) * max(LINE - abs(spot[1] - y), 0)
         for (x, y), other in taken

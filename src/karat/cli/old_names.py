@@ -1,0 +1,64 @@
+"""Old names on the command line: they work for a release, with one note on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def note(text: str) -> None:
+    """Print a note on standard error."""
+    click.echo(f"karat: note: {text}", err=True)
+
+
+def renewed(args: Sequence[str], names: Mapping[str, str], quiet: bool) -> list[str]:
+    """Return the words of a command with new names of options for old ones, and say so once."""
+    found: list[str] = []
+    told: set[str] = set()
+    for at, word in enumerate(args):
+        if word == "--":
+            return [*found, *args[at:]]
+        name, equals, value = word.partition("=")
+        found.append(f"{names.get(name, name)}{equals}{value}")
+        if name in names and name not in told and not quiet:
+            note(f"{name} is now {names[name]}")
+            told.add(name)
+    return found
+
+
+def retired(names: str, instead: str, kind: Any = None, **more: Any) -> Callable[[F], F]:
+    """Return the decorator that adds a hidden option of the last release; `instead` is the note."""
+
+    def called(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value is not None:
+            note(f"{param.opts[0]} is now {instead}")
+        return value
+
+    told = f"Old form of {instead}."
+    return click.option(
+        *names.split(), type=kind, help=told, hidden=True, callback=called, default=None, **more
+    )
+
+
+class _OldArgument(click.Argument):
+    """An argument that usage does not show: other words go where an option is now."""
+
+    hidden = True
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return []
+
+
+def old_argument(name: str, was: str, instead: str) -> Callable[[F], F]:
+    """Return the decorator that adds further arguments, `was` in the last release: a tuple."""
+
+    def called(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value and not ctx.resilient_parsing:
+            note(f"{was} is now {instead}")
+        return value
+
+    return click.argument(name, nargs=-1, type=click.Path(), cls=_OldArgument, callback=called)
