@@ -25,6 +25,7 @@ from typing import NamedTuple
 import pytest
 
 import karat as kt
+from karat import registry
 from karat.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -192,9 +193,11 @@ def check_document(text: str, folder: Path) -> int:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory in which documents are run."""
+    """The directory in which documents are run; what they register is forgotten afterwards."""
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
+    known = {kind: dict(entries) for kind, entries in registry._DECLARED.items()}
+    monkeypatch.setattr(registry, "_DECLARED", known)
     return tmp_path
 
 

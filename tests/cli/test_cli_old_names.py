@@ -89,7 +89,7 @@ def test_a_report_was_an_option(folder: Path, called: Called) -> None:
     assert done.stdout == called(*asked).stdout
     assert called(*asked, "-o", "new.html").stdout == ""
     old, new = ((folder / name).read_text("utf-8") for name in ("old.html", "new.html"))
-    assert old.partition("<footer>")[0] == new.partition("<footer>")[0]
+    assert old.partition("<footer")[0] == new.partition("<footer")[0]
     assert 'href="#answer-' in new
 
 
@@ -98,7 +98,7 @@ def test_the_page_of_meta_is_the_full_report(folder: Path, called: Called) -> No
     assert called(*asked, "--report", "old.html").stderr.startswith("karat: note: --report is now")
     assert called(*asked, "-o", "new.html").stdout == ""
     old, new = ((folder / name).read_text("utf-8") for name in ("old.html", "new.html"))
-    assert old.partition("<footer>")[0] == new.partition("<footer>")[0]
+    assert old.partition("<footer")[0] == new.partition("<footer")[0]
 
 
 def test_settings_of_the_plane_were_options(called: Called) -> None:

@@ -8,6 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.command import Command
 from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_beside, show
 
@@ -18,7 +19,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [name for name in REPRODUCTIONS if name.startswith(incomplete)]
 
 
-@click.command(name="reproduce")
+@click.command(name="reproduce", cls=Command)
 @click.argument("name", metavar="PAPER", shell_complete=_complete)
 @option(
     "--data",
