@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from karat.arrays import ArrayLike, as_floats
+from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
@@ -92,6 +92,16 @@ def exchanges_add_up(results: Iterable[Ranking]) -> bool:
     return all(len(own) == 1 or all(own) for own in of_cells.values())
 
 
+class SetSize(NamedTuple):
+    """What was judged of a set, by how many."""
+
+    systems: int
+    segments: int
+    outputs: int
+    """Outputs with at least one judgement."""
+    judges: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MetaEvaluation(Ranking):
     """The results of an experiment, and what they were made from."""
@@ -108,6 +118,16 @@ class MetaEvaluation(Ranking):
     def name(self) -> str:
         """The name of the set."""
         return self.evalset.name
+
+    @property
+    def size(self) -> SetSize:
+        """Systems, segments, judged outputs and judges of the dimensions asked for."""
+        evalset, judged = self.evalset, self.evalset.judgements
+        asked = self.experiment.dimensions
+        names = {part for one in asked for part in evalset.difference(one) or (one,)}
+        kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
+        outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
+        return SetSize(len(evalset.systems), len(evalset), len(outputs), kept.judges)
 
     @property
     def signatures(self) -> dict[str, str]:

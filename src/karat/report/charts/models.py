@@ -2,7 +2,7 @@
 
 A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
 asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
-words. None, NaN and infinities mean "missing".
+words. None, NaN and infinities mean "missing". `narrow` charts stand side by side, or on a phone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
 from karat.report.charts.forest import Forest, Tallies
+from karat.report.charts.ranks import RankMap
 from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
@@ -83,6 +84,7 @@ class Scatter:
     line: Line | None = None
     note: str = ""
     caption: str = ""
+    narrow: bool = False
 
     @cached_property
     def shown(self) -> list[Point]:
@@ -149,6 +151,7 @@ class HeatMap:
     low: float | None = None
     high: float | None = None
     caption: str = ""
+    narrow: bool = False
 
     def __post_init__(self) -> None:
         lengths = {len(row) for row in self.values}
@@ -263,6 +266,7 @@ class Curves:
     curves: Sequence[Curve]
     log_x: bool = False
     caption: str = ""
+    narrow: bool = False
     whole_x: bool = False
 
     @cached_property
@@ -486,5 +490,5 @@ def _ends(span: tuple[float, float]) -> str:
 
 
 Chart: TypeAlias = (
-    Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions | Forest | Tallies
+    Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions | Forest | Tallies | RankMap
 )

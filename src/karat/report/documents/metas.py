@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
+from karat.report.answers.metas import meta_answer, meta_basis
+from karat.report.documents.rankings import difference_galleries, rank_galleries
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
+from karat.report.model.table import Block, Cell, Column, Document, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.averages import AverageRow
@@ -53,20 +53,18 @@ def meta_document(result: Ranking, command: str) -> Document:
     """Return the metrics ranked, by dimension, level and statistic."""
     tested = tuple(test._asdict() for test in result.tests)
     tests = Table("tests", "Tests", _TESTS, tested, readers="programs")
-    title = f"Metrics and humans on {result.name}"
+    title = f"Agreement of metrics with human scores on {result.name}"
     places: Places = {}
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
-    figures = []
-    for place, rows in places.items():
-        items = (Interval(row.metric, row.value, row.low, row.high) for row in rows)
-        figures.append(intervals_figure(", ".join(place), place[2], items))
-    blocks: tuple[Table | Figure, ...] = (
+    blocks: tuple[Block, ...] = (
+        *rank_galleries(result),
+        *difference_galleries(result),
         _table(places, result.experiment.p_values),
-        *figures,
         tests,
     )
-    return Document(title, blocks, command, result.signatures, result.notes)
+    told = meta_answer(result), meta_basis(result)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *told)
 
 
 def _table(places: Places, with_p: bool) -> Table:

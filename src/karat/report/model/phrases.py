@@ -24,7 +24,8 @@ _LABELS = {
 
 def metric_label(metric: Metric | str) -> str:
     """Return the usual name of a metric with its defaults, else its name with its settings."""
-    return _LABELS.get(str(metric), str(metric))
+    name = str(metric)
+    return _LABELS.get(name, name.removeprefix("given:metric="))
 
 
 def listing(items: Sequence[str], most: int = MOST_NAMED) -> str:

@@ -16,12 +16,14 @@ from karat.report.charts.models import (
     Regions,
     Scatter,
 )
+from karat.report.charts.ranks import RankMap
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
 from karat.report.charts.svg.forest import WIDTH as NARROW
 from karat.report.charts.svg.forest import draw_forest, draw_tallies
 from karat.report.charts.svg.heat import draw_heat_map
+from karat.report.charts.svg.ranks import draw_ranks
 from karat.report.charts.svg.regions import draw_regions
 from karat.report.charts.svg.scatter import draw_scatter
 
@@ -35,8 +37,9 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Regions: draw_regions,
     Forest: draw_forest,
     Tallies: draw_tallies,
+    RankMap: draw_ranks,
 }
-_WIDTHS: dict[type, float] = {Forest: NARROW, Tallies: NARROW}
+_WIDTHS: dict[type, float] = {Forest: NARROW, Tallies: NARROW, RankMap: svg.NARROW}
 
 
 def chart_svg(chart: Chart) -> str:
@@ -44,5 +47,6 @@ def chart_svg(chart: Chart) -> str:
     if not chart.shown:
         return svg.no_data(chart.title)
     parts, height = _DRAWN[type(chart)](chart)
-    width = _WIDTHS.get(type(chart), svg.WIDTH)
+    narrow = getattr(chart, "narrow", False)
+    width = svg.NARROW if narrow else _WIDTHS.get(type(chart), svg.WIDTH)
     return svg.chart(chart.title, chart.story, height, parts, width)

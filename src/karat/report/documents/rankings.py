@@ -1,0 +1,134 @@
+"""Pictures of a meta-evaluation: ranks and values in all settings, differences from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from karat.meta.evaluation import Ranking
+from karat.meta.leaders import Leader, by_mean_rank, leaders
+from karat.meta.ranking import MetaRow
+from karat.report.answers.metas import row_labels, statistic_label
+from karat.report.charts.forest import Change, Forest
+from karat.report.charts.ranks import RankCell, RankColumn, RankMap
+from karat.report.model.phrases import signed, span
+from karat.report.model.table import Figure, Gallery
+from karat.stats.correlation import STATISTICS
+
+MOST_COLUMNS = 6
+"""Settings of one panel; where there are more, each statistic has a panel of its own."""
+MOST_OPEN = 6
+"""Panels of differences that a page shows at once; it folds up more."""
+_SHORT = {"pearson": "r", "spearman": "rho"}
+
+
+def rank_galleries(result: Ranking) -> list[Gallery]:
+    """Return ranks and values, a panel for each dimension.
+
+    Levels with too few systems to rank metrics are folded up, and have values alone.
+    """
+    labels, found = row_labels(result), leaders(result.rows)
+    enough = [one for one in found if not one.few]
+    galleries = []
+    if enough:
+        caption = "Columns: levels and statistics."
+        if result.tests:
+            caption = (
+                "In each cell: rank and value. Metrics with the same rank in a column do not "
+                f"differ significantly. {caption}"
+            )
+        galleries.append(Gallery("Ranks of metrics", _panels(enough, labels), caption))
+    if few := [one for one in found if one.few]:
+        systems = min(one.best.points for one in few)
+        bare = [_unranked(one) for one in few]
+        title = f"System level: {systems} systems are too few to rank metrics"
+        why = "Values without ranks: with so few systems almost any order may be chance."
+        galleries.append(Gallery(title, _panels(bare, labels, "system level: "), why, folded=True))
+    return galleries
+
+
+def _unranked(one: Leader) -> Leader:
+    return one._replace(rows=tuple(row._replace(rank=None) for row in one.rows))
+
+
+def _panels(
+    some: Sequence[Leader], labels: Mapping[str, str], before: str = ""
+) -> tuple[Figure, ...]:
+    """Return a panel for each dimension, or for each dimension and statistic."""
+    named = [
+        one._replace(rows=tuple(row._replace(metric=labels[row.metric]) for row in one.rows))
+        for one in some
+    ]
+    metrics = list(dict.fromkeys(row.metric for one in named for row in one.rows))
+    order = by_mean_rank([one.rows for one in named], metrics)
+    charts = []
+    for dimension, run in groupby(named, lambda one: one.dimension):
+        own = list(run)
+        if len(own) <= MOST_COLUMNS:
+            charts.append(_rank_map(f"{before}{dimension}", own, order))
+            continue
+        for name in dict.fromkeys(one.statistic for one in own):
+            title = f"{before}{dimension}, {statistic_label(name)}"
+            charts.append(_rank_map(title, [one for one in own if one.statistic == name], order))
+    return tuple(Figure(chart.title, chart) for chart in charts)
+
+
+def _rank_map(title: str, settings: Sequence[Leader], metrics: Sequence[str]) -> RankMap:
+    columns = [RankColumn(one.level, _SHORT.get(one.statistic, one.statistic)) for one in settings]
+    rows = [{row.metric: row for row in one.rows} for one in settings]
+    cells = [[_cell(own.get(metric)) for own in rows] for metric in metrics]
+    return RankMap(title, metrics, columns, cells)
+
+
+def _cell(row: MetaRow | None) -> RankCell | None:
+    if row is None:
+        return None
+    rank = "not ranked" if row.rank is None else f"rank {row.rank}"
+    ends = f" {span(row.low, row.high, 3)}" if row.low == row.low else ""
+    value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
+    told = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
+    return RankCell(row.value, row.rank, told)
+
+
+# --------------------------------------------------------------------------------- differences
+
+
+def difference_galleries(result: Ranking) -> list[Gallery]:
+    """Return the difference of each metric from the best one, a panel for each setting."""
+    labels = row_labels(result)
+    worse = {(*test[:3], test.better, test.worse): test.p for test in result.tests}
+    panels = [
+        panel
+        for one in leaders(result.rows)
+        if not one.few and result.experiment.resamples
+        for panel in _forest(one, labels, worse, result.experiment.level)
+    ]
+    if not panels:
+        return []
+    caption = "Dots: the metric's value minus the best metric's; lines: 95% bootstrap intervals."
+    if result.tests:
+        caption += " ▼: significantly lower than the best metric by the permutation test."
+    figures = tuple(Figure(panel.title, panel) for panel in panels)
+    folded = len(figures) > MOST_OPEN
+    return [Gallery("Differences from the best metric", figures, caption, folded)]
+
+
+def _forest(
+    one: Leader,
+    labels: Mapping[str, str],
+    p: Mapping[tuple[str, str, str, str, str], float],
+    level: float,
+) -> Iterator[Forest]:
+    best, sign = one.best.metric, STATISTICS[one.statistic].sign
+    changes = []
+    for row in one.rows[1:]:
+        if row.delta is None or row.delta_low is None or row.delta_high is None:
+            continue
+        low, high = sorted((sign * row.delta_low, sign * row.delta_high))
+        found = p.get((*one[:3], best, row.metric), 1.0)
+        verdict = "worse" if found <= level else "undecided"
+        told = signed(row.delta, 3), verdict
+        changes.append(Change(labels[row.metric], sign * row.delta, low, high, *told))
+    if changes:
+        title = f"{one.dimension}, {one.level} level, {statistic_label(one.statistic)}"
+        yield Forest(title, labels[best], changes)
