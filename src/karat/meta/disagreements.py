@@ -38,7 +38,7 @@ def disagreements(
 ) -> Iterator[Disagreement]:
     """Yield the outputs with the largest difference of percentiles, in both directions.
 
-    An output that one dimension shows is not shown again, nor is the same text of another system.
+    A text is shown once, for the first dimension, and each direction has one output of a segment.
     """
     seen: set[tuple[str, str]] = set()
     for dimension in dimensions:
@@ -54,10 +54,10 @@ def _text(one: Disagreement) -> tuple[str, str]:
 
 
 def _distinct(some: Iterator[Disagreement], count: int) -> list[Disagreement]:
-    """Return the first outputs, each text of a segment once."""
-    found: dict[tuple[str, str], Disagreement] = {}
+    """Return the first outputs, one of each segment."""
+    found: dict[str, Disagreement] = {}
     while len(found) < count and (one := next(some, None)):
-        found.setdefault(_text(one), one)
+        found.setdefault(one.segment, one)
     return list(found.values())
 
 

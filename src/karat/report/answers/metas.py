@@ -10,7 +10,7 @@ from karat.meta.leaders import FEWEST_RANKED, Leader, leaders
 from karat.meta.ranking import MetaRow
 from karat.meta.views import OF_SYSTEMS
 from karat.report.model.cells import several
-from karat.report.model.phrases import listing, metric_label, span
+from karat.report.model.phrases import clear_labels, listing, metric_label, span
 from karat.stats.correlation import STATISTICS
 
 MOST_TOLD = 4
@@ -36,7 +36,8 @@ def statistic_label(name: str) -> str:
 def row_labels(result: Ranking) -> dict[str, str]:
     """Return the label of each metric by its names in rows: segments may have another name."""
     names = result.metric_names
-    return {name: metric_label(metric) for metric in names for name in names[metric]}
+    labels = clear_labels(names)
+    return {name: labels[metric] for metric in names for name in names[metric]}
 
 
 def meta_answer(result: Ranking) -> tuple[str, ...]:
@@ -155,7 +156,7 @@ def meta_basis(result: Ranking) -> str:
             f"{asked.trials:,} trials, p <= {asked.level:g}, {corrected})."
         )
     if any(one.few for one in leaders(result.rows)):
-        parts.append(f"Metrics are ranked over systems from {FEWEST_RANKED} systems on.")
+        parts.append(f"Ranks at system level need {FEWEST_RANKED} systems or more.")
     return " ".join(parts)
 
 
@@ -166,7 +167,8 @@ def _size(result: MetaEvaluation) -> str:
     named = [name for name in judges if name]
     if not named:
         return f"{told}."
-    return f"{told} by {several(len(named), 'judge') if len(named) > 1 else named[0]}."
+    who = several(len(named), "judge")
+    return f"{told} by {who}." if len(named) > 1 else f"{told} by {who} ({named[0]})."
 
 
 # ----------------------------------------------------------------------------------- averages

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.report.answers.evalsets import check_answer, known_answer
 from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
@@ -15,13 +17,13 @@ if TYPE_CHECKING:
 _SET = (
     Column("name", "Set"),
     *columns(align="right", systems="Systems", segments="Segments"),
-    Column("groups", "Groups", align="right", help="Documents or questions."),
-    Column("references_min", "Fewest refs", align="right", help="Of any segment."),
-    Column("references_median", "Median", 1, align="right", help="References of a segment."),
-    Column("references_max", "Most", align="right", help="References of any segment."),
+    Column("groups", "Groups", align="right", help="Documents or questions of the set."),
+    Column("references_min", "Fewest refs", align="right", help="Fewest references of a segment."),
+    Column("references_median", "Median refs", 1, align="right", help="Median of references."),
+    Column("references_max", "Most refs", align="right", help="Most references of a segment."),
     *columns(align="right", judgements="Judgements", judges="Judges"),
-    Column("missing", "Missing", align="right", help="Outputs that are not there."),
-    Column("empty", "Empty", align="right", help="Outputs that are there and empty."),
+    Column("missing", "Missing", align="right", help="Missing outputs."),
+    Column("empty", "Empty", align="right", help="Empty outputs."),
 )
 _SYSTEMS = (
     Column("system", "System"),
@@ -37,12 +39,12 @@ _DIMENSIONS = (
     Column("items", "Outputs", align="right", help="Outputs with at least one judgement."),
     Column("lowest", "Lowest", 2, align="right", help="The lowest value that was given."),
     Column("highest", "Highest", 2, align="right", help="The highest value that was given."),
-    Column("off_scale", "Off scale", align="right", help="Values that are not on the scale."),
+    Column("off_scale", "Off scale", align="right", help="Values outside the scale."),
 )
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 _KNOWN = (
-    Column("name", "Set", help="What --set and karat data call it."),
-    Column("here", "Here", help="Whether it is there to be read."),
+    Column("name", "Set", help="The name that --set and karat data take."),
+    Column("here", "Here", help="Whether it can be read here."),
     Column("format", "Format"),
     Column("about", "About", wrap=True),
     Column("place", "Place", readers="programs"),
@@ -65,13 +67,17 @@ def check_document(found: EvalSetCheck, command: str) -> Document:
     else:
         problems: list[Row] = [{"problem": problem} for problem in found.problems]
         tables.append(Table("problems", "Problems", _PROBLEMS, problems))
-    return Document(f"Evaluation set {found.name}", tuple(tables), command, {}, notes=found.notes)
+    title, told = f"Evaluation set {found.name}", check_answer(found)
+    tables = [replace(table, open=True) for table in tables]
+    return Document(title, tuple(tables), command, {}, notes=found.notes, answer=told)
 
 
 def known_document(found: KnownEvalSets, command: str) -> Document:
     """Return the sets that have names."""
     table = Table("rows", "Known sets", _KNOWN, _dicts(found.rows))
-    return Document("Known sets", (table,), command, {}, notes=found.notes)
+    told = known_answer(found)
+    table = replace(table, open=True)
+    return Document("Known sets", (table,), command, {}, notes=found.notes, answer=told)
 
 
 def flooded_document(found: FloodedSet, command: str) -> Document:

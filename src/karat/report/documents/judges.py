@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from karat.report.answers.evalsets import judges_answer, judges_basis
 from karat.report.model.table import Column, Document, Table, columns
 
 if TYPE_CHECKING:
@@ -12,11 +14,17 @@ if TYPE_CHECKING:
 _DIMENSIONS = (
     Column("dimension", "Dimension"),
     Column("judges", "Judges", align="right"),
-    Column("outputs", "Outputs", align="right", help="With at least one judgement."),
-    Column("shared", "Shared", align="right", help="With at least two judges."),
-    Column("r", "r", 3, align="right", help="Mean Pearson's r of pairs of judges, over outputs."),
-    Column("r_systems", "r systems", 3, align="right", help="The same over means of systems."),
-    Column("nominal", "Nominal", 3, align="right", help="Krippendorff's alpha, equal or not."),
+    Column("outputs", "Outputs", align="right", help="Outputs with at least one judgement."),
+    Column("shared", "Shared", align="right", help="Outputs with at least two judges."),
+    Column("r", "r", 3, align="right", help="Mean Pearson's r of pairs of judges."),
+    Column(
+        "r_systems",
+        "r systems",
+        3,
+        align="right",
+        help="Mean r of pairs, over system means.",
+    ),
+    Column("nominal", "Nominal", 3, align="right", help="Krippendorff's alpha of categories."),
     Column("ordinal", "Ordinal", 3, align="right", help="Krippendorff's alpha of ranks."),
     Column("interval", "Interval", 3, align="right", help="Krippendorff's alpha of distances."),
     Column("icc", "ICC", 3, align="right", help="ICC(2,1), where every judge saw every output."),
@@ -35,8 +43,11 @@ _JUDGES = (
 
 
 def judges_document(found: JudgeAgreement, command: str) -> Document:
-    """Return agreement in each dimension, and each judge beside the others."""
+    """Return agreement in each dimension, and each judge compared with the others."""
     rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
     agreement = Table("rows", "Agreement between judges", _DIMENSIONS, rows)
     each = Table("judges", "Each judge", _JUDGES, judges, group="dimension")
-    return Document(f"The judges of {found.name}", (agreement, each), command, {}, found.notes)
+    told = judges_answer(found)
+    title, basis = f"The judges of {found.name}", judges_basis() if told else ""
+    blocks = (replace(agreement, open=True), each)
+    return Document(title, blocks, command, {}, found.notes, answer=told, basis=basis)

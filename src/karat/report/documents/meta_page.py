@@ -126,9 +126,9 @@ def _galleries(report: MetaReport) -> Iterator[Gallery]:
     """Yield scatter plots, planes and reliability as small multiples."""
     points = len(report.evaluation.evalset.systems)
     few = points < FEWEST_RANKED
-    for dimension, plots in groupby(report.scatters, lambda one: one.dimension):
+    for dimension, plots in groupby(report.scatters, lambda one: "" if few else one.dimension):
         own = list(plots)
-        title = f"Systems by {dimension} and metric scores"
+        title = f"Systems by {dimension or 'human'} and metric scores"
         title += f": {several(points, 'system')}, too few to rank metrics" if few else ""
         caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes."
         later = own[0] is not report.scatters[0]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
+from karat.meta.averages import RankAverage, TaskRow
 from karat.meta.evaluation import Ranking
 from karat.meta.leaders import Leader, by_mean_rank, leaders
 from karat.meta.ranking import MetaRow
 from karat.report.answers.metas import row_labels, statistic_label
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.ranks import RankCell, RankColumn, RankMap
-from karat.report.model.phrases import signed, span
+from karat.report.model.phrases import clear_labels, signed, span
 from karat.report.model.table import Figure, Gallery
 from karat.stats.correlation import STATISTICS
 
@@ -19,6 +21,12 @@ MOST_COLUMNS = 6
 """Settings of one panel; where there are more, each statistic has a panel of its own."""
 MOST_OPEN = 6
 """Panels of differences that a page shows at once; it folds up more."""
+_RANKS = (
+    "In each cell: rank and value. Metrics with the same rank in a column do not differ "
+    "significantly."
+)
+_Setting: TypeAlias = tuple[str, str, Sequence[MetaRow] | Sequence[TaskRow]]
+"""A level, a statistic and the rows of all metrics."""
 _SHORT = {"pearson": "r", "spearman": "rho"}
 
 
@@ -28,16 +36,13 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
     Levels with too few systems to rank metrics are folded up, and have values alone.
     """
     labels, found = row_labels(result), leaders(result.rows)
-    enough = [one for one in found if not one.few]
+    enough = [one if len(one.rows) > 1 else _unranked(one) for one in found if not one.few]
     galleries = []
     if enough:
-        caption = "Columns: levels and statistics."
+        title, caption = "Agreement with human scores by level", "Columns: levels and statistics."
         if result.tests:
-            caption = (
-                "In each cell: rank and value. Metrics with the same rank in a column do not "
-                f"differ significantly. {caption}"
-            )
-        galleries.append(Gallery("Ranks of metrics", _panels(enough, labels), caption))
+            title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
+        galleries.append(Gallery(title, _panels(enough, labels), caption))
     if few := [one for one in found if one.few]:
         systems = min(one.best.points for one in few)
         bare = [_unranked(one) for one in few]
@@ -74,13 +79,19 @@ def _panels(
 
 
 def _rank_map(title: str, settings: Sequence[Leader], metrics: Sequence[str]) -> RankMap:
-    columns = [RankColumn(one.level, _SHORT.get(one.statistic, one.statistic)) for one in settings]
-    rows = [{row.metric: row for row in one.rows} for one in settings]
-    cells = [[_cell(own.get(metric)) for own in rows] for metric in metrics]
+    return _map(title, [(one.level, one.statistic, one.rows) for one in settings], metrics)
+
+
+def _map(title: str, settings: Iterable[_Setting], metrics: Sequence[str]) -> RankMap:
+    columns, found = [], []
+    for level, statistic, rows in settings:
+        columns.append(RankColumn(level, _SHORT.get(statistic, statistic)))
+        found.append({row.metric: row for row in rows if row.value == row.value})
+    cells = [[_cell(own.get(metric)) for own in found] for metric in metrics]
     return RankMap(title, metrics, columns, cells)
 
 
-def _cell(row: MetaRow | None) -> RankCell | None:
+def _cell(row: MetaRow | TaskRow | None) -> RankCell | None:
     if row is None:
         return None
     rank = "not ranked" if row.rank is None else f"rank {row.rank}"
@@ -88,6 +99,22 @@ def _cell(row: MetaRow | None) -> RankCell | None:
     value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
     told = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
     return RankCell(row.value, row.rank, told)
+
+
+def task_gallery(result: RankAverage) -> Gallery:
+    """Return ranks and values in all tasks, a panel for each set and dimension."""
+    labels = clear_labels(row.metric for row in result.rows)
+    panels: dict[tuple[str, str], dict[tuple[str, str], list[TaskRow]]] = {}
+    for row in result.tasks:
+        tasks = panels.setdefault((row.set, row.dimension), {})
+        own = tasks.setdefault((row.level, row.statistic), [])
+        own.append(row._replace(metric=labels[row.metric]))
+    figures = []
+    for place, tasks in panels.items():
+        settings = [(*name, rows) for name, rows in tasks.items()]
+        chart = _map(", ".join(place), settings, list(labels.values()))
+        figures.append(Figure(chart.title, chart))
+    return Gallery("Ranks in the tasks", tuple(figures), _RANKS)
 
 
 # --------------------------------------------------------------------------------- differences

@@ -10,6 +10,7 @@ WIDTH = 380.0
 ROW = 24.0
 TOP = 8.0
 LONGEST_LABEL = 20
+WIDE = 1.12  # capitals take more room than the usual letters
 LETTERS = 16  # room for a number at the right
 _COLORS = {"better": "var(--up, #0b6e4f)", "worse": "var(--down, #b3402a)"}
 _NONE = "var(--none, #626b79)"
@@ -19,7 +20,7 @@ _SIGNS = {"better": "▲", "worse": "▼"}
 def draw_forest(chart: Forest) -> svg.Drawn:
     """A dot with a whisker in each row: green if better, red if worse, hollow if undecided."""
     labels = [svg.shorten(change.label, LONGEST_LABEL) for change in chart.shown]
-    left = max(map(svg.extent, labels)) + 14
+    left = WIDE * max(map(svg.extent, labels)) + 14
     right = WIDTH - max(svg.extent(change.text) for change in chart.shown) - 26
     low, high = chart.ends
     scale = (right - left) / ((high - low) or 1.0)

@@ -19,7 +19,7 @@ LOWEST = 14.0  # height of a row
 LONGEST_NAME = 24
 SLANT = 40  # degrees by which long names of columns fall
 BAR = 108.0  # length of the scale
-GAP = 3.5  # between a cell and the line around a marked one: room for the region's outline
+GAP = 1.5  # between a cell and the line around a marked one
 SMALL = 11 / 12  # the cells' letters against the charts'
 
 
@@ -102,7 +102,7 @@ def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> 
     size = {"width": max(place["width"] - 2 * GAP, 1), "height": place["height"] - 2 * GAP}
     edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 - 3
-    look: Look = {"font_size": 12, "font_weight": 700, "text_anchor": "middle", "fill": ink}
+    look: Look = {"font_size": 11, "font_weight": 700, "text_anchor": "middle", "fill": ink}
     return edge + element("text", quote(signs), x=x, y=y, **look)
 
 

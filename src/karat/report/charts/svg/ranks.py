@@ -72,7 +72,7 @@ def _cell(cell: RankCell | None, place: dict[str, float]) -> str:
 def _value(cell: RankCell, place: dict[str, float], ink: str) -> str:
     """The value with as many decimals as there is room for, or none."""
     room = place["width"] - 8 - (0 if cell.rank is None else 4 + svg.extent(str(cell.rank)))
-    texts = (f"{cell.value:.{digits}f}".replace("0.", ".", 1) for digits in (3, 2))
+    texts = (f"{cell.value:.{digits}f}".replace("0.", ".", 1) for digits in (3, 2, 1))
     text = next((text for text in texts if svg.extent(text) * SMALL * 0.94 <= room), "")
     x, y = place["x"] + place["width"] - 4, place["y"] + place["height"] / 2 + 4
     look: Look = {"font_size": 11, "text_anchor": "end", "fill": ink}

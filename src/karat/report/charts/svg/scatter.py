@@ -87,7 +87,7 @@ def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
     sizes = [(svg.extent(label) * WIDE, LINE) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
     for dot, label, place in zip(dots, labels, places, strict=True):
-        if place and label:
+        if place and label and not (place.far and chart.narrow):
             yield from _label(dot, label, place)
 
 
