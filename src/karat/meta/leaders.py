@@ -38,6 +38,11 @@ class Leader(NamedTuple):
         return self.best.rank is not None
 
     @property
+    def sign(self) -> int:
+        """1 where a higher value of the statistic is better, else -1."""
+        return STATISTICS[self.statistic].sign
+
+    @property
     def few(self) -> bool:
         """Return whether the points are systems, too few of them to rank metrics by."""
         return self.level in OF_SYSTEMS and self.best.points < FEWEST_RANKED
@@ -45,7 +50,7 @@ class Leader(NamedTuple):
     @property
     def uncertain(self) -> bool:
         """Return whether the best metric's correlation may be zero, by its interval."""
-        correlates = STATISTICS[self.statistic].lowest < 0 < STATISTICS[self.statistic].sign
+        correlates = STATISTICS[self.statistic].lowest < 0 < self.sign
         return correlates and self.best.low <= 0 <= self.best.high
 
 

@@ -31,7 +31,8 @@ def _dimension(found: ScoreFit, fit: Fit) -> Iterator[str]:
     if row.r2 > 0:
         yield f"{told}, and {row.r2:.1%} for left-out {row.unit}s."
     else:
-        yield f"{told}, but predict{one} left-out {row.unit}s no better than the mean of the others."
+        mean = "no better than the mean of the others"
+        yield f"{told}, but predict{one} left-out {row.unit}s {mean}."
 
 
 def _term(term: str) -> str:

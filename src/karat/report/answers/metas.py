@@ -11,7 +11,6 @@ from karat.meta.ranking import MetaRow
 from karat.meta.views import OF_SYSTEMS
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, listing, metric_label, span
-from karat.stats.correlation import STATISTICS
 
 MOST_TOLD = 4
 """Dimensions that have a sentence each; more are counted."""
@@ -84,7 +83,7 @@ def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> st
     name, best = statistic_label(one.statistic), labels[one.best.metric]
     value = f"{name} {_value(one.best)}"
     if not one.tested:
-        most = "highest" if STATISTICS[one.statistic].sign > 0 else "lowest"
+        most = "highest" if one.sign > 0 else "lowest"
         told = f"{best} has the {most} {name} with {one.dimension} {_at(one)}, {_value(one.best)}"
         return f"{told}{_doubt(one)}; differences between metrics were not tested."
     doubt = f"{_doubt(one)}{_elsewhere(one, every, labels)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from karat.meta.documents.best_curves import best_curve
 from karat.meta.documents.reliability import (
     ReliabilityCurves,
     ReliabilityRow,
@@ -13,7 +14,6 @@ from karat.meta.documents.reliability import (
 from karat.report.answers.metas import statistic_label
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, span
-from karat.stats.correlation import STATISTICS
 
 MOST_TOLD = 4
 """Dimensions that have a sentence each."""
@@ -22,7 +22,7 @@ MOST_TOLD = 4
 def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
     """Return the best metric on the longest texts of each dimension, by the first statistic."""
     by = found.asked.statistics[0]
-    rows = [row for row in found.rows if row.statistic == by and row.value == row.value]
+    rows = [row for row in found.rows if row.statistic == by]
     told = [
         sentence
         for _, own in groupby(rows, lambda row: row.dimension)
@@ -40,21 +40,19 @@ def reliability_basis(found: ReliabilityCurves) -> str:
 
 
 def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
-    sign, longest = STATISTICS[rows[0].statistic].sign, max(row.length for row in rows)
-    best = max((row for row in rows if row.length == longest), key=lambda row: sign * row.value)
-    same = [row for row in rows if (row.metric, row.references) == (best.metric, best.references)]
-    first = min(same, key=lambda row: row.length)
+    found = best_curve(rows)
+    if found is None:
+        return
+    first, best, curves = found
     many = len({row.references for row in rows}) > 1
     refs = f" with {references_in_words(best.references)}" if many else ""
-    label = clear_labels(row.metric for row in rows)[best.metric]
-    name = f"{label}{refs}"
+    name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
     value = f"{statistic_label(best.statistic)} {best.value:.3f} {span(best.low, best.high, 3)}"
-    texts = f"texts of {several(longest, 'segment')}"
-    if len({(row.metric, row.references) for row in rows}) > 1:
+    texts = f"texts of {several(best.length, 'segment')}"
+    if curves > 1:
         told = f"On {texts}, {name} agrees best with {best.dimension}: {value}"
     else:
         told = f"{name} and {best.dimension} on {texts}: {value}"
-    if first.length == longest:
-        yield f"{told}."
-    else:
-        yield f"{told}; on texts of {several(first.length, 'segment')} it has {first.value:.3f}."
+    if first.length < best.length:
+        told += f"; on texts of {several(first.length, 'segment')} it has {first.value:.3f}"
+    yield f"{told}."

@@ -1,4 +1,4 @@
-"""The documents of `karat data`: contents and problems of a set, and the sets that have names."""
+"""The documents of `karat data`: contents and problems of a set, its judges, the known sets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.report.answers.evalsets import check_answer, known_answer
+from karat.report.answers.evalsets import check_answer, judges_answer, judges_basis, known_answer
 from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
     from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
+    from karat.meta.judge_agreement import JudgeAgreement
 
 _SET = (
     Column("name", "Set"),
@@ -52,6 +53,37 @@ _KNOWN = (
 _FLOODED = columns(system="System", segment="Segment")
 
 
+_AGREEMENT = (
+    Column("dimension", "Dimension"),
+    Column("judges", "Judges", align="right"),
+    Column("outputs", "Outputs", align="right", help="Outputs with at least one judgement."),
+    Column("shared", "Shared", align="right", help="Outputs with at least two judges."),
+    Column("r", "r", 3, align="right", help="Mean Pearson's r of pairs of judges."),
+    Column(
+        "r_systems",
+        "r systems",
+        3,
+        align="right",
+        help="Mean r of pairs, over system means.",
+    ),
+    Column("nominal", "Nominal", 3, align="right", help="Krippendorff's alpha of categories."),
+    Column("ordinal", "Ordinal", 3, align="right", help="Krippendorff's alpha of ranks."),
+    Column("interval", "Interval", 3, align="right", help="Krippendorff's alpha of distances."),
+    Column("icc", "ICC", 3, align="right", help="ICC(2,1), where every judge saw every output."),
+)
+_JUDGES = (
+    Column("dimension", "Dimension"),
+    Column("judge", "Judge"),
+    Column("judgements", "Judgements", align="right"),
+    Column("mean", "Mean", 2, align="right"),
+    Column("sd", "SD", 2, align="right", help="Standard deviation of the judge's scores."),
+    Column("r", "r others", 3, align="right", help="Pearson's r with the mean of the others."),
+    *columns("programs", shared="Shared", flagged="Flagged"),
+    *columns("programs", comparable="Comparable", identical="Identical to"),
+    Column("note", "", wrap=True),
+)
+
+
 def check_document(found: EvalSetCheck, command: str) -> Document:
     """Return what is in a set, if it could be read, and every problem."""
     tables: list[Table] = []
@@ -84,6 +116,17 @@ def flooded_document(found: FloodedSet, command: str) -> Document:
     """Return the answers that were flooded."""
     table = Table("rows", "Flooded answers", _FLOODED, _dicts(found.rows))
     return Document(found.evalset.name, (table,), command, {}, notes=found.notes)
+
+
+def judges_document(found: JudgeAgreement, command: str) -> Document:
+    """Return agreement in each dimension, and each judge compared with the others."""
+    rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
+    agreement = Table("rows", "Agreement between judges", _AGREEMENT, rows)
+    each = Table("judges", "Each judge", _JUDGES, judges, group="dimension")
+    told = judges_answer(found)
+    title, basis = f"The judges of {found.name}", judges_basis() if told else ""
+    blocks = (replace(agreement, open=True), each)
+    return Document(title, blocks, command, {}, found.notes, answer=told, basis=basis)
 
 
 def _dicts(rows: Sequence[Any]) -> list[Row]:

@@ -15,7 +15,6 @@ from karat.report.charts.forest import Change, Forest
 from karat.report.charts.ranks import RankCell, RankColumn, RankMap
 from karat.report.model.phrases import clear_labels, signed, span
 from karat.report.model.table import Figure, Gallery
-from karat.stats.correlation import STATISTICS
 
 MOST_COLUMNS = 6
 """Settings of one panel; where there are more, each statistic has a panel of its own."""
@@ -146,7 +145,7 @@ def _forest(
     p: Mapping[tuple[str, str, str, str, str], float],
     level: float,
 ) -> Iterator[Forest]:
-    best, sign = one.best.metric, STATISTICS[one.statistic].sign
+    best, sign = one.best.metric, one.sign
     changes = []
     for row in one.rows[1:]:
         if row.delta is None or row.delta_low is None or row.delta_high is None:
