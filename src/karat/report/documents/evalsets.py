@@ -20,7 +20,14 @@ _SET = (
     *columns(align="right", systems="Systems", segments="Segments"),
     Column("groups", "Groups", align="right", help="Documents or questions of the set."),
     Column("references_min", "Fewest refs", align="right", help="Fewest references of a segment."),
-    Column("references_median", "Median refs", 1, align="right", help="Median of references."),
+    Column(
+        "references_median",
+        "Median refs",
+        1,
+        align="right",
+        help="Median of references.",
+        detail=True,
+    ),
     Column("references_max", "Most refs", align="right", help="Most references of a segment."),
     *columns(align="right", judgements="Judgements", judges="Judges"),
     Column("missing", "Missing", align="right", help="Missing outputs."),
@@ -100,7 +107,7 @@ def check_document(found: EvalSetCheck, command: str) -> Document:
         problems: list[Row] = [{"problem": problem} for problem in found.problems]
         tables.append(Table("problems", "Problems", _PROBLEMS, problems))
     title, told = f"Evaluation set {found.name}", check_answer(found)
-    tables = [replace(table, open=True) for table in tables]
+    tables = [replace(table, open=table.key != "systems") for table in tables]
     return Document(title, tuple(tables), command, {}, notes=found.notes, answer=told)
 
 

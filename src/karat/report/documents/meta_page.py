@@ -25,7 +25,7 @@ from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import decimals
 from karat.report.model.cells import several
-from karat.report.model.phrases import metric_label
+from karat.report.model.phrases import listing, metric_label
 from karat.report.model.table import (
     Case,
     Cell,
@@ -130,7 +130,9 @@ def _galleries(report: MetaReport) -> Iterator[Gallery]:
         own = list(plots)
         title = f"Systems by {dimension or 'human'} and metric scores"
         title += f": {several(points, 'system')}, too few to rank metrics" if few else ""
-        caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes."
+        caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes"
+        rates = list(dict.fromkeys(metric_label(x.metric) for x in own if x.metric.sign < 0))
+        caption += f" ({listing(rates)} negated)." if rates else "."
         later = own[0] is not report.scatters[0]
         yield _gallery(title, map(_scatter, own), caption, few or later)
     if report.planes:

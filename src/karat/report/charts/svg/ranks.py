@@ -90,8 +90,9 @@ def _key(left: float, top: float) -> Iterator[str]:
     x = left + svg.extent("rank") + 6
     for rank in range(1, len(SHADES) + 1):
         text, color = f"{rank}+" if rank == len(SHADES) else str(rank), rank_color(rank)
-        box = {"x": x, "y": top, "width": 22.0, "height": 15.0}
-        yield shape("rect", **box, fill=color, stroke=svg.RULE, stroke_width=0.5)
+        place = {"x": x, "y": top, "width": 22.0, "height": 15.0}
+        box = shape("rect", **place, fill=color, stroke=svg.RULE, stroke_width=0.5)
         look: Look = {"font_size": 11, "text_anchor": "middle", "fill": ink_on(color)}
-        yield element("text", text, x=x + 11, y=top + 11.5, **look)
+        name = element("text", text, x=x + 11, y=top + 11.5, **look)
+        yield element("g", box, name, class_="cell")
         x += 25
