@@ -232,7 +232,7 @@ JUDGES = [
         (judges(*ALONE), judges(*AGREE), COPIED),
     ),
     Conclusion(
-        "One judge in 1 of 1 dimensions: there is nobody to compare with.",
+        "One judge in 1 of 1 dimensions: no agreement to measure there.",
         (judges(AGREE[0]),),
         (judges(*ALONE), judges(*AGREE), COPIED),
     ),

@@ -291,8 +291,8 @@ def _own_tests(result: Ranking) -> Iterator[str]:
     tested = {test.statistic for test in result.tests}
     if "acc-eq" in tested:
         yield (
-            "Ranks by acc-eq: what the metrics say of pairs is exchanged, each metric with its own "
-            "tie threshold."
+            "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on pairs, "
+            "each metric with its own tie threshold."
         )
     missing = {(row.level, row.statistic) for row in result.rows} - {
         (test.level, test.statistic) for test in result.tests

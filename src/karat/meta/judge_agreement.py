@@ -152,7 +152,7 @@ def _notes(
     yield f"{found}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)
     if alone:
-        yield f"One judge in {alone} of {len(rows)} dimensions: there is nobody to compare with."
+        yield f"One judge in {alone} of {len(rows)} dimensions: no agreement to measure there."
     apart = sum(not row.comparable for row in judges) - alone
     if apart:
         little = f"Too little overlap with others in {apart} of {len(judges)} rows"
