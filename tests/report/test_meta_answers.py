@@ -70,11 +70,18 @@ SAID = {
             "highest is BLEU, Pearson's r 0.400 [0.300, 0.500].",
         ),
     ),
+    "alone, with the interval of a difference": (
+        [
+            rows(ALONE)[0],
+            rows(ALONE)[1]._replace(delta=-0.05, delta_low=-0.1, delta_high=0.01),
+        ],
+        (f"BLEU {BEST}, alone at rank 1; next is chrF, -0.050 [-0.100, 0.010].",),
+    ),
     "zero in the interval": (
         rows(ALONE, width=0.4),
         (
-            "BLEU agrees best with fluency at segment level: Pearson's r 0.400 [0.000, 0.800], "
-            "alone at rank 1; the interval includes 0.",
+            "BLEU agrees best with fluency at segment level: Pearson's r 0.400 [0.000, 0.800] "
+            "(includes 0), alone at rank 1.",
         ),
     ),
     "accuracies have no zero": (

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from karat.meta.averages import RankAverage
 from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.leaders import FEWEST_RANKED, Leader, leaders
-from karat.meta.ranking import MetaRow
 from karat.meta.views import OF_SYSTEMS
 from karat.report.model.cells import several
-from karat.report.model.phrases import clear_labels, listing, metric_label, span
+from karat.report.model.phrases import clear_labels, listing, metric_label, signed, span
 
 MOST_TOLD = 4
 """Dimensions that have a sentence each; more are counted."""
@@ -76,24 +75,33 @@ def _alone(one: Leader, labels: Mapping[str, str]) -> str:
     """Return the agreement of the only metric."""
     name = statistic_label(one.statistic)
     what = f"{labels[one.best.metric]} and {one.dimension} {_at(one)}"
-    return f"{what}: {name} {_value(one.best)}{_doubt(one)}."
+    return f"{what}: {name} {_value(one)}."
 
 
 def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
     name, best = statistic_label(one.statistic), labels[one.best.metric]
-    value = f"{name} {_value(one.best)}"
+    value = f"{name} {_value(one)}"
     if not one.tested:
         most = "highest" if one.sign > 0 else "lowest"
-        told = f"{best} has the {most} {name} with {one.dimension} {_at(one)}, {_value(one.best)}"
-        return f"{told}{_doubt(one)}; differences between metrics were not tested."
-    doubt = f"{_doubt(one)}{_elsewhere(one, every, labels)}"
+        told = f"{best} has the {most} {name} with {one.dimension} {_at(one)}, {_value(one)}"
+        return f"{told}; differences between metrics were not tested."
+    doubt = _elsewhere(one, every, labels)
     if len(one.tied) + 1 == len(one.rows):
         both = "both metrics" if len(one.rows) == 2 else f"all {len(one.rows)} metrics"
         told = f"No metric stands out for {one.dimension} {_at(one)}: {both} are tied"
         return f"{told}; the highest is {best}, {value}{doubt}."
     with_whom = listing([labels[row.metric] for row in one.tied], MOST_TIED) if one.tied else ""
-    how = f"tied with {with_whom}" if with_whom else "alone at rank 1"
+    how = f"tied with {with_whom}" if with_whom else f"alone at rank 1{_next(one, labels)}"
     return f"{best} agrees best with {one.dimension} {_at(one)}: {value}, {how}{doubt}."
+
+
+def _next(one: Leader, labels: Mapping[str, str]) -> str:
+    """Return how far the second metric is behind, with the interval of the difference."""
+    row = one.rows[1]
+    if row.delta is None or row.delta_low is None or row.delta_high is None:
+        return ""
+    ends = f" {span(row.delta_low, row.delta_high, 3)}" if row.delta_low == row.delta_low else ""
+    return f"; next is {labels[row.metric]}, {signed(row.delta, 3)}{ends}"
 
 
 def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
@@ -132,13 +140,11 @@ def _at(one: Leader) -> str:
     return f"at {one.level} level"
 
 
-def _value(row: MetaRow) -> str:
-    ends = span(row.low, row.high, 3) if row.low == row.low else ""
-    return f"{row.value:.3f} {ends}".rstrip()
-
-
-def _doubt(one: Leader) -> str:
-    return "; the interval includes 0" if one.uncertain else ""
+def _value(one: Leader) -> str:
+    """Return the best value with its interval, and whether zero is in it."""
+    row, zero = one.best, " (includes 0)" * one.uncertain
+    ends = f" {span(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
+    return f"{row.value:.3f}{ends}"
 
 
 def meta_basis(result: Ranking) -> str:
