@@ -14,7 +14,7 @@ from karat.meta.experiment import Experiment
 from karat.meta.levels import check_matrix_level
 from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
-from karat.meta.views import OF_SYSTEMS, check_level, matrix_view, mean_view, view
+from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.progress import Progress, as_threads, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
@@ -54,6 +54,12 @@ class Ranking(Result):
     def metric_names(self) -> dict[str, tuple[str, ...]]:
         """Each metric, with the names that it has in rows."""
         return {row.metric: (row.metric,) for row in self.rows}
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """The meaning of each level and statistic of the rows."""
+        levels = {row.level: LEVEL_MEANINGS.get(row.level, row.level) for row in self.rows}
+        return levels | {row.statistic: STATISTICS[row.statistic].help for row in self.rows}
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -20,10 +20,12 @@ class RankCell(NamedTuple):
 
 
 class RankColumn(NamedTuple):
-    """A setting: columns side by side that share a head stand below it."""
+    """A setting: columns side by side that share a head stand below it; both may be explained."""
 
     head: str
     name: str
+    head_help: str = ""
+    name_help: str = ""
 
 
 @dataclass(frozen=True)

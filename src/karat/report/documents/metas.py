@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from karat.report.answers.metas import meta_answer, meta_basis
@@ -25,7 +26,7 @@ _ROWS = (
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
     Column("rank", "Rank", align="right", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
-    Column("value", "Value", 3, "right", "The statistic; more is better (less for rmse)."),
+    Column("value", "Value", 3, "right", "The statistic; higher is better (for rmse, lower)."),
     Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
     Column(
@@ -60,17 +61,20 @@ def meta_document(result: Ranking, command: str) -> Document:
     blocks: tuple[Block, ...] = (
         *rank_galleries(result),
         *difference_galleries(result),
-        _table(places, result.experiment.p_values),
+        _table(places, result),
         tests,
     )
     told = meta_answer(result), meta_basis(result)
     return Document(title, blocks, command, result.signatures, result.notes, {}, *told)
 
 
-def _table(places: Places, with_p: bool) -> Table:
+def _table(places: Places, result: Ranking) -> Table:
     """One row for each metric, grouped by dimension, level and statistic."""
     after = 1 + [column.key for column in _ROWS].index("high")
-    every = (*_ROWS[:after], *((_P,) if with_p else ()), *_ROWS[after:])
+    with_p = (_P,) if result.experiment.p_values else ()
+    every = (*_ROWS[:after], *with_p, *_ROWS[after:])
+    meant = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
+    every = tuple(replace(c, help=f"{c.help} {meant}.") if c.key == "value" else c for c in every)
     rows: list[dict[str, Cell]] = [
         {
             "heading": f"{', '.join(place)}: {_counts(mine)}",

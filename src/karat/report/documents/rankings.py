@@ -41,13 +41,14 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
         title, caption = "Agreement with human scores by level", "Columns: levels and statistics."
         if result.tests:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
-        galleries.append(Gallery(title, _panels(enough, labels), caption))
+        galleries.append(Gallery(title, _panels(enough, labels, result.terms), caption))
     if few := [one for one in found if one.few]:
         systems = min(one.best.points for one in few)
         bare = [_unranked(one) for one in few]
         title = f"System level: {systems} systems are too few to rank metrics"
         why = "Values without ranks: with so few systems almost any order may be chance."
-        galleries.append(Gallery(title, _panels(bare, labels, "system level: "), why, folded=True))
+        panels = _panels(bare, labels, result.terms, "system level: ")
+        galleries.append(Gallery(title, panels, why, folded=True))
     return galleries
 
 
@@ -56,7 +57,7 @@ def _unranked(one: Leader) -> Leader:
 
 
 def _panels(
-    some: Sequence[Leader], labels: Mapping[str, str], before: str = ""
+    some: Sequence[Leader], labels: Mapping[str, str], terms: Mapping[str, str], before: str = ""
 ) -> tuple[Figure, ...]:
     """Return a panel for each dimension, or for each dimension and statistic."""
     named = [
@@ -69,22 +70,29 @@ def _panels(
     for dimension, run in groupby(named, lambda one: one.dimension):
         own = list(run)
         if len(own) <= MOST_COLUMNS:
-            charts.append(_rank_map(f"{before}{dimension}", own, order))
+            charts.append(_rank_map(f"{before}{dimension}", own, order, terms))
             continue
         for name in dict.fromkeys(one.statistic for one in own):
             title = f"{before}{dimension}, {statistic_label(name)}"
-            charts.append(_rank_map(title, [one for one in own if one.statistic == name], order))
+            some = [one for one in own if one.statistic == name]
+            charts.append(_rank_map(title, some, order, terms))
     return tuple(Figure(chart.title, chart) for chart in charts)
 
 
-def _rank_map(title: str, settings: Sequence[Leader], metrics: Sequence[str]) -> RankMap:
-    return _map(title, [(one.level, one.statistic, one.rows) for one in settings], metrics)
+def _rank_map(
+    title: str, settings: Sequence[Leader], metrics: Sequence[str], terms: Mapping[str, str]
+) -> RankMap:
+    rows = [(one.level, one.statistic, one.rows) for one in settings]
+    return _map(title, rows, metrics, terms)
 
 
-def _map(title: str, settings: Iterable[_Setting], metrics: Sequence[str]) -> RankMap:
+def _map(
+    title: str, settings: Iterable[_Setting], metrics: Sequence[str], terms: Mapping[str, str]
+) -> RankMap:
     columns, found = [], []
     for level, statistic, rows in settings:
-        columns.append(RankColumn(level, _SHORT.get(statistic, statistic)))
+        names = level, _SHORT.get(statistic, statistic)
+        columns.append(RankColumn(*names, *(terms.get(x, "") for x in (level, statistic))))
         found.append({row.metric: row for row in rows if row.value == row.value})
     cells = [[_cell(own.get(metric)) for own in found] for metric in metrics]
     return RankMap(title, metrics, columns, cells)
@@ -108,10 +116,11 @@ def task_gallery(result: RankAverage) -> Gallery:
         tasks = panels.setdefault((row.set, row.dimension), {})
         own = tasks.setdefault((row.level, row.statistic), [])
         own.append(row._replace(metric=labels[row.metric]))
+    terms = {name: text for one in result.results for name, text in one.terms.items()}
     figures = []
     for place, tasks in panels.items():
         settings = [(*name, rows) for name, rows in tasks.items()]
-        chart = _map(", ".join(place), settings, list(labels.values()))
+        chart = _map(", ".join(place), settings, list(labels.values()), terms)
         figures.append(Figure(chart.title, chart))
     return Gallery("Ranks in the tasks", tuple(figures), _RANKS)
 

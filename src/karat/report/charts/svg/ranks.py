@@ -40,17 +40,24 @@ def _heads(chart: RankMap, left: float, wide: float) -> tuple[list[str], float]:
     """The levels, below them the statistics where there are several, and where they end."""
     parts, at = [], left
     for head, run in groupby(chart.columns, lambda column: column.head):
-        room = wide * len(list(run))
+        own = list(run)
+        room = wide * len(own)
         name = svg.shorten(head, int(room / svg.LETTER))
-        parts.append(svg.label(at + room / 2 - 1, HEAD - 5, name, "middle"))
+        label = svg.label(at + room / 2 - 1, HEAD - 5, name, "middle")
+        parts.append(_explained(label, own[0].head_help))
         at += room
     if len({column.name for column in chart.columns}) == 1:
         return parts, HEAD
     for j, column in enumerate(chart.columns):
         name = svg.shorten(column.name, int(wide / svg.LETTER))
         middle = left + wide * (j + 0.5) - 1
-        parts.append(svg.label(middle, 2 * HEAD - 6, name, "middle", svg.MUTED))
+        label = svg.label(middle, 2 * HEAD - 6, name, "middle", svg.MUTED)
+        parts.append(_explained(label, column.name_help))
     return parts, 2 * HEAD
+
+
+def _explained(label: str, help: str) -> str:
+    return element("g", svg.tooltip(help), label) if help else label
 
 
 def _cell(cell: RankCell | None, place: dict[str, float]) -> str:
