@@ -322,11 +322,21 @@ def judges(alpha: float, shared: int, *flagged: bool) -> JudgeAgreement:
     return JudgeAgreement("set", (row,), tuple(every))
 
 
+AGREED = (
+    "d: Krippendorff's ordinal alpha 0.500, mean r of two judges 0.500 (8 outputs with two judges "
+    "or more)."
+)
+
+
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (judges(0.5, 8, False, False), "No judge stands apart from the others."),
-        (judges(0.5, 8, True), "j0 stands apart from the other judges in at least one dimension."),
+        (judges(0.5, 8, False, False, False), "No judge is flagged as an outlier."),
+        (
+            judges(0.5, 8, True, False, False),
+            "j0 is flagged as an outlier in at least one dimension.",
+        ),
+        (judges(0.5, 8, False, False), AGREED),
         (judges(NAN, 0), "No output has two judges: their agreement cannot be measured."),
     ],
 )

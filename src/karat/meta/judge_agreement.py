@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from karat.registry import load
 from karat.results import Result
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
 from karat.stats.judges.standing import (
+    FEWEST_COMPARED,
     HONEST_KAPPA,
     LEAST_CHANCE,
     JudgePair,
@@ -73,6 +75,12 @@ class JudgeAgreement(Result):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     signature: str = ""
+
+    @property
+    def flaggable(self) -> bool:
+        """Return whether any dimension has enough comparable judges for one to be flagged."""
+        comparable = Counter(row.dimension for row in self.judges if row.comparable)
+        return max(comparable.values(), default=0) >= FEWEST_COMPARED
 
 
 def judge_agreement(

@@ -48,7 +48,7 @@ def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
 
 
 def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
-    """Return the agreement in each dimension, and who stands apart."""
+    """Return the agreement in each dimension, and who is an outlier."""
     rows = [row for row in found.rows if row.ordinal == row.ordinal]
     if found.rows and not any(row.shared for row in found.rows):
         return ("No output has two judges: their agreement cannot be measured.",)
@@ -62,7 +62,7 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
             f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
             f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
         ]
-    return (*told, _apart(found))
+    return (*told, *_outliers(found))
 
 
 def _agreement(row: DimensionAgreement) -> str:
@@ -74,17 +74,21 @@ def _agreement(row: DimensionAgreement) -> str:
     )
 
 
-def _apart(found: JudgeAgreement) -> str:
+def _outliers(found: JudgeAgreement) -> Iterator[str]:
+    """Yield who is flagged, if there are enough judges in any dimension to flag one."""
     flagged = list(dict.fromkeys(row.judge for row in found.judges if row.flagged))
-    if not flagged:
-        return "No judge stands apart from the others."
-    verb = "stands" if len(flagged) == 1 else "stand"
-    return f"{listing(flagged)} {verb} apart from the other judges in at least one dimension."
+    if flagged:
+        verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
+        yield f"{listing(flagged)} {verb} in at least one dimension."
+        return
+    if found.flaggable:
+        yield "No judge is flagged as an outlier."
 
 
 def judges_basis() -> str:
     """Return how alpha is to be read."""
     return (
         "Alpha is 1 for perfect agreement and 0 for chance. Krippendorff asks for 0.8, and takes "
-        "0.667 as the least for tentative conclusions."
+        "0.667 as the least for tentative conclusions. An outlier's scores correlate clearly less "
+        "with the mean of the other judges than is usual here."
     )
