@@ -136,7 +136,8 @@ def _galleries(report: MetaReport) -> Iterator[Gallery]:
         later = own[0] is not report.scatters[0]
         yield _gallery(title, map(_scatter, own), caption, few or later)
     if report.planes:
-        caption = plane_chart(report.planes[0], None).caption
+        p = listing([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
+        caption = f"{plane_chart(report.planes[0], None).caption} p of the largest R^2: {p}."
         if few:
             caption += f" {points} systems are too few to tell cells apart."
         planes = (plane_chart(fit, None) for fit in report.planes)
