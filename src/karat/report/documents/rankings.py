@@ -22,7 +22,7 @@ MOST_OPEN = 6
 """Panels of differences that a page shows at once; it folds up more."""
 _RANKS = (
     "In each cell: rank and value. Metrics with the same rank in a column do not differ "
-    "significantly."
+    "significantly; two with different ranks need not differ significantly either."
 )
 _Setting: TypeAlias = tuple[str, str, Sequence[MetaRow] | Sequence[TaskRow]]
 """A level, a statistic and the rows of all metrics."""

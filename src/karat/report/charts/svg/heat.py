@@ -19,7 +19,7 @@ LOWEST = 14.0  # height of a row
 LONGEST_NAME = 24
 SLANT = 40  # degrees by which long names of columns fall
 BAR = 108.0  # length of the scale
-GAP = 1.5  # between a cell and the line around a marked one
+GAP, LEAST_GAP = 3.5, 1.5  # between a cell and the line around a marked one; of small cells
 SMALL = 11 / 12  # the cells' letters against the charts'
 
 
@@ -98,8 +98,9 @@ def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> 
     signs = chart.signs(i, j)
     if not signs:
         return ""
-    inner = {"x": place["x"] + GAP, "y": place["y"] + GAP}
-    size = {"width": max(place["width"] - 2 * GAP, 1), "height": place["height"] - 2 * GAP}
+    gap = GAP if place["width"] > HIGHEST else LEAST_GAP
+    inner = {"x": place["x"] + gap, "y": place["y"] + gap}
+    size = {"width": max(place["width"] - 2 * gap, 1), "height": place["height"] - 2 * gap}
     edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 - 3
     look: Look = {"font_size": 11, "font_weight": 700, "text_anchor": "middle", "fill": ink}
