@@ -137,6 +137,10 @@ SAID = {
             "of them the interval of the highest value includes 0.",
         ),
     ),
+    "matrices": (
+        rows(ALONE, "human"),
+        (f"BLEU {BEST.replace('fluency', 'human scores')}, alone at rank 1.",),
+    ),
     "undefined": (rows([("bleu", None, NAN), ("chrf", None, NAN)]), ()),
 }
 

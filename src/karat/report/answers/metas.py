@@ -74,7 +74,7 @@ def _by_level(
 def _alone(one: Leader, labels: Mapping[str, str]) -> str:
     """Return the agreement of the only metric."""
     name = statistic_label(one.statistic)
-    what = f"{labels[one.best.metric]} and {one.dimension} {_at(one)}"
+    what = f"{labels[one.best.metric]} and {_scores(one)} {_at(one)}"
     return f"{what}: {name} {_value(one)}."
 
 
@@ -83,16 +83,16 @@ def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> st
     value = f"{name} {_value(one)}"
     if not one.tested:
         most = "highest" if one.sign > 0 else "lowest"
-        told = f"{best} has the {most} {name} with {one.dimension} {_at(one)}, {_value(one)}"
+        told = f"{best} has the {most} {name} with {_scores(one)} {_at(one)}, {_value(one)}"
         return f"{told}; differences between metrics were not tested."
     doubt = _elsewhere(one, every, labels)
     if len(one.tied) + 1 == len(one.rows):
         both = "both metrics" if len(one.rows) == 2 else f"all {len(one.rows)} metrics"
-        told = f"No metric stands out for {one.dimension} {_at(one)}: {both} are tied"
+        told = f"No metric stands out for {_scores(one)} {_at(one)}: {both} are tied"
         return f"{told}; the highest is {best}, {value}{doubt}."
     with_whom = listing([labels[row.metric] for row in one.tied], MOST_TIED) if one.tied else ""
     how = f"tied with {with_whom}" if with_whom else f"alone at rank 1{_next(one, labels)}"
-    return f"{best} agrees best with {one.dimension} {_at(one)}: {value}, {how}{doubt}."
+    return f"{best} agrees best with {_scores(one)} {_at(one)}: {value}, {how}{doubt}."
 
 
 def _next(one: Leader, labels: Mapping[str, str]) -> str:
@@ -134,6 +134,11 @@ def _too_few(few: Sequence[Leader]) -> Iterator[str]:
     for one in few:
         verb = "is" if one.best.points == 1 else "are"
         yield f"{several(one.best.points, 'system')} {verb} too few to rank metrics {_at(one)}."
+
+
+def _scores(one: Leader) -> str:
+    """Return the dimension; matrices have none, but human scores."""
+    return "human scores" if one.dimension == "human" else one.dimension
 
 
 def _at(one: Leader) -> str:

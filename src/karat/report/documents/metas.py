@@ -25,7 +25,7 @@ _ROWS = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
     Column("rank", "Rank", align="right", help=RANK_HELP),
-    Column("metric", "Metric", help="The metric's name; its full signature stands below."),
+    Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
     Column("value", "Value", 3, "right", "The statistic; higher is better (for rmse, lower)."),
     Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
