@@ -41,7 +41,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "EvalSetCheck": "karat.report.documents.evalsets:check_document",
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
-        "JudgeAgreement": "karat.report.documents.judges:judges_document",
+        "JudgeAgreement": "karat.report.documents.evalsets:judges_document",
         "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
         "Reproduction": "karat.report.reproduction.document:reproduction_document",
         "SegmentExplanations": "karat.report.documents.explanations:explanations_document",

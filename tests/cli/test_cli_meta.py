@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -271,30 +272,31 @@ def test_odd_sets_have_a_report(called: Called, folder: Path, values: dict[str, 
 def test_the_report_says_what_it_leaves_out_and_names_its_curves(
     output: Output, folder: Path
 ) -> None:
-    many = [x for m in ("bleu", "chrf", "ter", "rouge1", "aev") for x in ("-m", m)]
+    names = ("bleu", "chrf", "ter", "aev", *(f"rouge{n}" for n in (1, 2, 3, 4, "L")))
+    many = [x for m in names for x in ("-m", m)]
     asked = ("meta", "demo", *many, "-l", "system", "-s", "spa", "--resamples", "2")
     text = output(*asked)
     assert output(*asked, "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
-    assert "the first 12 of 15 pairs of dimension and metric" in page
+    assert "the first 24 of 27 pairs of dimension and metric" in page
     assert "Reliability: fluency, pearson" in page  # pseudo-documents have no spa
     assert "No ranks by spa" in text
     assert "of systems and segments (for spa, of segments alone)" in " ".join(text.split())
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "r2"])
+@pytest.mark.parametrize(("statistic", "label"), [("pearson", "Pearson's r"), ("r2", "R^2")])
 def test_a_chart_has_the_sign_of_its_table_and_of_its_axes(
-    output: Output, folder: Path, statistic: str
+    output: Output, folder: Path, statistic: str, label: str
 ) -> None:
     asked = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
     text = output(*asked, "-s", statistic, "--format", "json")
     output(*asked, "-s", statistic, "-o", "r.html")
     (row,) = json.loads(text)["rows"]
-    page = (folder / "r.html").read_text("utf-8")
+    page = html.unescape((folder / "r.html").read_text("utf-8"))
     assert row["value"] > 0
-    assert f">{statistic} {row['value']:.2f}<" in page
-    assert ">-ter<" in page
-    assert "ter is negated, as in the tables: more is better." in page
+    assert f">{label} {row['value']:.2f}<" in page
+    assert ">-TER<" in page
+    assert "Higher is better on both axes (TER negated)." in page
     assert "Signs: ter is lower for better outputs and negated here" in page
 
 

@@ -116,8 +116,9 @@ def test_disagreements_are_gaps_of_percentiles_largest_first() -> None:
 
 
 def test_a_report_says_by_which_metric_single_segments_are_scored() -> None:
-    (found,) = (f for f in RESULTS["MetaReport"].document().figures if "Reliability" in f.title)
-    assert "scored by bleu, not by bleu:eff=yes" in str(found)
+    blocks = RESULTS["MetaReport"].document().blocks
+    (found,) = (block for block in blocks if block.title == "Reliability by text length")
+    assert "scored by bleu, not by bleu:eff=yes" in found.caption
 
 
 # ---------------------------------------------------------------------------- what others add

@@ -267,7 +267,7 @@ def test_what_was_not_asked_for_is_not_in_the_report(output: Output) -> None:
     found = json.loads(
         output("plane", "fit", "demo", "-d", "fluency", "--resamples", "0", "-f", "json")
     )
-    assert set(found) == {"command", "signature", "rows", "notes"}
+    assert set(found) == {"command", "signature", "summary", "rows", "notes"}
     assert "group" not in found["rows"][0]
 
 
@@ -275,7 +275,7 @@ def test_pages_and_text_show_groups_and_metrics(output: Output) -> None:
     asked = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "9", "--splits", "0")
     more = ("--reference", "2", "--compare-with", "rouge1", "--by", "lengths:parts=2")
     text = output(*asked, *more, "--task", "mt", "--guideline", "fluency")
-    for part in ("Metrics beside the plane, fluency", "Groups of segments, fluency", " words\n"):
+    for part in ("Other metrics, fluency", "Groups of segments, fluency", " words\n"):
         assert part in text
     assert "The cells use\nreference 2." in text or "The cells use reference 2." in text
     page = output(*asked, *more, "-f", "html")

@@ -232,7 +232,7 @@ JUDGES = [
         (judges(*ALONE), judges(*AGREE), COPIED),
     ),
     Conclusion(
-        "One judge in 1 of 1 dimensions: there is nobody to compare with.",
+        "One judge in 1 of 1 dimensions: no agreement to measure there.",
         (judges(AGREE[0]),),
         (judges(*ALONE), judges(*AGREE), COPIED),
     ),
@@ -311,12 +311,12 @@ META = [
     Conclusion("Ranks: a metric starts a new rank", (meta(trials=9),), (meta(),)),
     Conclusion("Intervals: 95%, from 7 bootstrap resamples", (meta(resamples=7),), (meta(),)),
     Conclusion(
-        "quality: ranked higher by the metric",
+        "quality: BLEU ranks it higher",
         (meta(),),
         (meta(flat=True),),
     ),
     Conclusion(
-        "quality: ranked higher by the humans",
+        "quality: humans rank it higher",
         (meta(),),
         (meta(flat=True),),
     ),

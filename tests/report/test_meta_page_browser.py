@@ -34,24 +34,46 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_every_link_leads_to_the_grid_of_its_row(page: Path) -> None:
+def test_every_case_leads_to_its_grid_which_is_folded_up(page: Path) -> None:
     program = """
       const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
-      const rows = [...document.querySelectorAll("main a[href^='#']")].map((link) => {
-        const cells = [...link.closest("tr").cells].map((cell) => cell.textContent);
+      const cases = [...document.querySelectorAll(".case a")].map((link) => {
         const figure = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-        return { system: cells[0], segment: cells[1], drawn: !!figure?.querySelector("svg.grid"),
-          title: figure?.querySelector("figcaption").textContent };
+        return { title: link.textContent, drawn: !!figure?.querySelector("svg.grid"),
+          open: figure?.closest("details").open,
+          grid: figure?.querySelector("figcaption").textContent };
       });
-      return { rows, ids: ids.length, different: new Set(ids).size };
+      return { cases, ids: ids.length, different: new Set(ids).size };
     """
     found = ask(page, program)
     assert found["ids"] == found["different"]
-    assert len(found["rows"]) == 12
-    assert len({row["system"] for row in found["rows"]}) > 2
-    for row in found["rows"]:
-        assert row["drawn"]
-        assert f": {row['system']}, segment {row['segment']}: matching" in row["title"]
+    assert len(found["cases"]) == 12
+    assert len({one["title"] for one in found["cases"]}) == 12
+    for one in found["cases"]:
+        assert one["drawn"]
+        assert not one["open"]
+        assert one["grid"].endswith(f": {one['title']}: matching")
+
+
+def test_the_first_screen_has_the_answer_and_all_ranks(page: Path) -> None:
+    program = """
+      const low = (one) => one.getBoundingClientRect().bottom;
+      const maps = [...document.querySelectorAll("#figure-Ranks-of-metrics svg")];
+      return [low(document.querySelector(".answer")), ...maps.map(low)];
+    """
+    found = ask(page, program, "--window-size=1300,900")
+    assert len(found) == 3
+    assert max(found) < 900
+
+
+def test_what_too_few_systems_say_is_folded_up(page: Path) -> None:
+    program = """
+      const folds = [...document.querySelectorAll("details")].filter((one) => !one.open);
+      return folds.map((one) => one.querySelector("h2")?.textContent ?? "");
+    """
+    folded = ask(page, program)
+    assert "System level: 4 systems are too few to rank metrics" in folded
+    assert "Systems by human and metric scores: 4 systems, too few to rank metrics" in folded
 
 
 def test_the_page_is_quiet_and_asks_for_nothing(page: Path) -> None:

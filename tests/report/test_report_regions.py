@@ -165,6 +165,7 @@ def test_the_command_draws_it(output: Callable[..., str], folder: Path) -> None:
     assert set(json.loads(output(*asked, "-f", "json"))) == {
         "command",
         "signature",
+        "summary",
         "rows",
         "notes",
     }

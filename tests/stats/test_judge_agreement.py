@@ -18,7 +18,7 @@ def test_the_agreement_of_ratings_is_data() -> None:
     assert found.settings == {"dimensions": ("errors", "fluency"), "exclude": ("drift",)}
     assert found.notes == (
         "3 judges, flagged in 0 of 4 rows; no judge was left out. Systems left out: drift.",
-        "One judge in 1 of 2 dimensions: there is nobody to compare with.",
+        "One judge in 1 of 2 dimensions: no agreement to measure there.",
     )
     assert [list(row) for row in found.records()] == [list(row._fields) for row in found.rows]
     assert [row["judges"] for row in found.records()] == [1, 3]

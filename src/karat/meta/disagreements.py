@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
@@ -33,8 +33,36 @@ class Disagreement(NamedTuple):
         return GTM(e=2, tok="13a").explain(self.output, self.references[:REFERENCES])
 
 
-def disagreements(result: MetaEvaluation, dimension: str, count: int) -> Iterator[Disagreement]:
-    """Yield the outputs with the largest difference of percentiles, in both directions."""
+def disagreements(
+    result: MetaEvaluation, dimensions: Sequence[str], count: int
+) -> Iterator[Disagreement]:
+    """Yield the outputs with the largest difference of percentiles, in both directions.
+
+    A text is shown once, for the first dimension, and each direction has one output of a segment.
+    """
+    seen: set[tuple[str, str]] = set()
+    for dimension in dimensions:
+        for sign in (1, -1):
+            fresh = (one for one in _ordered(result, dimension, sign) if _text(one) not in seen)
+            for one in _distinct(fresh, count):
+                seen.add(_text(one))
+                yield one
+
+
+def _text(one: Disagreement) -> tuple[str, str]:
+    return one.segment, one.output
+
+
+def _distinct(some: Iterator[Disagreement], count: int) -> list[Disagreement]:
+    """Return the first outputs, one of each segment."""
+    found: dict[str, Disagreement] = {}
+    while len(found) < count and (one := next(some, None)):
+        found.setdefault(one.segment, one)
+    return list(found.values())
+
+
+def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disagreement]:
+    """Yield the outputs that the metric ranks higher (1) or lower (-1), by falling difference."""
     evalset = result.evalset
     human = evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(result.scored.metrics[0])
@@ -43,13 +71,12 @@ def disagreements(result: MetaEvaluation, dimension: str, count: int) -> Iterato
         return  # equal scores rank nothing
     gaps = by_metric - by_people
     systems = list(evalset.systems.items())
-    for sign in (1, -1):
-        found = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
-        for i, j in sorted(found, key=lambda at: -abs(gaps[at[0], at[1]]))[:count]:
-            name, texts = systems[i]
-            scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
-            place = dimension, name, evalset.segments[j]
-            yield Disagreement(*place, *scores, texts[j] or "", evalset.references[j])
+    found = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
+    for i, j in sorted(found, key=lambda at: -abs(gaps[at[0], at[1]])):
+        name, texts = systems[i]
+        scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
+        place = dimension, name, evalset.segments[j]
+        yield Disagreement(*place, *scores, texts[j] or "", evalset.references[j])
 
 
 def _differ(percentiles: Floats) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from karat.arrays import ArrayLike, as_floats
+from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
@@ -14,7 +14,7 @@ from karat.meta.experiment import Experiment
 from karat.meta.levels import check_matrix_level
 from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
-from karat.meta.views import OF_SYSTEMS, check_level, matrix_view, mean_view, view
+from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.progress import Progress, as_threads, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
@@ -56,6 +56,12 @@ class Ranking(Result):
         return {row.metric: (row.metric,) for row in self.rows}
 
     @property
+    def terms(self) -> dict[str, str]:
+        """The meaning of each level and statistic of the rows."""
+        levels = {row.level: LEVEL_MEANINGS.get(row.level, row.level) for row in self.rows}
+        return levels | {row.statistic: STATISTICS[row.statistic].help for row in self.rows}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how intervals and ranks were made, and on what the data allow."""
         return (*_made(self), *self.remarks)
@@ -92,6 +98,16 @@ def exchanges_add_up(results: Iterable[Ranking]) -> bool:
     return all(len(own) == 1 or all(own) for own in of_cells.values())
 
 
+class SetSize(NamedTuple):
+    """What was judged of a set, by how many."""
+
+    systems: int
+    segments: int
+    outputs: int
+    """Outputs with at least one judgement."""
+    judges: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MetaEvaluation(Ranking):
     """The results of an experiment, and what they were made from."""
@@ -108,6 +124,16 @@ class MetaEvaluation(Ranking):
     def name(self) -> str:
         """The name of the set."""
         return self.evalset.name
+
+    @property
+    def size(self) -> SetSize:
+        """Systems, segments, judged outputs and judges of the dimensions asked for."""
+        evalset, judged = self.evalset, self.evalset.judgements
+        asked = self.experiment.dimensions
+        names = {part for one in asked for part in evalset.difference(one) or (one,)}
+        kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
+        outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
+        return SetSize(len(evalset.systems), len(evalset), len(outputs), kept.judges)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -283,8 +309,8 @@ def _own_tests(result: Ranking) -> Iterator[str]:
     tested = {test.statistic for test in result.tests}
     if "acc-eq" in tested:
         yield (
-            "Ranks by acc-eq: what the metrics say of pairs is exchanged, each metric with its own "
-            "tie threshold."
+            "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on pairs, "
+            "each metric with its own tie threshold."
         )
     missing = {(row.level, row.statistic) for row in result.rows} - {
         (test.level, test.statistic) for test in result.tests

@@ -312,8 +312,8 @@ def _notes(terms: Sequence[Term], normalise: str) -> Iterator[str]:
         "and p suppose independent points, which outputs of one system or one segment are not."
     )
     yield (
-        "Left out: the errors of fits that have not seen the output, segment or system; R2 beside "
-        "the mean of the others, negative where that mean is the better guess."
+        "Cross-validation: each fit predicts an output, segment or system that it has not seen. R2 "
+        "is negative where the mean of the others predicts better."
     )
     if _published(terms)[0][0] is not None:
         scale = "" if normalise == "z" else ", which normalise z gives here"

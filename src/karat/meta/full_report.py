@@ -97,7 +97,7 @@ def meta_report(
     return MetaReport(
         *(result, tuple(system_scores(result)), tuple(scatters(result)), planes),
         _reliability(result, progress),
-        tuple(one for d in asked.dimensions for one in disagreements(result, d, examples)),
+        tuple(disagreements(result, asked.dimensions, examples)),
         tuple(remarks),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from karat.results import Result
 from karat.settings import renamed
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
 from karat.stats.judges.standing import (
+    FEWEST_COMPARED,
     HONEST_KAPPA,
     LEAST_CHANCE,
     JudgePair,
@@ -74,6 +76,12 @@ class JudgeAgreement(Result):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     signature: str = ""
+
+    @property
+    def flaggable(self) -> bool:
+        """Return whether any dimension has enough comparable judges for one to be flagged."""
+        comparable = Counter(row.dimension for row in self.judges if row.comparable)
+        return max(comparable.values(), default=0) >= FEWEST_COMPARED
 
 
 @renamed(controls="exclude")
@@ -154,7 +162,7 @@ def _notes(
     yield f"{found}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)
     if alone:
-        yield f"One judge in {alone} of {len(rows)} dimensions: there is nobody to compare with."
+        yield f"One judge in {alone} of {len(rows)} dimensions: no agreement to measure there."
     apart = sum(not row.comparable for row in judges) - alone
     if apart:
         little = f"Too little overlap with others in {apart} of {len(judges)} rows"

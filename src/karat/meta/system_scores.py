@@ -15,7 +15,7 @@ from karat.meta.views import view
 from karat.metrics.base import Metric
 from karat.stats.resampling import central
 
-MOST_SCATTERS = 12
+MOST_SCATTERS = 24
 
 
 class SystemScore(NamedTuple):

@@ -269,3 +269,14 @@ LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
     check=check_that(callable, "level", "a function from scores and human scores to a view"),
 )
 """Level -> the function that makes its view of an evaluation set's scores and human scores."""
+
+LEVEL_MEANINGS = {
+    "system": "one point per system: its corpus score and its mean human score",
+    "system-mean": "one point per system: the means of its segment scores",
+    "segment": "one point per output, all in one pool",
+    "item": "agreement over the systems of one segment, mean over segments",
+    "by-system": "agreement over the segments of one system, mean over systems",
+    "document": "one point per system and document",
+    "document-joined": "one point per system and document, its segments joined into one text",
+}
+"""The levels of Karat in words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from karat.meta.plane.cells import BLEU_CELL
 from karat.meta.plane.predictions import Region
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 ENOUGH_SYSTEMS = 6
 """Below this, leaving systems out and resampling them says little."""
+
+SIGNIFICANT = 0.05
+"""The largest p at which the maximum of a plane is no chance."""
+Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
 
 POINTS_UNSIGNED = (
     "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
@@ -47,10 +51,10 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
 
 
 def _beside(study: PlaneStudy) -> Iterator[str]:
-    """Yield how metrics beside the cells and groups of segments are to be read."""
+    """Yield how other metrics and groups of segments are to be read."""
     if study.beside:
         chosen = ", ".join(map(str, study.asked_references))
-        yield "Metrics beside the plane are resampled as its cells are, with the same draws." + (
+        yield "Other metrics are resampled as the cells are, with the same draws." + (
             f" The cells use reference {chosen}." if chosen else ""
         )
     if study.by:
@@ -70,19 +74,29 @@ def plane_notes(fit: PlaneFit) -> tuple[str, ...]:
         f"{fit.judgements:,} judged outputs. {_picked(fit)}",
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
         f"{_percent(fit.picking)} of the variance, BLEU's point {_percent(bleu)}, "
-        f"{_worth(fit.picking, bleu)}." + (f" Intervals: {drawn}." if fit.resamples else ""),
+        f"{_WORTH[worth(fit)]}." + (f" Intervals: {drawn}." if fit.resamples else ""),
     )
 
 
-def _worth(picking: float, bleu: float) -> str:
-    """Return what follows from both shares; at 0 a prediction is as good as the others' mean."""
+def worth(fit: PlaneFit) -> Worth:
+    """Return which predicts left-out systems better, picking a cell or BLEU's point.
+
+    At a share of 0 a prediction is as good as the mean of the other systems.
+    """
+    picking, bleu = fit.picking, fit.row(BLEU_CELL).q2
     if not (picking > 0 or bleu > 0):  # a NaN is neither
-        return "so neither predicts a system better than the mean of the others does"
+        return "neither"
     if picking > bleu or not bleu > 0:
-        return "so picking pays here, as far as these systems tell"
-    if picking == bleu:
-        return "so picking makes no difference here"
-    return "so picking does not pay here: stay with BLEU's point or the paper's prediction"
+        return "pick"
+    return "same" if picking == bleu else "bleu"
+
+
+_WORTH: dict[Worth, str] = {
+    "neither": "so neither predicts a system better than the mean of the others does",
+    "pick": "so picking pays here, as far as these systems tell",
+    "same": "so picking makes no difference here",
+    "bleu": "so picking does not pay here: stay with BLEU's point or the paper's prediction",
+}
 
 
 def _picked(fit: PlaneFit) -> str:

@@ -30,7 +30,8 @@ class Region(NamedTuple):
         return wide and self.n_low <= n <= self.n_high
 
     def __str__(self) -> str:
-        return f"alpha {self.alpha_low:g} to {self.alpha_high:g}, n {self.n_low} to {self.n_high}"
+        orders = f"{self.n_low} to {self.n_high}" if self.n_low < self.n_high else str(self.n_low)
+        return f"alpha {self.alpha_low:g} to {self.alpha_high:g}, n {orders}"
 
 
 TASKS: Mapping[str, tuple[int, int, str]] = MappingProxyType(

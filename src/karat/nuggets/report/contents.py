@@ -136,7 +136,7 @@ def _short(row: Any) -> Row:
 
 def nugget_judges_document(found: NuggetJudgeAgreement, command: str) -> Document:
     """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
-    from karat.report.documents.judges import judges_document
+    from karat.report.documents.evalsets import judges_document
 
     document = judges_document(found, command)
     kappa, pairs = map(records, (found.kappa, found.pairs))

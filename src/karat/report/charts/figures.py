@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from karat.report.charts.models import WIDE, Chart, Interval, Intervals
+from karat.report.charts.models import Chart, Interval, Intervals
 from karat.report.model.table import Figure
 from karat.report.render.terminal import Sheet
 
@@ -25,7 +25,8 @@ def intervals_figure(
     axis: str,
     items: Iterable[Interval],
     base: float | None = None,
-    width: float = WIDE,
+    *,
+    narrow: bool = False,
 ) -> Figure:
     """Return a figure for pages and notebooks alone: a dot and a whisker for each item."""
-    return Figure(title, Intervals(title, axis, list(items), base, width=width))
+    return Figure(title, Intervals(title, axis, list(items), base, narrow=narrow))

@@ -10,8 +10,6 @@ from typing import ClassVar, NamedTuple
 from karat.report.charts.axis import drawable
 from karat.report.model.cells import enumeration
 
-NARROW = 380.0  # narrow enough for a phone, and for several side by side
-
 
 class Change(NamedTuple):
     """A difference with its interval, placed so that better is to the right.
@@ -44,7 +42,7 @@ class Forest:
     changes: Sequence[Change]
     span: tuple[float, float] | None = None
     caption: str = ""
-    width: ClassVar[float] = NARROW
+    narrow: ClassVar[bool] = True
 
     @cached_property
     def shown(self) -> list[Change]:
@@ -91,7 +89,7 @@ class Tallies:
     base: str
     shown: Sequence[Tally]
     caption: str = ""
-    width: ClassVar[float] = NARROW
+    narrow: ClassVar[bool] = True
 
     @property
     def story(self) -> str:

@@ -2,7 +2,7 @@
 
 A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
 asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
-words. None, NaN and infinities mean "missing".
+words. None, NaN and infinities mean "missing". `narrow` charts stand side by side, or on a phone.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
 from karat.report.charts.forest import Forest, Tallies
+from karat.report.charts.ranks import RankMap
 from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
-WIDE = 720.0  # of a chart on its own; several side by side are narrower
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
@@ -84,6 +84,7 @@ class Scatter:
     line: Line | None = None
     note: str = ""
     caption: str = ""
+    narrow: bool = False
 
     @cached_property
     def shown(self) -> list[Point]:
@@ -150,6 +151,7 @@ class HeatMap:
     low: float | None = None
     high: float | None = None
     caption: str = ""
+    narrow: bool = False
 
     def __post_init__(self) -> None:
         lengths = {len(row) for row in self.values}
@@ -264,6 +266,7 @@ class Curves:
     curves: Sequence[Curve]
     log_x: bool = False
     caption: str = ""
+    narrow: bool = False
     whole_x: bool = False
 
     @cached_property
@@ -336,7 +339,7 @@ class Intervals:
     items: Sequence[Interval]
     baseline: float | None = None
     caption: str = ""
-    width: float = WIDE
+    narrow: bool = False
 
     @cached_property
     def shown(self) -> list[Interval]:
@@ -351,7 +354,7 @@ class Intervals:
     def ticks(self) -> Ticks:
         """Round values along the axis, of items that there must be."""
         found = _placed([end for item in self.shown for end in (*item[1:], self.baseline)])
-        return nice_ticks(min(found), max(found), 5 if self.width == WIDE else 3)
+        return nice_ticks(min(found), max(found), 3 if self.narrow else 5)
 
     @property
     def story(self) -> str:
@@ -379,7 +382,7 @@ class Histogram:
     marker: float | None = None
     bins: int = 20
     caption: str = ""
-    width: float = WIDE
+    narrow: bool = False
 
     @cached_property
     def shown(self) -> list[float]:
@@ -397,7 +400,7 @@ class Histogram:
 
     @property
     def _across(self) -> Ticks:
-        about = 8 if self.width == WIDE else 4
+        about = 4 if self.narrow else 8
         return nice_ticks(min(self.shown + self.base), max(self.shown + self.base), about=about)
 
     @cached_property
@@ -490,5 +493,5 @@ def _ends(span: tuple[float, float]) -> str:
 
 
 Chart: TypeAlias = (
-    Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions | Forest | Tallies
+    Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions | Forest | Tallies | RankMap
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.report.answers.metas import average_answer, average_basis
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.models import Interval
 from karat.report.documents.metas import RANK_HELP, delta_shown
+from karat.report.documents.rankings import task_gallery
+from karat.report.model.phrases import metric_label
 from karat.report.model.table import Column, Document, Table, columns
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ _TESTS = columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low"
 def average_document(result: RankAverage, command: str) -> Document:
     """Return the averages, and the tasks that they are of."""
     names = list(dict.fromkeys(one.name for one in result.results))
-    title = f"Metrics and humans on {', '.join(names)}"
+    title = f"Agreement of metrics with human scores on {', '.join(names)}"
     rows = tuple({**row._asdict(), "delta_shown": delta_shown(row)} for row in result.rows)
     shown = tuple(c for c in _ROWS if c.key != "note" or any(row["note"] for row in rows))
     tasks = tuple(
@@ -57,11 +60,13 @@ def average_document(result: RankAverage, command: str) -> Document:
         for row in result.tasks
     )
     tests = tuple(test._asdict() for test in result.tests)
-    items = (Interval(row.metric, row.value, row.low, row.high) for row in result.rows)
+    items = (Interval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
     blocks = (
+        intervals_figure("Averages over all tasks", "mean over tasks", items),
+        task_gallery(result),
         Table("rows", "Averages over all tasks", shown, rows),
         Table("tasks", "Tasks", _TASKS, tasks, group="heading"),
-        intervals_figure("Averages over all tasks", "mean over tasks", items),
         Table("tests", "Tests", _TESTS, tests, readers="programs"),
     )
-    return Document(title, blocks, command, result.signatures, result.notes)
+    told = average_answer(result), average_basis(result)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *told)

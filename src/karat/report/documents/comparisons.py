@@ -9,7 +9,7 @@ from karat.comparison import CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.explain.differing import differing_words
 from karat.report.answers.comparisons import comparison_answer, comparison_basis
-from karat.report.charts.forest import NARROW, Change, Forest, Tallies, Tally, reach
+from karat.report.charts.forest import Change, Forest, Tallies, Tally, reach
 from karat.report.charts.models import Histogram
 from karat.report.documents import scores
 from karat.report.model.phrases import metric_label, score_digits, signed, span
@@ -183,7 +183,7 @@ def _histograms(comparison: Comparison, metric: Metric) -> Iterator[Figure]:
         gaps = (comparison.segment_scores(system, metric) - bases).tolist()
         title = f"{system} minus {comparison.baseline}, segment by segment"
         axis = f"difference in {metric.of_segments()}"
-        yield Figure(title, Histogram(title, axis, gaps, marker=0.0, width=NARROW))
+        yield Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True))
 
 
 # ----------------------------------------------------------------------------------- examples

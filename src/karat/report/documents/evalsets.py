@@ -1,27 +1,37 @@
-"""The documents of `karat data`: contents and problems of a set, and the sets that have names."""
+"""The documents of `karat data`: contents and problems of a set, its judges, the known sets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.report.answers.evalsets import check_answer, judges_answer, judges_basis, known_answer
 from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
     from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
+    from karat.meta.judge_agreement import JudgeAgreement
 
 _SET = (
     Column("name", "Set"),
     *columns(align="right", systems="Systems", segments="Segments"),
-    Column("groups", "Groups", align="right", help="Documents or questions."),
-    Column("references_min", "Fewest refs", align="right", help="Of any segment."),
-    Column("references_median", "Median", 1, align="right", help="References of a segment."),
-    Column("references_max", "Most", align="right", help="References of any segment."),
+    Column("groups", "Groups", align="right", help="Documents or questions of the set."),
+    Column("references_min", "Min refs", align="right", help="Fewest references of a segment."),
+    Column(
+        "references_median",
+        "Med. refs",
+        1,
+        align="right",
+        help="Median of references.",
+        detail=True,
+    ),
+    Column("references_max", "Max refs", align="right", help="Most references of a segment."),
     *columns(align="right", judgements="Judgements", judges="Judges"),
-    Column("missing", "Missing", align="right", help="Outputs that are not there."),
-    Column("empty", "Empty", align="right", help="Outputs that are there and empty."),
+    Column("missing", "Missing", align="right", help="Missing outputs."),
+    Column("empty", "Empty", align="right", help="Empty outputs."),
 )
 _SYSTEMS = (
     Column("system", "System"),
@@ -37,17 +47,48 @@ _DIMENSIONS = (
     Column("items", "Outputs", align="right", help="Outputs with at least one judgement."),
     Column("lowest", "Lowest", 2, align="right", help="The lowest value that was given."),
     Column("highest", "Highest", 2, align="right", help="The highest value that was given."),
-    Column("off_scale", "Off scale", align="right", help="Values that are not on the scale."),
+    Column("off_scale", "Off scale", align="right", help="Values outside the scale."),
 )
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 _KNOWN = (
-    Column("name", "Set", help="What --set and karat data call it."),
-    Column("here", "Here", help="Whether it is there to be read."),
+    Column("name", "Set", help="The name that --set and karat data take."),
+    Column("here", "Here", help="Whether it can be read here."),
     Column("format", "Format"),
     Column("about", "About", wrap=True),
     Column("place", "Place", readers="programs"),
 )
 _FLOODED = columns(system="System", segment="Segment")
+
+
+_AGREEMENT = (
+    Column("dimension", "Dimension"),
+    Column("judges", "Judges", align="right"),
+    Column("outputs", "Outputs", align="right", help="Outputs with at least one judgement."),
+    Column("shared", "Shared", align="right", help="Outputs with at least two judges."),
+    Column("r", "r", 3, align="right", help="Mean Pearson's r of pairs of judges."),
+    Column(
+        "r_systems",
+        "r systems",
+        3,
+        align="right",
+        help="Mean r of pairs, over system means.",
+    ),
+    Column("nominal", "Nominal", 3, align="right", help="Krippendorff's alpha of categories."),
+    Column("ordinal", "Ordinal", 3, align="right", help="Krippendorff's alpha of ranks."),
+    Column("interval", "Interval", 3, align="right", help="Krippendorff's alpha of distances."),
+    Column("icc", "ICC", 3, align="right", help="ICC(2,1), where every judge saw every output."),
+)
+_JUDGES = (
+    Column("dimension", "Dimension"),
+    Column("judge", "Judge"),
+    Column("judgements", "Judgements", align="right"),
+    Column("mean", "Mean", 2, align="right"),
+    Column("sd", "SD", 2, align="right", help="Standard deviation of the judge's scores."),
+    Column("r", "r others", 3, align="right", help="Pearson's r with the mean of the others."),
+    *columns("programs", shared="Shared", flagged="Flagged"),
+    *columns("programs", comparable="Comparable", identical="Identical to"),
+    Column("note", "", wrap=True),
+)
 
 
 def check_document(found: EvalSetCheck, command: str) -> Document:
@@ -65,19 +106,34 @@ def check_document(found: EvalSetCheck, command: str) -> Document:
     else:
         problems: list[Row] = [{"problem": problem} for problem in found.problems]
         tables.append(Table("problems", "Problems", _PROBLEMS, problems))
-    return Document(f"Evaluation set {found.name}", tuple(tables), command, {}, notes=found.notes)
+    title, told = f"Evaluation set {found.name}", check_answer(found)
+    tables = [replace(table, open=table.key != "systems") for table in tables]
+    return Document(title, tuple(tables), command, {}, notes=found.notes, answer=told)
 
 
 def known_document(found: KnownEvalSets, command: str) -> Document:
     """Return the sets that have names."""
     table = Table("rows", "Known sets", _KNOWN, _dicts(found.rows))
-    return Document("Known sets", (table,), command, {}, notes=found.notes)
+    told = known_answer(found)
+    table = replace(table, open=True)
+    return Document("Known sets", (table,), command, {}, notes=found.notes, answer=told)
 
 
 def flooded_document(found: FloodedSet, command: str) -> Document:
     """Return the answers that were flooded."""
     table = Table("rows", "Flooded answers", _FLOODED, _dicts(found.rows))
     return Document(found.evalset.name, (table,), command, {}, notes=found.notes)
+
+
+def judges_document(found: JudgeAgreement, command: str) -> Document:
+    """Return agreement in each dimension, and each judge compared with the others."""
+    rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
+    agreement = Table("rows", "Agreement between judges", _AGREEMENT, rows)
+    each = Table("judges", "Each judge", _JUDGES, judges, group="dimension")
+    told = judges_answer(found)
+    title, basis = f"The judges of {found.name}", judges_basis() if told else ""
+    blocks = (replace(agreement, open=True), each)
+    return Document(title, blocks, command, {}, found.notes, answer=told, basis=basis)
 
 
 def _dicts(rows: Sequence[Any]) -> list[Row]:

@@ -8,19 +8,36 @@ experiment that makes it all again.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from karat.meta.documents.reliability import single_segments_note
+from karat.meta.leaders import FEWEST_RANKED
+from karat.metrics.explain.differing import differing_words
+from karat.report.answers.metas import statistic_label
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Chart, Line, Point, Scatter
+from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter
 from karat.report.documents.grids import grid_figures
 from karat.report.documents.metas import meta_document
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import decimals
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Decimals, Document, Link, Table, columns
+from karat.report.model.phrases import listing, metric_label
+from karat.report.model.table import (
+    Case,
+    Cell,
+    Column,
+    Decimals,
+    Document,
+    Examples,
+    Gallery,
+    Passage,
+    Table,
+    columns,
+)
 
 if TYPE_CHECKING:
     from karat.meta.disagreements import Disagreement
@@ -28,48 +45,44 @@ if TYPE_CHECKING:
     from karat.meta.ranking import MetaRow
     from karat.meta.system_scores import SystemScatter, SystemScore
     from karat.metrics.base import Metric
+    from karat.metrics.explain.bitext import Explanation
 
+_GAP = "Percentile by the metric minus percentile by humans, as shares."
 _APART = (
     Column("dimension", "Dimension", readers="programs"),
-    Column("heading", "What", readers="people"),
+    Column("heading", "Heading", readers="people"),
     *columns(system="System", segment="Segment"),
-    Column("human", "Humans", align="right", help="The human score, more being better."),
-    Column("score", "Metric", align="right", help="The metric's score, more being better."),
-    Column("gap", "Gap", 2, align="right", signed=True, help="Metric's minus humans' percentile."),
+    Column("human", "Humans", align="right", help="The human score; higher is better."),
+    Column("score", "Metric", align="right", help="The metric's score; higher is better."),
+    Column("gap", "Gap", 2, align="right", signed=True, help=_GAP),
     Column("text", "Text", wrap=True, readers="people"),
     *columns("programs", output="Output", reference="Reference"),
-    Column("grid", "Grid", help="The bitext grid, below.", readers="people"),
 )
 
 
 def report_document(report: MetaReport, command: str) -> Document:
     """Return the full report of a meta-evaluation."""
     plain = meta_document(report.evaluation, command)
-    apart, metric = report.disagreements, report.evaluation.scored.metrics[0]
-    title = f"Largest disagreements between {metric.of_segments()} and human scores"
-    rows = tuple(_apart_row(one, metric) for one in apart)
+    pictures = tuple(block for block in plain.blocks if not isinstance(block, Table))
+    tables = tuple(block for block in plain.blocks if isinstance(block, Table))
     return replace(
         plain,
-        blocks=(
-            plain.blocks[0],
-            _systems(report),
-            *map(chart_figure, meta_charts(report)),
-            *([Table("disagreements", title, _APART, rows, group="heading")] if apart else []),
-            *(grid_figures(one.matching, _name(one))[0] for one in apart),
-            *plain.blocks[1:],
-        ),
+        blocks=(*pictures, *_galleries(report), *_examples(report), *tables, _systems(report)),
         notes=report.notes,
         appendix={"Experiment (karat meta --experiment FILE)": str(report.evaluation.experiment)},
     )
 
 
 def meta_charts(report: MetaReport) -> list[Chart]:
-    """Return all charts of the report, for the page or for files."""
+    """Return all charts of the report, for files."""
     planes = [plane_chart(fit, None) for fit in report.planes]
+    return [*map(_scatter, report.scatters), *planes, *_curves(report)]
+
+
+def _curves(report: MetaReport) -> list[Curves]:
     metrics = report.evaluation.scored.metrics
     caption = f"{SHUFFLED} {single_segments_note(metrics)}".rstrip()
-    curves = reliability_charts(report.reliability, caption)
-    return [*map(_scatter, report.scatters), *planes, *curves]
+    return reliability_charts(report.reliability, caption)
 
 
 # ------------------------------------------------------------------------------------- systems
@@ -109,35 +122,109 @@ def _shown(one: SystemScore | MetaRow, digits: int) -> str | None:
 # -------------------------------------------------------------------------------------- charts
 
 
+def _galleries(report: MetaReport) -> Iterator[Gallery]:
+    """Yield scatter plots, planes and reliability as small multiples."""
+    points = len(report.evaluation.evalset.systems)
+    few = points < FEWEST_RANKED
+    for dimension, plots in groupby(report.scatters, lambda one: "" if few else one.dimension):
+        own = list(plots)
+        title = f"Systems by {dimension or 'human'} and metric scores"
+        title += f": {several(points, 'system')}, too few to rank metrics" if few else ""
+        caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes"
+        rates = list(dict.fromkeys(metric_label(x.metric) for x in own if x.metric.sign < 0))
+        caption += f" ({listing(rates)} negated)." if rates else "."
+        later = own[0] is not report.scatters[0]
+        yield _gallery(title, map(_scatter, own), caption, few or later)
+    if report.planes:
+        p = listing([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
+        caption = f"{plane_chart(report.planes[0], None).caption} p of the largest R^2: {p}."
+        if few:
+            caption += f" {points} systems are too few to tell cells apart."
+        planes = (plane_chart(fit, None) for fit in report.planes)
+        yield _gallery("Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, few)
+    if curves := _curves(report):
+        yield _gallery("Reliability by text length", curves, curves[0].caption)
+
+
+def _gallery(
+    title: str, charts: Iterable[Scatter | HeatMap | Curves], caption: str, folded: bool = False
+) -> Gallery:
+    """Return narrow charts side by side, with one caption for all."""
+    narrow = [replace(chart, narrow=True, caption="") for chart in charts]
+    return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)
+
+
 def _scatter(found: SystemScatter) -> Scatter:
     """Human against metric scores of systems, more being better on both axes."""
     metric, row = found.metric, found.agreement
     negated = "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
     return Scatter(
-        f"{found.dimension} and {metric}",
-        str(metric) if metric.sign > 0 else f"-{metric}",
+        f"{found.dimension} and {metric_label(metric)}",
+        metric_label(metric) if metric.sign > 0 else f"-{metric_label(metric)}",
         found.dimension,
         [Point(*point) for point in found.points],
         line=None if found.line is None else Line(*found.line),
-        note=f"{row.statistic} {_shown(row, 2) or 'undefined'}" if row else "",
-        caption=f"One point a system, {found.scored_on}.{negated}",
+        note=f"{statistic_label(row.statistic)} {_shown(row, 2) or 'undefined'}" if row else "",
+        caption=f"One point per system, {found.scored_on}.{negated}",
     )
 
 
 # --------------------------------------------------------------------- largest disagreements
 
 
+def _examples(report: MetaReport) -> list[Examples | Gallery]:
+    """Return the outputs as cards, and their grids, folded up."""
+    found, metric = report.disagreements, report.evaluation.scored.metrics[0]
+    if not found:
+        return []
+    label = metric_label(metric)
+    matched = [one.matching for one in found]
+    cases = tuple(_case(one, nearest, label) for one, nearest in zip(found, matched, strict=True))
+    title = f"Largest disagreements between {label} and human scores"
+    rows = tuple(_apart_row(one, metric) for one in found)
+    table = Table("disagreements", title, _APART, rows, group="heading")
+    named = {"dimension": "Dimension", "direction": "Show"}
+    switches = {
+        tag: words for tag, words in named.items() if len({case.tags[tag] for case in cases}) > 1
+    }
+    figures = (grid_figures(one, _name(at))[0] for at, one in zip(found, matched, strict=True))
+    caption = "Words of the output that match words of the references."
+    return [
+        Examples(title, cases, table, switches),
+        Gallery("Bitext grids of these outputs", tuple(figures), caption, folded=True, wide=True),
+    ]
+
+
+def _case(one: Disagreement, matched: Explanation, label: str) -> Case:
+    reference, many = one.references[matched.nearest], len(one.references)
+    which = "reference" if many == 1 else f"reference {matched.nearest + 1} of {many}"
+    points = f"percentiles differ by {100 * abs(one.gap):.0f} points"
+    return Case(
+        f"{one.system}, segment {one.segment}",
+        f"{label} {one.score:.3g}, {one.dimension} {one.human:.3g}; {points}",
+        (
+            Passage(which, reference),
+            Passage("output", one.output, differing_words(one.output, reference)),
+        ),
+        {"dimension": one.dimension, "direction": _direction(one, label)},
+        f"{_name(one)}: matching",
+    )
+
+
+def _direction(one: Disagreement, label: str) -> str:
+    """Return who ranks the output higher."""
+    return f"{label} ranks it higher" if one.gap > 0 else "humans rank it higher"
+
+
 def _apart_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
-    higher = "ranked higher by the metric" if one.gap > 0 else "ranked higher by the humans"
     reference = one.references[0]
     return {
         **one._asdict(),
-        "heading": f"{one.dimension}: {higher}",
+        "heading": f"{one.dimension}: {_direction(one, metric_label(metric))}",
         "human": Decimals(one.human, 2),
         "score": decimals(metric, one.score),
         "text": f"reference: {reference}\noutput: {one.output}",
         "reference": reference,
-        "grid": Link("grid", f"{_name(one)}: matching"),
     }
 
 

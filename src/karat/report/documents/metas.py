@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
+from karat.report.answers.metas import meta_answer, meta_basis
+from karat.report.documents.rankings import difference_galleries, rank_galleries
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
+from karat.report.model.table import Block, Cell, Column, Document, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.averages import AverageRow
@@ -24,8 +25,8 @@ _ROWS = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
     Column("rank", "Rank", align="right", help=RANK_HELP),
-    Column("metric", "Metric", help="The metric's name; its full signature stands below."),
-    Column("value", "Value", 3, "right", "The statistic; more is better (less for rmse)."),
+    Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
+    Column("value", "Value", 3, "right", "The statistic; higher is better (for rmse, lower)."),
     Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
     Column(
@@ -53,26 +54,27 @@ def meta_document(result: Ranking, command: str) -> Document:
     """Return the metrics ranked, by dimension, level and statistic."""
     tested = tuple(test._asdict() for test in result.tests)
     tests = Table("tests", "Tests", _TESTS, tested, readers="programs")
-    title = f"Metrics and humans on {result.name}"
+    title = f"Agreement of metrics with human scores on {result.name}"
     places: Places = {}
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
-    figures = []
-    for place, rows in places.items():
-        items = (Interval(row.metric, row.value, row.low, row.high) for row in rows)
-        figures.append(intervals_figure(", ".join(place), place[2], items))
-    blocks: tuple[Table | Figure, ...] = (
-        _table(places, result.experiment.p_values),
-        *figures,
+    blocks: tuple[Block, ...] = (
+        *rank_galleries(result),
+        *difference_galleries(result),
+        _table(places, result),
         tests,
     )
-    return Document(title, blocks, command, result.signatures, result.notes)
+    told = meta_answer(result), meta_basis(result)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *told)
 
 
-def _table(places: Places, with_p: bool) -> Table:
+def _table(places: Places, result: Ranking) -> Table:
     """One row for each metric, grouped by dimension, level and statistic."""
     after = 1 + [column.key for column in _ROWS].index("high")
-    every = (*_ROWS[:after], *((_P,) if with_p else ()), *_ROWS[after:])
+    with_p = (_P,) if result.experiment.p_values else ()
+    every = (*_ROWS[:after], *with_p, *_ROWS[after:])
+    meant = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
+    every = tuple(replace(c, help=f"{c.help} {meant}.") if c.key == "value" else c for c in every)
     rows: list[dict[str, Cell]] = [
         {
             "heading": f"{', '.join(place)}: {_counts(mine)}",

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from karat.meta.plane.cells import ALPHAS, ORDERS, PlaneCell
 from karat.meta.plane.predictions import GUIDELINES, TASKS, Recommendation, Region
+from karat.report.answers.planes import (
+    plane_answer,
+    plane_basis,
+    recommendation_answer,
+    study_answer,
+)
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Spot, Stretch
-from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
+from karat.report.model.table import Block, Cell, Column, Document, Figure, Gallery, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.plane.fit import PlaneFit
@@ -21,15 +27,17 @@ _CELLS = (
     *columns(dimension="Dimension", alpha="Alpha", n="N", r="r", r2="R^2", low="Low", high="High"),
     *columns(wins="Wins", q2="Left out", predicted="Predicted"),
 )
-_LEFT_OUT = "1 - PRESS/SST: how well its line predicts systems that were left out."
+_LEFT_OUT = "Cross-validated R^2 (1 - PRESS/SST): how well it predicts left-out systems."
+_PICKING = "Cross-validated R^2 of picking the best cell of the other systems."
+_BLEU = "Cross-validated R^2 of BLEU's point, AEv(1,4)."
 _POINTS = (
-    Column("what", "What"),
+    Column("what", "Point"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
     Column("r2", "R^2 %", 1, align="right", help="Squared Pearson's r with the human scores."),
     Column("low", "Low", 1, align="right", help="Lower end of its 95% bootstrap interval."),
     Column("high", "High", 1, align="right", help="Upper end of its 95% bootstrap interval."),
     Column("wins", "Wins %", 1, align="right", help="Resamples in which it is the best cell."),
-    Column("q2", "Left out %", 1, align="right", help=_LEFT_OUT),
+    Column("q2", "Left-out R^2 %", 1, align="right", help=_LEFT_OUT),
 )
 _PERCENT = ("r2", "low", "high", "q2")
 _OTHERS = (
@@ -43,9 +51,9 @@ _GROUPS = (
     Column("segments", "Segments", align="right"),
     Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
     *_POINTS[2:5],
-    Column("p", "p", 3, align="right", help="Of the maximum of all cells, by permutations."),
-    Column("picking", "Picking %", 1, align="right", help="Left-out share of picking a cell."),
-    Column("bleu", "AEv(1,4) %", 1, align="right", help="Left-out share of BLEU's point."),
+    Column("p", "p", 3, align="right", help="Permutation test of the largest R^2 of all cells."),
+    Column("picking", "Pick: left-out R^2 %", 1, align="right", help=_PICKING),
+    Column("bleu", "BLEU's: left-out R^2 %", 1, align="right", help=_BLEU),
     Column("prediction", "Prediction"),
 )
 _GROUP_PERCENT = ("r2", "low", "high", "picking", "bleu")
@@ -58,38 +66,47 @@ _RECOMMENDED = (
 
 def study_document(study: PlaneStudy, command: str) -> Document:
     """Return the planes of some dimensions of one set, and of its groups."""
-    blocks: list[Table | Figure] = []
+    blocks: list[Block] = [_planes(study.fits, study.region)]
     for fit in study.fits:
-        blocks += _plane_blocks(fit, study.region)
+        blocks += _plane_tables(fit)
         if not fit.group:
             blocks += _group_tables(study, fit.dimension)
-    return _document(study, study.evalset.name, blocks, command, study.groups)
+    plain = _document(study, study.evalset.name, blocks, command, study.groups)
+    return replace(plain, answer=study_answer(study), basis=plane_basis(study.fits))
 
 
 def plane_fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
-    return _document(fit, fit.name, _plane_blocks(fit, None), command)
+    plain = _document(fit, fit.name, [_planes([fit], None), *_plane_tables(fit)], command)
+    return replace(plain, answer=plane_answer(fit), basis=plane_basis([fit]))
 
 
-def _plane_blocks(fit: PlaneFit, region: Region | None) -> list[Table | Figure]:
-    figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
+def _planes(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
+    """Return the planes side by side; the tables say the same in a terminal."""
+    charts = [replace(plane_chart(fit, region), narrow=True) for fit in fits]
+    figures = (replace(chart_figure(chart), caption="", sketch=None) for chart in charts)
+    return Gallery("R^2 of AEv(alpha, N) with human scores", tuple(figures), charts[0].caption)
+
+
+def _plane_tables(fit: PlaneFit) -> list[Table]:
     points = [] if fit.group else [_points(fit)]
-    return [plane_table(fit), *points, *_other_metrics(fit), figure]
+    return [plane_table(fit), *points, *_other_metrics(fit)]
 
 
 def _document(
     found: PlaneFit | PlaneStudy,
     name: str,
-    blocks: list[Table | Figure],
+    blocks: list[Block],
     command: str,
     groups: Sequence[Any] = (),
 ) -> Document:
     blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
     if found.beside:
-        blocks.append(_programs("beside", "Metrics beside the plane", found.beside))
+        blocks.append(_programs("beside", "Other metrics", found.beside))
     if groups:
         blocks.append(_programs("groups", "Groups of segments", groups))
-    return Document(f"The plane of {name}", tuple(blocks), command, found.signatures, found.notes)
+    title = f"The evaluation plane on {name}"
+    return Document(title, tuple(blocks), command, found.signatures, found.notes)
 
 
 def _programs(
@@ -116,7 +133,7 @@ def _other_metrics(fit: PlaneFit) -> list[Table]:
     if not fit.beside:
         return []
     rows = tuple(_in_percent(row, _PERCENT) for row in fit.beside)
-    title = f"Metrics beside the plane, {fit.name}"
+    title = f"Other metrics, {fit.name}"
     return [Table(f"beside-{fit.name}", title, _OTHERS, rows, readers="people")]
 
 
@@ -153,7 +170,7 @@ def plane_table(fit: PlaneFit) -> Table:
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
     high = list(reversed(ORDERS))
-    signs = {"maximum": "*", "cross-validated pick": "+", "BLEU's point": "B"}
+    signs = {"maximum": "★", "cross-validated pick": "✓", "BLEU's point": "B"}
     named = [(sign, name, fit.points[name]) for name, sign in signs.items()]
     values = fit.table(fit.signed).tolist()
     negative = any(x < 0 for row in values for x in row)
@@ -181,7 +198,7 @@ def _points(fit: PlaneFit) -> Table:
             shares = fit.row(cell)._asdict()
             percent = {key: 100 * shares[key] for key in ("r2", "low", "high", "wins", "q2")}
             rows.append({"what": what, "cell": str(cell), **percent})
-    title = "Points of the plane"
+    title = f"Points of the plane, {fit.dimension}"
     return Table(f"points-{fit.dimension}", title, _POINTS, tuple(rows), readers="people")
 
 
@@ -191,12 +208,13 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
     rows = tuple(row._asdict() for row in found.rows)
     chart = regions_chart(found)
     figure = Figure(chart.title, chart, chart.caption)
-    tables: list[Table | Figure] = [Table("rows", "Recommended", _RECOMMENDED, rows), figure]
+    tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
     for table in found.tables:
         name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
         tables.append(layout(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {found.guideline}: {guideline}"
-    return Document(title, tuple(tables), command, {}, found.notes)
+    told = recommendation_answer(found)
+    return Document(title, tuple(tables), command, {}, found.notes, answer=told)
 
 
 def regions_chart(found: Recommendation) -> Regions:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from karat.meta.documents.reliability import references_in_words
+from karat.report.answers.metas import statistic_label
+from karat.report.answers.reliability import reliability_answer, reliability_basis
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Curve, Curves, Knot
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Document, Table, columns
+from karat.report.model.phrases import clear_labels
+from karat.report.model.table import Cell, Column, Document, Figure, Gallery, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow
@@ -25,8 +29,13 @@ _ROWS = (
     Column("references", "References", align="right", help="References of each segment."),
     *columns(metric="Metric"),
     Column("length", "Segments", align="right", help="Segments in a pseudo-document."),
-    Column("documents", "Documents", align="right", help="Of each system, in one shuffle."),
-    Column("value", "Value", 3, "right", "The statistic, its mean over shuffles."),
+    Column(
+        "documents",
+        "Documents",
+        align="right",
+        help="Pseudo-documents of each system.",
+    ),
+    Column("value", "Value", 3, "right", "Mean of the statistic over shuffles."),
     Column("low", "Low", 3, align="right", help="Lower end of the middle 95% of shuffles."),
     Column("high", "High", 3, align="right", help="Upper end of the middle 95% of shuffles."),
     *columns("programs", undefined="Undefined"),
@@ -46,11 +55,20 @@ def reliability_document(found: ReliabilityCurves, command: str) -> Document:
     ]
     varying = any(row.references is None for row in found.rows)
     shown = tuple(c for c in _ROWS if c.key != "references" or not varying)
-    table = Table("rows", "Agreement by the length of texts", shown, rows, group="heading")
+    table = Table("rows", "Agreement by text length", shown, rows, group="heading")
     tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in found.tests], readers="programs")
-    charts = map(chart_figure, reliability_charts(found.rows, SHUFFLED))
+    curves = [replace(chart, caption="") for chart in reliability_charts(found.rows, SHUFFLED)]
+    charts = tuple(_both_sizes(chart) for chart in curves)
+    pictures = Gallery("Agreement by text length, as curves", charts, SHUFFLED)
     title = f"Reliability of metrics on {found.name}"
-    return Document(title, (table, *charts, tests), command, found.signatures, found.notes)
+    told = reliability_answer(found), reliability_basis(found)
+    blocks = (pictures, table, tests)
+    return Document(title, blocks, command, found.signatures, found.notes, {}, *told)
+
+
+def _both_sizes(chart: Curves) -> Figure:
+    """Return a chart that is narrow on pages and as wide as the terminal there."""
+    return replace(chart_figure(chart), drawing=replace(chart, narrow=True))
 
 
 def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[Curves]:
@@ -82,12 +100,14 @@ def _charts(
 def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
     """Agreement over pseudo-documents by their length."""
     knots: dict[str, list[Knot]] = {}
+    labels = clear_labels(row.metric for row in rows)
     for row in rows:
         # The number first: names at the ends of curves are cut where they are long.
         number = "all refs" if row.references is None else several(row.references, "ref")
-        name = f"{number}: {row.metric}" if named else row.metric
+        label = labels[row.metric]
+        name = f"{number}: {label}" if named else label
         knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
-    up = f"{rows[0].statistic} with {rows[0].dimension}"
+    up = f"{statistic_label(rows[0].statistic)} with {rows[0].dimension}"
     curves = [Curve(name, own) for name, own in knots.items()]
     across = "segments in a pseudo-document"
     return Curves(title, across, up, curves, caption=caption, whole_x=True)

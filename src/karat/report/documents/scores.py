@@ -12,8 +12,7 @@ from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
 from karat.report.answers.scores import scoring_answer
 from karat.report.charts.figures import intervals_figure
-from karat.report.charts.forest import NARROW
-from karat.report.charts.models import WIDE, Interval
+from karat.report.charts.models import Interval
 from karat.report.model.cells import brief
 from karat.report.model.phrases import metric_label
 from karat.report.model.table import (
@@ -111,9 +110,10 @@ def _score_document(scoring: Scoring, command: str) -> Document:
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
-    width = NARROW if len(by_metric) > 1 else WIDE
+    many = len(by_metric) > 1
     figures = [
-        scores_figure(f"{metric_label(m)} by system", m, own, width) for m, own in by_metric.items()
+        scores_figure(f"{metric_label(m)} by system", m, own, narrow=many)
+        for m, own in by_metric.items()
     ]
     rows = [row for own in by_metric.values() for row in own]
     table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
@@ -153,10 +153,10 @@ def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
     return {"metric": str(m), "system": row.system, "score": score, **ends}
 
 
-def scores_figure(title: str, metric: Metric, rows: Sequence[ScoreRow], width: float) -> Figure:
+def scores_figure(title: str, metric: Metric, rows: Sequence[ScoreRow], *, narrow: bool) -> Figure:
     """Scores of systems by one metric."""
     items = (Interval(row.system, row.score.value, row.low, row.high) for row in rows)
-    return intervals_figure(title, str(metric), items, width=width)
+    return intervals_figure(title, str(metric), items, narrow=narrow)
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from karat.metrics.base import Metric
 
@@ -24,7 +24,15 @@ _LABELS = {
 
 def metric_label(metric: Metric | str) -> str:
     """Return the usual name of a metric with its defaults, else its name with its settings."""
-    return _LABELS.get(str(metric), str(metric))
+    name = str(metric)
+    return _LABELS.get(name, name.removeprefix("given:metric="))
+
+
+def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:
+    """Return the label of each metric by its name; those that would share one keep their names."""
+    labels = {str(m): metric_label(m) for m in metrics}
+    taken = list(labels.values())
+    return {m: label if taken.count(label) == 1 else m for m, label in labels.items()}
 
 
 def listing(items: Sequence[str], most: int = MOST_NAMED) -> str:

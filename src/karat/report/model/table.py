@@ -148,11 +148,16 @@ class Figure:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Small figures side by side under one title."""
+    """Small figures side by side under one title; a page folds them up where `folded`.
+
+    Figures of their own sizes, such as grids, stand one below the other: `wide`.
+    """
 
     title: str
     figures: tuple[Figure, ...]
     caption: str = ""
+    folded: bool = False
+    wide: bool = False
 
 
 class Passage(NamedTuple):

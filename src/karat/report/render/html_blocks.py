@@ -29,8 +29,11 @@ def gallery_block(gallery: Gallery) -> str:
     ]
     caption = [element("p", quote(gallery.caption), class_="note")] if gallery.caption else []
     title = element("h2", quote(gallery.title))
-    small = element("div", *figures, class_="small")
-    return element("section", title, *caption, small, id=anchor(gallery.title))
+    inner = [*caption, element("div", *figures, class_=None if gallery.wide else "small")]
+    if gallery.folded:
+        look: Look = {"class_": "table", "id": anchor(gallery.title)}
+        return element("details", element("summary", title), *inner, **look)
+    return element("section", title, *inner, id=anchor(gallery.title))
 
 
 def _drawn(figure: Figure, title: str) -> str:

@@ -113,6 +113,8 @@ def groups(values: Floats) -> list[int]:
 
 
 LEAST_GAP = 0.2
+FEWEST_COMPARED = 3
+"""Comparable judges from which on one can be flagged."""
 LEAST_SHARED = 2
 
 
@@ -145,7 +147,7 @@ def standings(table: JudgeTable) -> list[Standing]:
     merged = _merged(table.values, same)
     found = [_leave_one_out(table, k, same, merged) for k in range(len(table.judges))]
     counted = {same[k]: one for k, one in enumerate(found) if one.comparable}
-    if len(counted) < 3:
+    if len(counted) < FEWEST_COMPARED:
         return [one._replace(flagged=False) for one in found]
     known = np.array([one.r for one in counted.values() if not np.isnan(one.r)])
     return [_judged(one, known) for one in found]

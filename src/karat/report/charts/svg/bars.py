@@ -40,20 +40,24 @@ def _rows(
     chart: Intervals, draw: Callable[[Interval, Axis, float], list[str]], lines: list[float]
 ) -> svg.Drawn:
     ticks = chart.ticks()
-    most = LONGEST_LABEL if chart.width == svg.WIDTH else SHORT_LABEL
+    most = SHORT_LABEL if chart.narrow else LONGEST_LABEL
     labels = [svg.shorten(item.label, most) for item in chart.shown]
     values = [ticks.label(item.value, extra=2) for item in chart.shown]
     left = max(map(svg.extent, labels)) + 20
-    scale = Axis(ticks, left, chart.width - max(map(svg.extent, values)) - 24)
+    scale = Axis(ticks, left, _width(chart) - max(map(svg.extent, values)) - 24)
     bottom = TOP + ROW * len(chart.shown)
     parts = [horizontal(scale, TOP, bottom, chart.axis)]
     parts += [dashed(scale.at(value), TOP, bottom) for value in lines]
     for index, item in enumerate(chart.shown):
         y = TOP + ROW * (index + 0.5)
         label = svg.label(left - 14, y + 4, labels[index], "end")
-        printed = svg.label(chart.width - 4, y + 4, values[index], "end")
+        printed = svg.label(_width(chart) - 4, y + 4, values[index], "end")
         parts.append(element("g", svg.tooltip(item.story), label, *draw(item, scale, y), printed))
     return parts, bottom + BELOW
+
+
+def _width(chart: Intervals | Histogram) -> float:
+    return svg.NARROW if chart.narrow else svg.WIDTH
 
 
 def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
@@ -67,7 +71,7 @@ def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
 
 def draw_histogram(chart: Histogram) -> svg.Drawn:
     """The drawing; every bar has its tooltip."""
-    x, y = plane(chart.ticks(), UPPER, LOWER, chart.width)
+    x, y = plane(chart.ticks(), UPPER, LOWER, _width(chart))
     parts = both(x, y, chart.axis, "count")
     bins = zip(pairwise(chart.edges), chart.counts, strict=True)
     parts += [_bin(x, y, low, high, count) for (low, high), count in bins if count]

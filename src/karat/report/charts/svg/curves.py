@@ -17,6 +17,7 @@ from karat.report.page.markup import Look, coordinate, element, quote, shape
 
 TOP = 16.0
 BOTTOM = 360.0
+LOW = 240.0  # the same of narrow ones
 GAP = 15.0  # between the names at the ends
 FARTHEST = 40.0  # that a name may stand from the end of its curve
 LONGEST_NAME = 26
@@ -28,8 +29,10 @@ FEW = 3  # curves; bands of more are paler, so that curves stay in sight where m
 def draw_curves(chart: Curves) -> svg.Drawn:
     """The drawing; every marker has its tooltip."""
     names = [svg.shorten(curve.name, LONGEST_NAME) for curve in chart.shown]
-    x, y = plane(chart.ticks(), TOP, BOTTOM)
-    places = _ends(chart, y) if len(set(names)) == len(names) else None  # cut alike: a legend
+    bottom, width = (LOW, svg.NARROW) if chart.narrow else (BOTTOM, svg.WIDTH)
+    x, y = plane(chart.ticks(5, 4) if chart.narrow else chart.ticks(), TOP, bottom, width)
+    apart = len(set(names)) == len(names) and not chart.narrow  # cut alike: a legend
+    places = _ends(chart, y) if apart else None
     if places:
         x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
     parts = both(x, y, chart.x_axis, chart.y_axis)
@@ -40,7 +43,7 @@ def draw_curves(chart: Curves) -> svg.Drawn:
         parts += _names(x, y, chart.shown, names, places)
         return parts, BOTTOM + BELOW
     entries = [Entry(stroke(k), curve.name) for k, curve in enumerate(chart.shown)]
-    key, end = legend(entries, x.start, BOTTOM + BELOW)
+    key, end = legend(entries, 8.0 if chart.narrow else x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 

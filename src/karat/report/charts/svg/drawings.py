@@ -16,11 +16,13 @@ from karat.report.charts.models import (
     Regions,
     Scatter,
 )
+from karat.report.charts.ranks import RankMap
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
 from karat.report.charts.svg.forest import draw_forest, draw_tallies
 from karat.report.charts.svg.heat import draw_heat_map
+from karat.report.charts.svg.ranks import draw_ranks
 from karat.report.charts.svg.regions import draw_regions
 from karat.report.charts.svg.scatter import draw_scatter
 
@@ -34,6 +36,7 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Regions: draw_regions,
     Forest: draw_forest,
     Tallies: draw_tallies,
+    RankMap: draw_ranks,
 }
 
 
@@ -42,5 +45,5 @@ def chart_svg(chart: Chart) -> str:
     if not chart.shown:
         return svg.no_data(chart.title)
     parts, height = _DRAWN[type(chart)](chart)
-    width = getattr(chart, "width", svg.WIDTH)
+    width = svg.NARROW if getattr(chart, "narrow", False) else svg.WIDTH
     return svg.chart(chart.title, chart.story, height, parts, width)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from karat.report.charts.forest import NARROW, Change, Forest, Tallies, Tally
+from karat.report.charts.forest import Change, Forest, Tallies, Tally
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, shape
 
 ROW = 24.0
 TOP = 8.0
 LONGEST_LABEL = 20
+WIDE = 1.12  # capitals take more room than the usual letters
 LETTERS = 16  # room for a number at the right
 _COLORS = {"better": "var(--up, #0b6e4f)", "worse": "var(--down, #b3402a)"}
 _NONE = "var(--none, #626b79)"
@@ -18,8 +19,8 @@ _SIGNS = {"better": "▲", "worse": "▼"}
 def draw_forest(chart: Forest) -> svg.Drawn:
     """A dot with a whisker in each row: green if better, red if worse, hollow if undecided."""
     labels = [svg.shorten(change.label, LONGEST_LABEL) for change in chart.shown]
-    left = max(map(svg.extent, labels)) + 22
-    right = NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
+    left = WIDE * max(map(svg.extent, labels)) + 14
+    right = svg.NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
     low, high = chart.ends
     scale = (right - left) / ((high - low) or 1.0)
     zero, bottom = left - low * scale, TOP + ROW * len(chart.shown)
@@ -43,7 +44,7 @@ def _change(change: Change, label: str, y: float, left: float, places: list[floa
         svg.label(left - 12, y + 4, label, "end"),
         svg.line(low, y, high, y, color, width=2.5),
         shape("circle", cx=at, cy=y, r=4, stroke_width=2, **look),
-        svg.label(NARROW - 2, y + 4, text, "end", color),
+        svg.label(svg.NARROW - 2, y + 4, text, "end", color),
     )
 
 
@@ -51,7 +52,7 @@ def _ends(base: str, zero: float, left: float, right: float, bottom: float) -> l
     """The baseline's name below its line, and which way is better, where there is room."""
     name = svg.shorten(base, LONGEST_LABEL)
     half = svg.extent(name) / 2
-    at = min(max(zero, left - 8 + half), NARROW - half)
+    at = min(max(zero, left - 8 + half), svg.NARROW - half)
     parts = [svg.label(at, bottom + 14, name, "middle", svg.MUTED)]
     if at - half - left > svg.extent("worse") + 8:
         parts.append(svg.label(left, bottom + 14, "worse", "start", svg.MUTED))
@@ -79,7 +80,7 @@ def draw_tallies(chart: Tallies) -> svg.Drawn:
 
 def _tally(tally: Tally, left: float, y: float) -> list[str]:
     whole = (tally.wins + tally.ties + tally.losses) or 1
-    room, x, parts = NARROW - left - 4, left, []
+    room, x, parts = svg.NARROW - left - 4, left, []
     colors = (_COLORS["better"], _NONE, _COLORS["worse"])
     for count, color in zip(tally[1:], colors, strict=True):
         wide = room * count / whole

@@ -25,6 +25,7 @@ HALO: Look = {"stroke": "var(--paper, #ffffff)", "stroke_width": 3, "paint_order
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 WIDTH = 720
+NARROW = 380  # of charts that stand side by side, and on phones
 RIGHT = WIDTH - 16.0
 BELOW = 48.0  # room for the tick labels and the name of the axis
 LETTER = 6.7  # the usual advance of a letter at the charts' font size
@@ -116,7 +117,7 @@ def plane(
     """The two axes of a plot, with room at the left for what stands along the second."""
     across, up = ticks
     left = 40 + max(extent(up.label(value)) for value in up.values)
-    return Axis(across, left, width - WIDTH + RIGHT), Axis(up, bottom, top)
+    return Axis(across, left, width - 16.0), Axis(up, bottom, top)
 
 
 def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:

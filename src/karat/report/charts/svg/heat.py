@@ -13,13 +13,13 @@ from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 
 TOP = 8.0
-WIDEST, HIGHEST = 64.0, 34.0  # of a cell
+WIDEST, HIGHEST = 64.0, 36.0  # of a cell
 TALLEST = 680.0  # of all the rows together, as long as a row stays readable
 LOWEST = 14.0  # height of a row
 LONGEST_NAME = 24
 SLANT = 40  # degrees by which long names of columns fall
 BAR = 108.0  # length of the scale
-GAP = 3.5  # between a cell and the line around a marked one: room for the region's outline
+GAP, LEAST_GAP = 3.5, 1.5  # between a cell and the line around a marked one; of small cells
 SMALL = 11 / 12  # the cells' letters against the charts'
 
 
@@ -49,8 +49,9 @@ class HeatFrame:
 
 def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
-    left = max(svg.extent(_short(name)) for name in chart.rows) + 42
-    wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
+    width, space = (svg.NARROW, 34) if chart.narrow else (svg.WIDTH, 42)
+    left = max(svg.extent(_short(name)) for name in chart.rows) + space
+    wide = min(WIDEST, (width - left - 4) / len(chart.columns))
     high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
     frame = HeatFrame(left, wide, high, len(chart.rows), len(chart.columns))
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
@@ -59,7 +60,7 @@ def draw_heat_map(chart: HeatMap) -> svg.Drawn:
         parts.append(_framed(frame.place(top, first, bottom - top + 1, last - first + 1)))
     parts += _row_names(chart, frame)
     names, below = _column_names(chart, frame)
-    key, end = legend(_key(chart), frame.left, below + 14)
+    key, end = legend(_key(chart), 8.0 if chart.narrow else frame.left, below + 14, width)
     return [*parts, *names, *key], end + 4
 
 
@@ -79,7 +80,7 @@ def _cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None)
     ink = ink_on(color)
     cell = shape("rect", **place, fill=color, stroke=svg.RULE, stroke_width=0.5)
     signs = _sign(chart, place, i, j, ink)
-    number = _number(chart.number(value), place, ink, down=4 if signs else 0)
+    number = _number(chart.number(value), place, ink, down=7 if signs else 0)
     return element("g", told, cell, number, signs, class_="cell")
 
 
@@ -93,15 +94,16 @@ def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
 
 
 def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> str:
-    """The signs of a marked cell in its corner, and a line around it."""
+    """The signs of a marked cell above its number, and a line around it."""
     signs = chart.signs(i, j)
     if not signs:
         return ""
-    inner = {"x": place["x"] + GAP, "y": place["y"] + GAP}
-    size = {"width": max(place["width"] - 2 * GAP, 1), "height": place["height"] - 2 * GAP}
+    gap = GAP if place["width"] > HIGHEST else LEAST_GAP
+    inner = {"x": place["x"] + gap, "y": place["y"] + gap}
+    size = {"width": max(place["width"] - 2 * gap, 1), "height": place["height"] - 2 * gap}
     edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
-    x, y = place["x"] + place["width"] - GAP - 4, place["y"] + GAP + 10
-    look: Look = {"font_size": 9, "text_anchor": "end", "fill": ink}
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 - 3
+    look: Look = {"font_size": 11, "font_weight": 700, "text_anchor": "middle", "fill": ink}
     return edge + element("text", quote(signs), x=x, y=y, **look)
 
 

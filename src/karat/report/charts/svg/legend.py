@@ -22,13 +22,15 @@ class Entry(NamedTuple):
     room: float = SAMPLE
 
 
-def legend(entries: Sequence[Entry], left: float, top: float) -> tuple[list[str], float]:
+def legend(
+    entries: Sequence[Entry], left: float, top: float, width: float = svg.WIDTH
+) -> tuple[list[str], float]:
     """The entries from `left` to the edge of the chart, and where they end."""
     parts, x, y = [], left, top + ROW / 2
     for entry in entries:
         meaning = svg.shorten(entry.meaning, LONGEST)
         wide = entry.room + svg.extent(meaning) + 22
-        if x > left and x + wide > svg.WIDTH:
+        if x > left and x + wide > width:
             x, y = left, y + ROW
         parts.append(element("g", entry.sample, transform=moved(x + entry.room / 2 - 3, y)))
         parts.append(svg.label(x + entry.room, y + 4, meaning))

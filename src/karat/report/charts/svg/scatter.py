@@ -14,6 +14,7 @@ from karat.report.page.markup import Look, element, quote, shape
 
 TOP = 30.0  # room for the note above the plot
 BOTTOM = 430.0
+LOW = 220.0  # the same of a narrow one
 LINE = 15.0  # height of a label
 WIDE = 1.12  # broad letters take more room than the usual ones
 LONGEST_LABEL = 24
@@ -23,7 +24,9 @@ BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 def draw_scatter(chart: Scatter) -> svg.Drawn:
     """The drawing; every point has its tooltip."""
-    x, y = plane(chart.ticks(), TOP, BOTTOM)
+    bottom, width = (LOW, svg.NARROW) if chart.narrow else (BOTTOM, svg.WIDTH)
+    ticks = chart.ticks(4, 4) if chart.narrow else chart.ticks()
+    x, y = plane(ticks, TOP, bottom, width)
     parts = both(x, y, chart.x_axis, chart.y_axis)
     parts += _fitted(chart.line, x, y)
     groups = {group: number for number, group in enumerate(chart.groups)}
@@ -35,10 +38,10 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
-        parts.append(svg.label(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
+        parts.append(svg.label(x.end, TOP - 12, svg.shorten(chart.note, width // 8), "end"))
     named = chart.groups if chart.groups != [""] else []
     entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
-    key, end = legend(entries, x.start, BOTTOM + BELOW)
+    key, end = legend(entries, x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 
@@ -82,9 +85,9 @@ def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
     labels = [svg.shorten(point.label, LONGEST_LABEL) for point in chart.shown]
     sizes = [(svg.extent(label) * WIDE, LINE) for label in labels]
-    places = place_labels(dots, sizes, Box(x.start, TOP, x.end, BOTTOM))
+    places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
     for dot, label, place in zip(dots, labels, places, strict=True):
-        if place and label:
+        if place and label and not (place.far and chart.narrow):
             yield from _label(dot, label, place)
 
 

@@ -1,0 +1,94 @@
+"""The answers of evaluation sets: whether one can be used, how judges agree, what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.evalset.contents import EvalSetCheck
+from karat.evalset.loading import KnownEvalSets
+from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
+from karat.report.model.cells import several
+from karat.report.model.phrases import listing
+
+MOST_TOLD = 4
+"""Dimensions that have a sentence each."""
+
+
+def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
+    """Return whether the set can be used, and its size."""
+    if found.evalset is None:
+        count = several(found.problem_count or len(found.problems), "problem")
+        return (f"{found.name} cannot be used: {count}.",)
+    row = found.rows[0]
+    size = f"{several(row.systems, 'system')}, {several(row.segments, 'segment')}"
+    told = f"{found.name} can be used: {size}"
+    if not row.judgements:
+        return (f"{told}, no judgements.",)
+    judged = f"{several(row.judgements, 'judgement')} by {several(row.judges, 'judge')}"
+    return (f"{told}, {judged}.", *_gaps(found))
+
+
+def _gaps(found: EvalSetCheck) -> Iterator[str]:
+    """Yield what is missing or outside its scale."""
+    row = found.rows[0]
+    counts = {"missing output": row.missing, "empty output": row.empty}
+    counts["value off its scale"] = sum(one.off_scale for one in found.dimensions)
+    told = [several(count, noun) for noun, count in counts.items() if count]
+    if told:
+        yield f"It has {listing(told).replace('value off its scales', 'values off their scales')}."
+
+
+def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
+    """Return how many sets can be read."""
+    here = sum(row.here for row in found.rows)
+    return (f"{here} of {len(found.rows)} known sets can be read here.",)
+
+
+# ------------------------------------------------------------------------------------- judges
+
+
+def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
+    """Return the agreement in each dimension, and who is an outlier."""
+    rows = [row for row in found.rows if row.ordinal == row.ordinal]
+    if found.rows and not any(row.shared for row in found.rows):
+        return ("No output has two judges: their agreement cannot be measured.",)
+    if not rows:
+        return ()
+    if len(rows) <= MOST_TOLD:
+        told = [_agreement(row) for row in rows]
+    else:
+        low, high = (pick(rows, key=lambda row: row.ordinal) for pick in (min, max))
+        told = [
+            f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
+            f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
+        ]
+    return (*told, *_outliers(found))
+
+
+def _agreement(row: DimensionAgreement) -> str:
+    shared = several(row.shared, "output")
+    r = f", mean r of two judges {row.r:.3f}" if row.r == row.r else ""
+    return (
+        f"{row.dimension}: Krippendorff's ordinal alpha {row.ordinal:.3f}{r} ({shared} with two "
+        "judges or more)."
+    )
+
+
+def _outliers(found: JudgeAgreement) -> Iterator[str]:
+    """Yield who is flagged, if there are enough judges in any dimension to flag one."""
+    flagged = list(dict.fromkeys(row.judge for row in found.judges if row.flagged))
+    if flagged:
+        verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
+        yield f"{listing(flagged)} {verb} in at least one dimension."
+        return
+    if found.flaggable:
+        yield "No judge is flagged as an outlier."
+
+
+def judges_basis() -> str:
+    """Return how alpha is to be read."""
+    return (
+        "Alpha is 1 for perfect agreement and 0 for chance. Krippendorff asks for 0.8, and takes "
+        "0.667 as the least for tentative conclusions. An outlier's scores correlate clearly less "
+        "with the mean of the other judges than is usual here."
+    )

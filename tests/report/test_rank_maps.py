@@ -1,0 +1,134 @@
+"""Pictures of rankings: ranks and values in cells, differences, and charts for narrow places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from sample_charts import CURVES, HEAT_MAP, SCATTER
+
+import karat as kt
+from karat.report.charts.models import Chart
+from karat.report.charts.ranks import RankCell, RankColumn, RankMap
+from karat.report.charts.svg.colors import contrast, ink_on
+from karat.report.charts.svg.drawings import chart_svg
+from karat.report.charts.svg.ranks import rank_color
+from karat.report.documents.rankings import difference_galleries, rank_galleries, task_gallery
+
+MAP = RankMap(
+    "fluency",
+    ["BLEU", "<b>"],
+    [RankColumn("segment", "r"), RankColumn("segment", "tau-b")],
+    [
+        [RankCell(0.4567, 1, "first"), RankCell(-0.25, 12, "second")],
+        [RankCell(0.4, None, "third"), None],
+    ],
+)
+
+
+def texts(drawing: str) -> list[str]:
+    return re.findall(r"<text[^>]*>(.*?)</text>", drawing)
+
+
+def test_a_map_has_ranks_and_values_under_its_heads() -> None:
+    drawn = texts(chart_svg(MAP))
+    assert drawn[:3] == ["segment", "r", "tau-b"]
+    assert drawn[3:10] == ["BLEU", "1", ".457", "12", "-.250", "&lt;b&gt;", ".400"]
+    assert drawn[-5:] == ["1", "2", "3", "4", "5+"]
+
+
+def test_a_map_tells_who_is_first() -> None:
+    assert MAP.story == (
+        "Ranks of 2 metrics. segment, r: rank 1 BLEU; segment, tau-b: rank 1 nobody."
+    )
+
+
+def test_a_map_without_ranks_has_no_key() -> None:
+    bare = replace(MAP, cells=[[RankCell(0.4, None, "")] * 2] * 2)
+    assert texts(chart_svg(bare))[-1] == ".400"
+    assert "no data" in chart_svg(replace(MAP, cells=[[None, None], [None, None]]))
+
+
+def test_ranks_are_shades_on_which_letters_can_be_read() -> None:
+    colors = [rank_color(rank) for rank in (1, 2, 3, 4, 5)]
+    assert len(set(colors)) == 5
+    assert rank_color(9) == colors[-1]
+    assert all(contrast(ink_on(color), color) >= 4.5 for color in colors)
+
+
+@pytest.mark.parametrize("chart", [SCATTER, HEAT_MAP, CURVES, MAP], ids=lambda c: c.title)
+def test_a_narrow_chart_is_as_wide_as_a_phone(chart: Chart) -> None:
+    narrow = chart if isinstance(chart, RankMap) else replace(chart, narrow=True)
+    drawn = chart_svg(narrow)
+    assert 'viewBox="0 0 380 ' in drawn
+    edges = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-0-9.]+)"', drawn)]
+    rectangles = re.findall(r'<rect x="([-0-9.]+)"[^>]*? width="([-0-9.]+)"', drawn)
+    assert max(edges + [float(x) + float(wide) for x, wide in rectangles]) <= 380
+
+
+# ------------------------------------------------------------------------------- of results
+
+
+ASKED = kt.Experiment("demo", ("bleu", "ter"), ("fluency", "errors"), resamples=20, trials=20)
+
+
+def test_levels_of_few_systems_are_apart_without_ranks() -> None:
+    ranks, few = rank_galleries(kt.meta_evaluate(ASKED))
+    assert [figure.title for figure in ranks.figures] == ["fluency", "errors"]
+    heads = {column.head for figure in ranks.figures for column in figure.drawing.columns}
+    assert heads == {"segment", "item"}
+    assert few.folded
+    assert few.title == "System level: 4 systems are too few to rank metrics"
+    assert [figure.drawing.ranked for figure in few.figures] == [False, False]
+    assert [figure.drawing.ranked for figure in ranks.figures] == [True, True]
+
+
+def test_one_row_has_both_names_of_a_metric() -> None:
+    evalset = kt.load_evalset("demo")
+    many = kt.make_evalset(
+        "many",
+        {f"{name}{k}": texts for k in (1, 2) for name, texts in evalset.systems.items()},
+        references=evalset.references,
+        segments=evalset.segments,
+        judgements=[
+            row._replace(system=f"{row.system}{k}") for k in (1, 2) for row in evalset.judgements
+        ],
+        dimensions=list(evalset.dimensions.values()),
+    )
+    (ranks,) = rank_galleries(kt.meta_evaluate(ASKED, many))
+    chart = ranks.figures[0].drawing
+    assert sorted(chart.metrics) == ["BLEU", "TER"]
+    assert [column.head for column in chart.columns] == [
+        level for level in ASKED.levels for _ in ASKED.statistics
+    ]
+    assert all(cell is not None for row in chart.cells for cell in row)
+
+
+def test_one_metric_has_values_and_no_ranks() -> None:
+    (shown, _) = rank_galleries(kt.meta_evaluate(replace(ASKED, metrics=("bleu",))))
+    assert shown.title == "Agreement with human scores by level"
+    assert not any(figure.drawing.ranked for figure in shown.figures)
+
+
+def test_differences_are_from_the_best_metric_and_fold_up_where_they_are_many() -> None:
+    result = kt.meta_evaluate(ASKED)
+    (found,) = difference_galleries(result)
+    assert found.folded  # 2 dimensions, 2 levels and 2 statistics
+    first = next(row for row in result.rows if row.level == "segment" and row.delta is not None)
+    (change,) = found.figures[0].drawing.changes
+    assert (change.value, change.low, change.high) == (
+        first.delta,
+        first.delta_low,
+        first.delta_high,
+    )
+    test = next(test for test in result.tests if test[:3] == first[:3])
+    assert change.verdict == ("worse" if test.p <= 0.05 else "undecided")
+    assert difference_galleries(kt.meta_evaluate(replace(ASKED, resamples=0))) == []
+
+
+def test_tasks_of_an_average_have_a_map_for_each_set_and_dimension() -> None:
+    found = kt.average_rankings([kt.meta_evaluate(ASKED)])
+    gallery = task_gallery(found)
+    assert [figure.title for figure in gallery.figures] == ["demo, fluency", "demo, errors"]
+    assert [len(figure.drawing.columns) for figure in gallery.figures] == [6, 6]
