@@ -186,6 +186,21 @@ def share_interval(top: Floats, bottom: Floats) -> ShareInterval:
     return ShareInterval(*jackknife_interval(above / below, without))
 
 
+def f_difference(pool: Pool, one: Flags, other: Flags, labels: Floats) -> ShareInterval:
+    """Return F of some decisions minus that of others, with the jackknife's interval."""
+    scores = []
+    for carried in (one, other):
+        hits, made, wanted = counts_by_question(pool, carried, labels)
+        top, bottom = 2 * hits, made + wanted
+        above, below = np.append(top.sum() - top, top.sum()), bottom.sum()
+        under = np.append(below - bottom, below)
+        scores.append(np.divide(above, under, out=np.zeros_like(above), where=under > 0))
+    *without, whole = (scores[0] - scores[1]).tolist()
+    if len(without) < 2:
+        return ShareInterval(whole)
+    return ShareInterval(*jackknife_interval(whole, np.array(without), least=-1.0))
+
+
 def jackknife_interval(
     value: float, without: Floats, least: float = 0.0, most: float = 1.0
 ) -> ScoreInterval:

@@ -50,6 +50,24 @@ class EvaluationRow(NamedTuple):
     rmse: float | None = None
 
 
+class Contest(NamedTuple):
+    """The calibrated classifier against the paper's, by F of decisions."""
+
+    calibrated: float
+    paper: float
+    """With its best setting, or with the likeliest thresholds if those have a better F."""
+    difference: float
+    """Calibrated minus paper."""
+    low: float | None
+    """Ends of the 95% interval of the difference over questions; None of one question."""
+    high: float | None
+
+    @property
+    def decided(self) -> bool:
+        """True if the interval excludes zero."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+
 class RunPoint(NamedTuple):
     """A run's official A, and what the calibrated classifier expects, with its interval."""
 
@@ -139,6 +157,14 @@ class NuggetEvaluation(_CrossValidated):
             ),
             *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in found.baselines),
         )
+
+    @property
+    def contest(self) -> Contest:
+        """The calibrated classifier against the paper's."""
+        found, (_, likely, _) = self.found, self.found.likeliest
+        paper = max(found.best.agreement.f, likely.f if likely else 0.0)
+        mine = found.calibrated.agreement.f
+        return Contest(mine, paper, mine - paper, found.lead.low, found.lead.high)
 
     @cached_property
     def trials(self) -> tuple[SettingRow, ...]:
