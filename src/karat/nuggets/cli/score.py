@@ -52,7 +52,5 @@ def command(
         done = score_nuggets(found, **how, **more, progress=progress)
     document = done.document(options.command_line())
     if report is not None:
-        from karat.nuggets.report.matrix import score_page
-
-        show(score_page(document, done), "html", report)
+        show(document, "html", report)
     show(document, format, output)

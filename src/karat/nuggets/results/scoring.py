@@ -23,8 +23,9 @@ from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
+from karat.nuggets.sets.keys import Question
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import Named
@@ -316,20 +317,31 @@ class NuggetScoring(Result):
         return about_guesses(found, self.how, self.general, intervals) if found else []
 
     def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
-        from karat.nuggets.judging.likelihood import quotation, spoken
-
-        strict = self.how.strict
         for id, question in self.nuggets.key.questions.items():
             decided, responses = one.decided[id], one.run.responses(id)
-            supports, credits = decided.support(strict).tolist(), decided.credit(strict)
+            supports = decided.support(self.how.strict).tolist()
+            credits = decided.credit(self.how.strict)
+            words = _evidence(question, responses, credits)
             found = zip(question.nuggets, supports, credits, strict=True)
             for j, (nugget, support, credit) in enumerate(found):
-                by, number, words = decided.by(j, credit), None, None
-                if credit is not None:
-                    number, words = credit + 1, quotation(spoken(responses[credit].text, nugget))
-                about = one.run.tag, id, nugget.id, nugget.importance
+                by, about = decided.by(j, credit), (one.run.tag, id, nugget.id, nugget.importance)
                 known = None if by == NOTHING else support
-                yield NuggetRow(*about, known, by, number, words, nugget.descriptions[0])
+                told = None if credit is None else credit + 1, words.get(j)
+                yield NuggetRow(*about, known, by, *told, nugget.descriptions[0])
+
+
+def _evidence(
+    question: Question, responses: Sequence[Response], credits: Sequence[int | None]
+) -> dict[int, str]:
+    """Return the words that each nugget shares with the response that gets the credit."""
+    from karat.nuggets.judging.likelihood import quotation, spoken_for
+
+    told = {}
+    for at in {at for at in credits if at is not None}:
+        words = list(spoken_for(responses[at].text, question.nuggets))
+        for j in (j for j, credit in enumerate(credits) if credit == at):
+            told[j] = quotation([word._replace(speaks=j in some) for word, some in words])
+    return told
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:

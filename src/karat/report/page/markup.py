@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
+from typing import Any
 
 from karat.visible import visible
 
@@ -22,6 +24,12 @@ def element(name: str, *children: str, **attributes: Attribute) -> str:
     an attribute of None is left out.
     """
     return f"<{name}{_attributes(attributes)}>{''.join(children)}</{name}>"
+
+
+def data(value: Any) -> str:
+    """A value for the scripts of a page: no script itself, so the browser runs none of it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return element("script", text.replace("<", "\\u003c"), type="application/json")
 
 
 def shape(name: str, **attributes: Attribute) -> str:

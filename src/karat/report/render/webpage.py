@@ -21,21 +21,25 @@ _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 
 def render_html(document: Document) -> str:
     """Return the document as one self-contained page."""
-    sections = [_section(block, document) for block in document.blocks if _is_seen(block)]
+    document = replace(document, blocks=tuple(_seen(document)))
+    sections = [_section(block, document) for block in document.blocks]
     sections += _terms(document.tables)
     sections.append(_made(document))
     scripts = dict.fromkeys(_scripts(document))
     return page(document.title, _head(document), sections, [asset(name) for name in scripts])
 
 
-def _is_seen(block: Block) -> bool:
-    return not isinstance(block, Table) or block.readers != "programs"
+def _seen(document: Document) -> list[Block]:
+    """The blocks for people, but the tables that figures show in another form."""
+    covered = {key for figure in document.figures for key in figure.covers}
+    unseen = {t.key for t in document.tables if t.readers == "programs" or t.key in covered}
+    return [b for b in document.blocks if not (isinstance(b, Table) and b.key in unseen)]
 
 
 def _scripts(document: Document) -> Iterator[str]:
     """The scripts that the tables and figures want."""
     tables = [block for block in document.blocks if isinstance(block, Table)]
-    if any(len(table.rows) > 1 for table in tables if table.readers != "programs"):
+    if any(len(table.rows) > 1 for table in tables):
         yield _TABLES
     if any(isinstance(block, Examples) and block.switches for block in document.blocks):
         yield _EXAMPLES
@@ -68,8 +72,8 @@ def _section(block: Block, document: Document) -> Section:
 
 def _terms(tables: Sequence[Table]) -> list[Section]:
     """The columns that have an explanation, for those who cannot hover."""
-    shown = [table for table in tables if table.readers != "programs"]
-    told = {c.title: c.help for table in shown for c in table.shown if c.help and c.title}
+    shown = (column for table in tables for column in table.shown)
+    told = {column.title: column.help for column in shown if column.help and column.title}
     if not told:
         return []
     entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in told.items()]
