@@ -3,51 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from karat.nuggets.report.agreement_answers import (
+    evaluation_answer,
+    evaluation_basis,
+    tuning_answer,
+    tuning_basis,
+)
 from karat.nuggets.report.scores import AGREEMENT, MODELS, models_table, number, records
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Curve, Curves, Knot, Line, Point, Scatter
-from karat.report.model.table import Column, Document, Table
+from karat.report.charts.figures import chart_figure, intervals_figure
+from karat.report.charts.models import Curve, Curves, Interval, Knot, Line, Point, Scatter
+from karat.report.model.table import Block, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.results.agreements import SettingRow
     from karat.nuggets.results.evaluation import NuggetEvaluation, NuggetTuning
 
 _SETTINGS = (
-    Column("stem", "Stem"),
-    number("n", "n", help="The longest n-grams."),
-    Column("weight", "Weight"),
-    Column("stop", "Stop"),
+    Column("stem", "Stem", help="Stemmer."),
+    number("n", "n", help="Length of the longest n-grams, in words."),
+    Column("weight", "Weight", help="Weight of an n-gram: the sum of idf, or 1."),
+    Column("stop", "Stop", help="List of stop words that are left out."),
     *AGREEMENT,
-    number("threshold", "Threshold", 3, help="The best on all judged pairs."),
+    number("threshold", "Threshold", 3, help="Threshold with the best F on all judged pairs."),
 )
 _TRIED = (MODELS[0], MODELS[-1], *AGREEMENT)
-_ROWS = (Column("what", "What"), *AGREEMENT)
+_METHOD = Column("what", "Method")
+_AVERAGE = Column("average", "Average", help="micro: F of sums over questions; macro: mean of F.")
+_ROWS = (_METHOD, *AGREEMENT)
 SWAPS = (
-    number("swaps", "Swaps", help="Pairs of runs in another order than the official one."),
-    number("pairs", "of", help="Pairs of runs with different official scores."),
-    number("swap_median", "Median", 3, help="Official difference of swapped runs."),
-    number("swap_largest", "Largest", 3, help="Official difference of swapped runs."),
+    number("swaps", "Swaps", help="Pairs of runs in another order than by official F."),
+    number("pairs", "of", help="Pairs of runs with different official F."),
+    number("swap_median", "Median", 3, help="Median official difference of swapped runs."),
+    number("swap_largest", "Largest", 3, help="Largest official difference of swapped runs."),
     number("swaps_far", "≥ 0.1", help="Swaps of runs that differ by 0.1 or more."),
 )
 _SCORES = (
-    Column("average", "Average"),
-    Column("what", "What"),
-    number("threshold", "Threshold", 3, help="Chosen in hindsight."),
+    _AVERAGE,
+    _METHOD,
+    number("threshold", "Threshold", 3, help="Chosen in hindsight, by the best tau_b here."),
     *AGREEMENT[3:],
-    *SWAPS,
+    *(replace(column, detail=column.key.startswith("swap_")) for column in SWAPS),
 )
 SWAPPED = (
-    Column("what", "What"),
-    Column("average", "Average"),
-    Column("better", "Better"),
-    Column("worse", "Worse"),
-    number("official", "Official", 3),
-    number("guessed", "Guessed", 3, signed=True),
+    _METHOD,
+    _AVERAGE,
+    Column("better", "Higher run", help="The run with the higher official score."),
+    Column("worse", "Lower run", help="The run with the lower official score."),
+    number("official", "Official", 3, help="Difference of their official scores."),
+    number("guessed", "Guessed", 3, signed=True, help="Difference of their guessed scores."),
 )
 JUDGED = (
-    Column("what", "What"),
+    _METHOD,
     *AGREEMENT[:3],
     number("low", "F low", 3, help="Lower end of the 95% interval of F, over questions."),
     number("high", "F high", 3, help="Upper end of the 95% interval of F, over questions."),
@@ -73,8 +82,13 @@ def _settings(key: str, trials: Sequence[SettingRow]) -> Table:
 
 def tuning_document(found: NuggetTuning, command: str = "") -> Document:
     """Return the report of the 24 settings and the threshold models."""
-    blocks = _settings("rows", found.rows), models_table(found.models, _TRIED)
-    return Document(f"Tuning on {found.name}", blocks, command, {}, notes=found.notes)
+    models = models_table(found.models, _TRIED)
+    blocks: tuple[Block, ...] = (
+        replace(_settings("rows", found.rows), open=True),
+        replace(models, open=True),
+    )
+    told = tuning_answer(found), tuning_basis(found)
+    return Document(f"Tuning on {found.name}", blocks, command, {}, found.notes, {}, *told)
 
 
 def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
@@ -86,14 +100,15 @@ def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
         [Curve(name, [Knot(*point) for point in points]) for name, points in found.found.curves],
         caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
-    blocks = (
-        Table("rows", "Agreement with assessors", _ROWS, records(found.rows)),
+    blocks: tuple[Block, ...] = (
+        _decisions(found),
+        chart_figure(_scatter(found)),
+        chart_figure(_f_scatter(found)),
+        Table("rows", "Agreement with assessors", _ROWS, records(found.rows), open=True),
         Table("scores", "Official F", _SCORES, records(found.scores), group="average"),
         Table("judgements", "Decisions", JUDGED, records(found.judgements)),
         _settings("settings", found.trials),
         models_table(found.models, _TRIED),
-        chart_figure(_scatter(found)),
-        chart_figure(_f_scatter(found)),
         chart_figure(curves),
         chart_figure(_six_curves(found)),
         Table("swaps", "Rank swaps", SWAPPED, records(found.swaps), readers="programs"),
@@ -101,7 +116,15 @@ def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
         Table("curve", "Thresholds", _CURVE, records(found.curve), readers="programs"),
     )
     title = f"Nugget scores against assessors: {found.name}"
-    return Document(title, blocks, command, {}, notes=found.notes)
+    told = evaluation_answer(found), evaluation_basis(found)
+    return Document(title, blocks, command, {}, found.notes, {}, *told)
+
+
+def _decisions(found: NuggetEvaluation) -> Figure:
+    """F of each classifier's decisions, the best first; for pages and drawings."""
+    rows = sorted(found.judgements, key=lambda row: -row.f)
+    items = [Interval(row.what, row.f, row.low, row.high) for row in rows]
+    return intervals_figure("Decisions: agreement with assessors", "F, 95% intervals", items)
 
 
 def _scatter(found: NuggetEvaluation) -> Scatter:
@@ -119,14 +142,14 @@ def _scatter(found: NuggetEvaluation) -> Scatter:
 def _caption(outside: tuple[int, int] | None) -> str:
     """Return the caption of a scatter plot of runs, given how many scores lie outside the bars."""
     points = (
-        "One point a run, guessed by the calibrated classifier; the line is where both are equal."
+        "One point for each run, guessed by the calibrated classifier; on the line both are equal."
     )
     if outside is None:
         return points
     missed, known = outside
     return (
-        f"{points} Bars: 95% intervals, from the errors on the other runs; the official score of "
-        f"{missed} of {known} runs lies outside."
+        f"{points} Bars: 95% intervals, from the errors on the other runs. The official scores of "
+        f"{missed} of {known} runs lie outside."
     )
 
 
