@@ -92,6 +92,8 @@ def score_basis(found: NuggetScoring) -> str:
     parts += _guessed(shown)
     if found.differences and found.differences[0].p is not None:
         parts.append(_rule(guesses=any(row.guessed for row in shown)))
+        count = len(found.differences)
+        parts += [f"Each of the {count:,} differences is tested on its own."] if count > 1 else []
     elif found.differences:
         parts.append("One question is too few for a test.")
     return " ".join(parts)

@@ -100,7 +100,9 @@ def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     if changes:
         title = f"Scores of {new}, compared with {old}"
         caption = "Dots: differences; lines: 95% intervals. Filled: decided."
-        yield Gallery(title, (Figure("", Forest(title, old, changes)),), caption)
+        yield Gallery(
+            title, (Figure(f"Differences from {old}", Forest(title, old, changes)),), caption
+        )
     points = [
         Point(row.old, row.new, row.question)
         for row in found.questions

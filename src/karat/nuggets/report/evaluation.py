@@ -30,6 +30,8 @@ _SETTINGS = (
     number("threshold", "Threshold", 3, help="Threshold with the best F on all judged pairs."),
 )
 _TRIED = (MODELS[0], MODELS[-1], *AGREEMENT)
+MOST_DRAWN = 8
+"""Settings that are drawn."""
 _METHOD = Column("what", "Method")
 _AVERAGE = Column("average", "Average", help="micro: F of sums over questions; macro: mean of F.")
 _ROWS = (_METHOD, *AGREEMENT)
@@ -83,7 +85,12 @@ def _settings(key: str, trials: Sequence[SettingRow]) -> Table:
 def tuning_document(found: NuggetTuning, command: str = "") -> Document:
     """Return the report of the 24 settings and the threshold models."""
     models = models_table(found.models, _TRIED)
+    best = [
+        Interval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
+        for row in found.rows[:MOST_DRAWN]
+    ]
     blocks: tuple[Block, ...] = (
+        intervals_figure(f"The {len(best)} best settings", "F of decisions", best),
         replace(_settings("rows", found.rows), open=True),
         replace(models, open=True),
     )
@@ -102,15 +109,15 @@ def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
     )
     blocks: tuple[Block, ...] = (
         _decisions(found),
+        Table("rows", "Agreement with assessors", _ROWS, records(found.rows), open=True),
         chart_figure(_scatter(found)),
         chart_figure(_f_scatter(found)),
-        Table("rows", "Agreement with assessors", _ROWS, records(found.rows), open=True),
+        chart_figure(curves),
+        chart_figure(_six_curves(found)),
         Table("scores", "Official F", _SCORES, records(found.scores), group="average"),
         Table("judgements", "Decisions", JUDGED, records(found.judgements)),
         _settings("settings", found.trials),
         models_table(found.models, _TRIED),
-        chart_figure(curves),
-        chart_figure(_six_curves(found)),
         Table("swaps", "Rank swaps", SWAPPED, records(found.swaps), readers="programs"),
         Table("runs", "F of runs", _RUNS, records(found.run_scores), readers="programs"),
         Table("curve", "Thresholds", _CURVE, records(found.curve), readers="programs"),

@@ -271,13 +271,13 @@ def _cell(one: Asked, number: int, held: int, j: int, run: int) -> str:
     """A sign that leads to the response it is about."""
     state, vital = one.states[j][run], one.nuggets[j].vital
     _, verb, look = STATES[_JUDGED.get(state, state)]
-    by = "guess" if state in _JUDGED else "judged"
-    told = f"{one.runs[run].run.tag} {verb} nugget {one.nuggets[j].id}"
+    by = " (guessed)" if state in _JUDGED else " (judged)" if state in "012" else ""
+    told = f"{one.runs[run].run.tag} {verb} nugget {one.nuggets[j].id}{by}"
     sign = cell_text(state, vital=vital)
-    if state in "-?" or run >= held:
+    if state == "-" or run >= held:
         return element("td", sign, class_=look, title=told)
     place = _anchor(number, run, one.credits[j][run] or 0)
-    link = element("a", sign, href=f"#{place}", title=f"{told} ({by})")
+    link = element("a", sign, href=f"#{place}", title=told)
     return element("td", link, class_=f"{look}{' vital' * (vital and look == 'missed')}")
 
 

@@ -23,7 +23,8 @@
     const told = (question, j, run) => {
       const state = question.states[j][run];
       const verb = data.states[data.guesses[state] ?? state][1];
-      return `${data.runs[run]} ${verb} nugget ${question.nuggets[j][1]}`;
+      const by = guessed(state) ? " (guessed)" : "012".includes(state) ? " (judged)" : "";
+      return `${data.runs[run]} ${verb} nugget ${question.nuggets[j][1]}${by}`;
     };
 
     // The text with the words that a nugget has too as marks.
@@ -41,8 +42,7 @@
     const answer = (question, j, run, panel) => {
       const texts = question.answers[run];
       const at = question.later.find(([a, b]) => a === j && b === run)?.[2] ?? 0;
-      const by = guessed(question.states[j][run]) ? "guessed" : "judged";
-      const title = made("p", `${told(question, j, run)} (${by}): `);
+      const title = made("p", `${told(question, j, run)}: `);
       title.append(made("em", question.nuggets[j][0]));
       const shown = texts.map((text, number) => {
         const one = made("p", "", number === at ? "asked" : "");

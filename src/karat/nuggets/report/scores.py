@@ -181,7 +181,9 @@ def _forest(found: NuggetScoring) -> list[Gallery]:
     more = f" The {len(changes)} nearest of {len(found.differences)} runs." if left else ""
     caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
     title = f"{name} of runs, compared with {best}"
-    return [Gallery(title, (Figure("", Forest(title, best, changes)),), caption)]
+    return [
+        Gallery(title, (Figure(f"Differences from {best}", Forest(title, best, changes)),), caption)
+    ]
 
 
 def _change(row: DifferenceRow) -> Change:
