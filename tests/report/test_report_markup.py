@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from hashlib import sha256
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.model.table import Column, Document, Figure, Table
+from karat.report.page.markup import data
 from karat.report.page.page import page
 from karat.report.render.latex import render_latex
 from karat.report.render.markdown import render_markdown
@@ -221,3 +223,11 @@ def test_latex_numbers_are_typeset(document: Document) -> None:
     assert r"& $-$2.0 &" in output
     assert r"& $\infty$ &" in output
     assert r"& \textbf{30.12} & -- &" in output
+
+
+@given(ANY_TEXT | st.sampled_from(["</script>", "<!--<script>", "\\</SCRIPT>", "a < b"]))
+def test_data_stays_in_its_element_and_reads_back(text: str) -> None:
+    markup = data([text])
+    inner = markup.removeprefix('<script type="application/json">').removesuffix("</script>")
+    assert json.loads(inner) == [text]
+    assert not re.search("</|<!|<script", inner, re.IGNORECASE)

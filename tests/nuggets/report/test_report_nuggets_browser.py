@@ -11,6 +11,7 @@ import pytest
 from browser import CHROMIUM, ask, faults
 from report.test_report_browser import CONTRAST, DARK
 
+from karat.nuggets.report import matrix
 from karat.nuggets.results.changes import diff_nuggets
 from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -151,6 +152,20 @@ def test_the_first_questions_are_whole_without_a_script(page: Path) -> None:
     assert len(places) == 5
     assert all(f'id="{place}"' in markup for place in places)
     assert "The <mark>lens</mark> &lt;script&gt;" in markup
+
+
+def test_a_page_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes for the responses of the better run alone, and cells for the first question."""
+    monkeypatch.setattr(matrix, "MOST_BYTES", len(HOSTILE) + 30)
+    monkeypatch.setattr(matrix, "MOST_CELLS", 1)
+    nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
+    page = saved(tmp_path, score_nuggets(nuggets, guess=False)).read_text("utf-8")
+    markup, data = page.split('<script type="application/json">')[:2]
+    assert re.findall("<h3>(.*?)</h3>", markup) == ["q1"]
+    assert "The first 1 of 2 questions; a script shows the others." in markup
+    assert "has the responses of 1 of 2 runs, the best ones." in markup
+    assert "No pepper." not in page
+    assert '"title":"q2"' in data
 
 
 def test_many_runs_stay_beside_their_nuggets(tmp_path: Path) -> None:

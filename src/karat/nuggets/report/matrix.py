@@ -152,8 +152,8 @@ def _page(found: NuggetScoring) -> str:
         notes.append(element("p", told, class_="note first"))
     if held < len(runs):
         told = (
-            f"To stay small, the page has the responses of the {held:,} best runs alone: score "
-            "other runs by themselves to read theirs."
+            f"To stay small, the page has the responses of {held:,} of {len(runs):,} runs, the "
+            "best ones. Score other runs by themselves to read theirs."
         )
         notes.append(element("p", told, class_="note"))
     told_of = {
