@@ -98,7 +98,7 @@ def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     """The changes of F and A with their intervals, and F of each question."""
     changes = [_change(test) for test in found.tests if test.low is not None]
     if changes:
-        title = f"Scores of {new}, compared with {old}"
+        title = f"Change of scores from {old} to {new}"
         caption = "Dots: differences; lines: 95% intervals. Filled: decided."
         yield Gallery(
             title, (Figure(f"Differences from {old}", Forest(title, old, changes)),), caption

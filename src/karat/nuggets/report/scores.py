@@ -141,11 +141,13 @@ def score_document(found: NuggetScoring, command: str = "") -> Document:
     words = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
     signatures = {NAME: found.signature, **{name: how.signature for name, (how, _) in words}}
     runs, *tables = _tables(found)
-    f = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in found.rows)
-    blocks: list[Block] = [*_forest(found), runs]
+    pictures: list[Block] = [*_forest(found)]
+    if len(found.rows) == 1 or any(row.f_low is not None for row in found.rows):
+        pictures.append(_intervals(found))
     if found.rows and found.nuggets.key.questions:
-        blocks.append(questions_figure(found))
-    blocks += [intervals_figure("F of runs", "F, macro", f), *tables]
+        pictures.insert(1, questions_figure(found))
+    at = min(1, len(pictures)) if runs.open else len(pictures)
+    blocks = [*pictures[:at], runs, *pictures[at:], *tables]
     told = score_answer(found), score_basis(found)
     title = f"Nuggets of {found.nuggets.name}"
     return Document(title, tuple(blocks), command, signatures, found.notes, {}, *told)
@@ -180,10 +182,17 @@ def _forest(found: NuggetScoring) -> list[Gallery]:
     left = len(found.differences) - len(changes)
     more = f" The {len(changes)} nearest of {len(found.differences)} runs." if left else ""
     caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
-    title = f"{name} of runs, compared with {best}"
+    title = f"Runs by {name}"
     return [
         Gallery(title, (Figure(f"Differences from {best}", Forest(title, best, changes)),), caption)
     ]
+
+
+def _intervals(found: NuggetScoring) -> Figure:
+    """F of the runs, the best first."""
+    rows = (found.rows[k] for k in found.ranked)
+    items = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    return intervals_figure("F of runs", "F macro, 95% intervals", items)
 
 
 def _change(row: DifferenceRow) -> Change:
