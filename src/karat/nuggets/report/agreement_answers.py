@@ -56,8 +56,9 @@ def evaluation_basis(found: NuggetEvaluation) -> str:
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
         f"{several(len(pool.questions), 'question')}, {several(len(pool.runs), 'judged run')}; "
-        f"cross-validated, one {left[found.found.by]} left out at a time. A difference is decided "
-        "where its 95% interval (jackknife over questions) excludes zero."
+        f"cross-validated, one {left[found.found.by]} left out at a time. The paper's "
+        "classifier has its best setting, chosen by this F. A difference is decided where its 95% "
+        "interval (jackknife over questions) excludes zero."
     )
 
 

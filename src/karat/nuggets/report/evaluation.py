@@ -14,10 +14,13 @@ from karat.nuggets.report.agreement_answers import (
 )
 from karat.nuggets.report.scores import AGREEMENT, MODELS, models_table, number, records
 from karat.report.charts.figures import chart_figure, intervals_figure
+from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Curve, Curves, Interval, Knot, Line, Point, Scatter
-from karat.report.model.table import Block, Column, Document, Figure, Table
+from karat.report.model.phrases import signed
+from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
 
 if TYPE_CHECKING:
+    from karat.nuggets.guess.agreement import JudgementAgreement
     from karat.nuggets.results.agreements import SettingRow
     from karat.nuggets.results.evaluation import NuggetEvaluation, NuggetTuning
 
@@ -62,6 +65,9 @@ JUDGED = (
     *AGREEMENT[:3],
     number("low", "F low", 3, help="Lower end of the 95% interval of F, over questions."),
     number("high", "F high", 3, help="Upper end of the 95% interval of F, over questions."),
+    number("difference", "Difference", 3, help="F minus that of the calibrated.", signed=True),
+    number("difference_low", "Low", 3, help="Lower end of its 95% interval.", signed=True),
+    number("difference_high", "High", 3, help="Upper end of its 95% interval.", signed=True),
 )
 _RUNS = (
     Column("run", "Run"),
@@ -108,7 +114,7 @@ def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
         caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
     blocks: tuple[Block, ...] = (
-        _decisions(found),
+        *_decisions(found),
         Table("rows", "Agreement with assessors", _ROWS, records(found.rows), open=True),
         chart_figure(_scatter(found)),
         chart_figure(_f_scatter(found)),
@@ -127,11 +133,27 @@ def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
     return Document(title, blocks, command, {}, found.notes, {}, *told)
 
 
-def _decisions(found: NuggetEvaluation) -> Figure:
-    """F of each classifier's decisions, the best first; for pages and drawings."""
-    rows = sorted(found.judgements, key=lambda row: -row.f)
-    items = [Interval(row.what, row.f, row.low, row.high) for row in rows]
-    return intervals_figure("Decisions: agreement with assessors", "F, 95% intervals", items)
+def _decisions(found: NuggetEvaluation) -> list[Gallery]:
+    """F of each classifier's decisions, compared with the calibrated one."""
+    base, *others = found.judgements
+    changes = [_change(row) for row in others if row.difference_low is not None]
+    if not changes:
+        return []
+    title = "Agreement of decisions with assessors"
+    caption = (
+        f"F minus that of the calibrated classifier ({base.f:.3f}). Dots: differences; lines: 95% "
+        "intervals. Filled: decided."
+    )
+    figure = Figure("Differences from the calibrated", Forest(title, base.what, changes))
+    return [Gallery(title, (figure,), caption)]
+
+
+def _change(row: JudgementAgreement) -> Change:
+    value, low, high = (
+        float("nan") if x is None else x
+        for x in (row.difference, row.difference_low, row.difference_high)
+    )
+    return Change(row.what, value, low, high, signed(value, 3), row.verdict)
 
 
 def _scatter(found: NuggetEvaluation) -> Scatter:

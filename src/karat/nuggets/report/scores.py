@@ -28,15 +28,17 @@ MOST_DRAWN = 15
 number = partial(Column, align="right")
 """A column of numbers."""
 
+_P = "Precision: share of the yes decisions that are yes for assessors."
+_R = "Recall: share of the assessors' yes that are decided yes."
 _TAU = "Kendall's tau-b: rank correlation of the runs' scores with those of assessors."
 _R2 = "Squared correlation of the runs' scores with those of assessors."
 _RMSE = "Root mean squared error of the runs' scores."
 AGREEMENT = (
-    number("precision", "P", 3, help="Precision: share of the yes decisions that assessors share."),
-    number("recall", "R", 3, help="Recall: share of the assessors' yes that is decided yes."),
+    number("precision", "P", 3, help=_P, detail=True),
+    number("recall", "R", 3, help=_R, detail=True),
     number("f", "F", 3, help="F of decisions: harmonic mean of P and R."),
     number("tau_b", "tau_b", 3, help=_TAU),
-    number("r_squared", "R^2", 3, help=_R2),
+    number("r_squared", "R^2", 3, help=_R2, detail=True),
     number("rmse", "RMSE", 3, help=_RMSE),
 )
 MODELS = (
