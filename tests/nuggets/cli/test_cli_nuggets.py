@@ -565,7 +565,7 @@ def test_partial_support_may_be_none(output: Output, command: str) -> None:
     args = ("nuggets", command, "demo-nuggets", "-f", "json")
     plain, strict = (json.loads(output(*args, *more)) for more in ((), ("--strict",)))
     assert plain["rows"] != strict["rows"]
-    told = "Partial support is none (strict)."
+    told = "Partial support counts as no support (strict)."
     assert [told in one["notes"] for one in (plain, strict)] == [False, True]
 
 
