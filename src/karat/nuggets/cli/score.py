@@ -23,7 +23,7 @@ from karat.nuggets.cli import options as nuggets_options
 @flag("--pourpre", "Also score by words of descriptions, unjudged.")
 @option(
     "--report",
-    "Also write a page: nuggets by runs for each question, with a way to the responses.",
+    "Also write the page that -o page.html writes.",
     path,
 )
 @options.output
