@@ -20,7 +20,7 @@ PAGES = {  # the command, and what its page's scripts leave behind that is not i
     "grid": (("grid", "x.txt", "r.txt", "-o"), ".told"),
     "meta": (("meta", "demo", *FEW, "--report"), "th button"),
     "plane": (("plane", "fit", "demo", "--dimension", "fluency", "-o"), "th button"),
-    "nuggets": (("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--report"), "p.asked"),
+    "nuggets": (("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "-o"), "p.asked"),
     "realize": (("realize", "explain", "model.npz", BANK, "-o"), "th button"),
 }
 
@@ -35,7 +35,7 @@ PROGRAM = """
   script.textContent = "window.added = 1";
   document.body.append(script);
   document.getElementById("b").click();
-  document.querySelector("table.matrix a")?.click();
+  document.querySelector("table.matrix button")?.click();
   try { window.evaluated = eval("1"); } catch { }
   const p = getComputedStyle(document.getElementById("p"));
   const { parsed, handled, clicked, added, evaluated } = window;

@@ -14,7 +14,7 @@ test, which takes guesses for right; so a difference is decided only where both 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot, isnan, sqrt
+from math import isnan, sqrt
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
@@ -100,6 +100,6 @@ def difference_interval(gaps: Floats, margins: tuple[Margin, Margin]) -> tuple[f
     old, new = margins
     n, mean = len(gaps), float(gaps.mean())
     reach = student_quantile(0.025, n - 1) * float(gaps.std(ddof=1)) / sqrt(n)
-    low = mean - hypot(reach, new.below, old.above)
-    high = mean + hypot(reach, new.above, old.below)
+    low = mean - sqrt(reach * reach + new.below * new.below + old.above * old.above)
+    high = mean + sqrt(reach * reach + new.above * new.above + old.below * old.below)
     return max(-1.0, low), min(1.0, high)
