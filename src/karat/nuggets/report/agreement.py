@@ -38,8 +38,8 @@ _RUNS = (
     number("official", "Official F", 3, help="F of the run by the official judgements."),
     number("other", "Other F", 3, help="F of the run by the other judgements."),
     number("difference", "Difference", 3, signed=True, help="Other F minus official F."),
-    number("low", "Low", 3, signed=True, help="Lower end of the difference's 95% interval."),
-    number("high", "High", 3, signed=True, help="Upper end of the difference's 95% interval."),
+    number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
+    number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
 )
 _SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
 

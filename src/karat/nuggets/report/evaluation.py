@@ -60,14 +60,16 @@ SWAPPED = (
     number("official", "Official", 3, help="Difference of their official scores."),
     number("guessed", "Guessed", 3, signed=True, help="Difference of their guessed scores."),
 )
+_FROM = "Lower end of the difference's 95% interval, over questions."
+_TO = "Upper end of the difference's 95% interval, over questions."
 JUDGED = (
     _METHOD,
     *AGREEMENT[:3],
     number("low", "F low", 3, help="Lower end of the 95% interval of F, over questions."),
     number("high", "F high", 3, help="Upper end of the 95% interval of F, over questions."),
     number("difference", "Difference", 3, help="F minus that of the calibrated.", signed=True),
-    number("difference_low", "Low", 3, help="Lower end of its 95% interval.", signed=True),
-    number("difference_high", "High", 3, help="Upper end of its 95% interval.", signed=True),
+    number("difference_low", "From", 3, help=_FROM, signed=True),
+    number("difference_high", "To", 3, help=_TO, signed=True),
 )
 _RUNS = (
     Column("run", "Run"),

@@ -78,8 +78,8 @@ _DIFFERENCES = (
     Column("best", "Best", readers="programs"),
     Column("score", "Score", readers="programs"),
     number("delta", "Difference", 3, signed=True, help="Score minus that of the best run."),
-    number("low", "Low", 3, signed=True, help="Lower end of its 95% interval."),
-    number("high", "High", 3, signed=True, help="Upper end of its 95% interval."),
+    number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
+    number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
     number("p", "p", 4, help="p of the difference: paired permutation test over questions."),
     Column("verdict", "Verdict", help="Worse where interval and p decide, else undecided."),
 )
