@@ -26,6 +26,7 @@ from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.places import short_places
 from karat.nuggets.sets.runs import Response, make_run
 
 
@@ -229,3 +230,16 @@ def test_the_size_of_a_set() -> None:
     assert contents_answer(kt.describe_nuggets("demo-nuggets")) == (f"{size}; {judged}.",)
     broken: Any = SimpleNamespace(nuggets=None, problem_count=2)
     assert contents_answer(broken) == ("The set cannot be used: 2 problems.",)
+
+
+@pytest.mark.parametrize(
+    ("places", "short"),
+    [
+        (["/a/b/judged.txt, line 3", "/a/b/judged.txt, line 4"], ["judged.txt, line 3"]),
+        (["/a/b/x.txt, line 3", "/a/c/x.txt, line 4"], ["b/x.txt, line 3", "c/x.txt, line 4"]),
+        (["C:\\d\\x.txt, line 1", "run a/b"], ["x.txt, line 1", "run a/b"]),
+        ([], []),
+    ],
+)
+def test_places_without_folders(places: list[str], short: list[str]) -> None:
+    assert short_places(places)[: len(short)] == short

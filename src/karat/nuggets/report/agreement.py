@@ -55,8 +55,9 @@ def agreement_document(found: NuggetAgreement, command: str = "") -> Document:
         Table("swaps", "Rank swaps", SWAPPED, records(found.swaps), readers="programs"),
     )
     title = f"Judgements against judgements: {found.name}"
-    told = agreement_answer(found), found.notes[0]
-    return Document(title, blocks, command, {}, found.notes[1:], {}, *told)
+    precision, pairs, *others = found.notes
+    told = agreement_answer(found), pairs
+    return Document(title, blocks, command, {}, (precision, *others), {}, *told)
 
 
 def _scatter(found: NuggetAgreement) -> Scatter:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.nuggets.report.agreement_answers import contents_answer
 from karat.nuggets.report.scores import number, records
+from karat.nuggets.sets.places import short_places
 from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
@@ -122,18 +123,10 @@ def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any])
 
 
 def _short(row: Any) -> Row:
-    """Places without the folders in front, but for what is needed to tell files apart."""
+    """The places of a row without the folders in front."""
     if not hasattr(row, "other_place"):
-        return {}
-    both = row.place, row.other_place
-    files = [place.rpartition(", line ")[0].split("/") for place in both]
-    kept = 1
-    while files[0] != files[1] and files[0][-kept:] == files[1][-kept:]:
-        kept += 1
-    if not all(map(any, files)):  # judgements that no file has
-        return {}
-    lines = [place.rpartition(", line ")[2] for place in both]
-    first, second = (f"{'/'.join(f[-kept:])}, line {n}" for f, n in zip(files, lines, strict=True))
+        return {"places": "; ".join(short_places(row.places.split("; ")))}
+    first, second = short_places([row.place, row.other_place])
     return {"place": first, "other_place": second}
 
 
