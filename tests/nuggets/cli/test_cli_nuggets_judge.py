@@ -138,7 +138,8 @@ def judged(folder: Path) -> list[dict[str, Any]]:
 
 def asked(shown: str) -> list[tuple[str, str]]:
     """The pairs that were shown: the nugget's number, and the response."""
-    found = re.findall(r"Nugget (\S+) \(.*?probability [0-9.]+\.\n\n(.*?)\n\n", _plain(shown), re.DOTALL)
+    pair = re.compile(r"Nugget (\S+) \(.*?probability [0-9.]+\.\n\n(.*?)\n\n", re.DOTALL)
+    found = pair.findall(_plain(shown))
     return [(nugget, " ".join(text.replace("*", "").split())) for nugget, text in found]
 
 
