@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.nuggets.report.answers import changes_answer, changes_basis
 from karat.nuggets.report.change_cards import changes_figure
-from karat.nuggets.report.scores import SHARES, number, records, without_ends
+from karat.nuggets.report.scores import F_BETA, SHARES, number, records, without_ends
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Line, Point, Scatter
 from karat.report.model.phrases import signed
@@ -37,7 +37,7 @@ _ROWS = (
 _COUNTS = (Column("change", "Change"), number("vital", "Vital"), number("okay", "Okay"))
 _SCORES = (
     Column("run", "Run"),
-    number("f", "F", 4, help="Mean of F(beta) over questions."),
+    number("f", "F", 4, help=f"Mean over questions of F(beta). {F_BETA}"),
     number("f_low", "F low", 4, help="Lower end of the 95% interval of F."),
     number("f_high", "F high", 4, help="Upper end of the 95% interval of F."),
     *(number(key, key.capitalize(), 4, detail=True) for key in ("recall", "precision")),

@@ -53,13 +53,17 @@ SHARES = (
     number("V", "V", 3, help="Mean share of the vital nuggets; partial support counts half."),
     number("W", "W", 3, help="Mean weighted share: a vital nugget counts 1, an okay one half."),
 )
+F_BETA = (
+    "F(beta) combines recall of vital nuggets with precision by length; beta weighs recall, 3 by "
+    "default."
+)
 _STRICT = "The same where partial support does not count."
 _FIRST = {"run", "macro", "f_low", "f_high", "guessed"}
 """Columns that a page shows at first."""
 _RUNS = (
     Column("run", "Run"),
     number("micro", "F micro", 3, help="F(beta) of nuggets and lengths summed over questions."),
-    number("macro", "F macro", 3, help="Mean of F(beta) over questions."),
+    number("macro", "F macro", 3, help=f"Mean over questions of F(beta). {F_BETA}"),
     number("f_low", "F low", 3, help="Lower end of the 95% interval of F macro."),
     number("f_high", "F high", 3, help="Upper end of the 95% interval of F macro."),
     number("micro_low", "F micro low", 3, readers="programs"),
