@@ -87,7 +87,9 @@ def test_only_what_both_judged_counts() -> None:
     some = len(JUDGED.rows[::3])
     assert found.rows[0].pairs == some
     assert found.left_out == (len(JUDGED.rows) - some, 0)
-    assert any(f"{len(JUDGED.rows) - some} that only the official" in note for note in found.notes)
+    assert any(
+        f"{len(JUDGED.rows) - some} pairs that only the official" in note for note in found.notes
+    )
     one = Judgements(
         tuple(row for row in other().rows if (row.run, row.question) == ("run3", "q1"))
     )

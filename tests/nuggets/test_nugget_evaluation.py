@@ -49,7 +49,7 @@ def test_scores_have_intervals_from_the_errors_of_the_others(found: Evaluation) 
         assert ends.low <= found.guessed[tag] <= ends.high
     page = render(evaluation_document(NuggetEvaluation("s", ASKED, found)), "html")
     assert page.count('class="bar"') == 2 * len(RUNS)  # of A and of F
-    assert re.search(r"the official score of [0-4] of 4 runs lies outside", page)
+    assert re.search(r"The official scores of [0-4] of 4 runs lie outside", page)
 
 
 def test_two_runs_are_too_few_for_intervals() -> None:

@@ -69,5 +69,5 @@ def test_settings_say_what_was_asked_in_the_words_of_the_command() -> None:
 
 def test_a_notebook_shows_the_runs_and_their_intervals() -> None:
     page = kt.score_nuggets(DEMO)._repr_html_()
-    assert 'alt="F of runs"' in page
+    assert 'alt="Differences from heron"' in page
     assert "<table" in page

@@ -17,6 +17,7 @@ from karat.nuggets.guess.agreement import (
     Way,
     agreement_of_judgements,
     agreement_of_scores,
+    f_difference,
     jackknife_interval,
     swapped,
 )
@@ -140,7 +141,7 @@ def test_the_interval_of_f_is_the_jackknife_over_questions(found: NuggetEvaluati
     same = jackknife_interval(0.5, np.full(3, 0.5))
     assert (same.low, same.high) == (0.5, 0.5)
     named = {one.what: one for one in found.judgements}
-    assert named["paper, best of 24"][1:] == row[1:]
+    assert named["paper, best of 24"][1:6] == row[1:6]
     assert list(named) == list(dict.fromkeys(row.what for row in found.scores))[:5]
 
 
@@ -150,7 +151,30 @@ def test_one_question_has_no_interval() -> None:
     row = agreement_of_judgements("x", pool, labels > 0, labels)
     assert (row.f, row.low, row.high) == (1.0, None, None)
     empty = agreement_of_judgements("x", pool, labels > 2, np.zeros(len(labels)))
-    assert empty[1:] == (0.0, 0.0, 0.0, None, None)
+    assert empty[1:6] == (0.0, 0.0, 0.0, None, None)
+    assert f_difference(pool, labels > 0, labels > 2, labels)[1:] != (None, None)
+
+
+def test_the_difference_of_two_f_is_the_jackknife_over_questions(found: NuggetEvaluation) -> None:
+    pool, labels = found.found.cells.pool, found.found.cells.labels
+    both = found.found.best.carried, found.found.calibrated.carried
+
+    def gap(kept: list[int]) -> float:
+        cells = np.isin(pool.cell_question, kept)
+        yes, said = (labels > 0) & cells, [carried & cells for carried in both]
+        one, other = (2 * (yes & some).sum() / (yes.sum() + some.sum()) for some in said)
+        return float(one - other)
+
+    without = [gap([q for q in range(5) if q != out]) for out in range(5)]
+    mean, whole = sum(without) / 5, gap(list(range(5)))
+    reach = 2.7764451 * math.sqrt(4 / 5 * sum((one - mean) ** 2 for one in without))
+    expected = whole, max(-1, whole - reach), min(1, whole + reach)
+    assert f_difference(pool, *both, labels) == pytest.approx(expected, abs=1e-6)
+    base, row = found.judgements[:2]
+    assert (base.difference, base.verdict) == (None, "undecided")
+    assert row[6:] == pytest.approx(expected, abs=1e-6)
+    assert row.verdict == ("undecided" if expected[1] <= 0 <= expected[2] else "better")
+    assert found.contest.difference == pytest.approx(base.f - found.contest.paper)
 
 
 def test_six_curves(found: NuggetEvaluation) -> None:

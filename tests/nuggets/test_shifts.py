@@ -292,7 +292,7 @@ def test_the_narrower_of_two() -> None:
         ((0, 0), "They come without judgements, so they allow for an unknown base rate of carried"),
         ((1, 3), "learned from the 12 judged pairs"),
         ((4, 8), "Its errors were measured on 4 judged runs alone"),
-        ((7, 8), "on these questions, from its errors on judged runs it had not seen."),
+        ((7, 8), "on these questions, from its errors on judged runs left out of its training."),
     ],
 )
 def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:

@@ -38,7 +38,7 @@ PROGRAM = """
   script.textContent = "window.added = 1";
   document.body.append(script);
   document.getElementById("b").click();
-  document.querySelector("table.matrix a")?.click();
+  document.querySelector("table.matrix button")?.click();
   try { window.evaluated = eval("1"); } catch { }
   const p = getComputedStyle(document.getElementById("p"));
   const { parsed, handled, clicked, added, evaluated } = window;

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.model.table import Case, Column, Document, Examples, Figure, Passage, Table
+from karat.report.page.markup import data
 from karat.report.page.page import Section, page
 from karat.report.render.latex import render_latex
 from karat.report.render.markdown import render_markdown
@@ -290,3 +291,11 @@ def test_terms_of_the_answer_and_of_heads_are_explained_on_the_page() -> None:
     terms = Page(render_html(document)).texts["dt"]
     assert {"BLEU", "A", "B"} <= set(terms)
     assert "chrF" not in terms  # the page does not use it
+
+
+@given(ANY_TEXT | st.sampled_from(["</script>", "<!--<script>", "\\</SCRIPT>", "a < b"]))
+def test_data_stays_in_its_element_and_reads_back(text: str) -> None:
+    markup = data([text])
+    inner = markup.removeprefix('<script type="application/json">').removesuffix("</script>")
+    assert json.loads(inner) == [text]
+    assert not re.search("</|<!|<script", inner, re.IGNORECASE)

@@ -138,7 +138,8 @@ def judged(folder: Path) -> list[dict[str, Any]]:
 
 def asked(shown: str) -> list[tuple[str, str]]:
     """The pairs that were shown: the nugget's number, and the response."""
-    found = re.findall(r"Nugget (\S+) \(.*?guess [0-9.]+\.\n\n(.*?)\n\n", _plain(shown), re.DOTALL)
+    pair = re.compile(r"Nugget (\S+) \(.*?probability [0-9.]+\.\n\n(.*?)\n\n", re.DOTALL)
+    found = pair.findall(_plain(shown))
     return [(nugget, " ".join(text.replace("*", "").split())) for nugget, text in found]
 
 
@@ -546,7 +547,7 @@ def test_with_enough_judgements_a_classifier_orders_the_pairs(karat: Called, fol
     args = ("nuggets", "judge", "run0", "--key", "set.jsonl", "--log", "log.jsonl")
     done = karat(*args, input=b"n\nn\nn\nq\n")
     assert (done.returncode, done.stderr) == (0, b"")
-    told = re.findall(r"guess (\d\.\d\d)", done.stdout.decode())
+    told = re.findall(r"probability (\d\.\d\d)", done.stdout.decode())
     found = kt.load_nuggets(folder / "set.jsonl").select("run0")
     expected, plain = (
         [f"{ask.p:.2f}" for ask in queue(found, chances)[:4]]

@@ -99,6 +99,6 @@ def test_the_heading_names_all_descriptions() -> None:
         "Nugget 7 (okay): the\\x07lens",
         "or: its lamp",
         "",
-        "Run A; guess 0.26.",
+        "Run A; guessed probability 0.26.",
         "",
     ]

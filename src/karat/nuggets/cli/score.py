@@ -50,11 +50,6 @@ def command(
         found = open_runs(runs, **given, guess=how["guess"], progress=progress)
         done = score_nuggets(found, **how, **more, progress=progress)
     document = done.document(options.command_line())
-    page = document
-    if report is not None or format == "html":
-        from karat.nuggets.report.matrix import score_page
-
-        page = score_page(document, done)
     if report is not None:
-        show(page, "html", report)
-    show(page if format == "html" else document, format, output)
+        show(document, "html", report)
+    show(document, format, output)

@@ -70,6 +70,18 @@ class JudgementAgreement(NamedTuple):
     f: float
     low: float | None
     high: float | None
+    difference: float | None = None
+    """F minus that of the calibrated classifier, with its interval over questions."""
+    difference_low: float | None = None
+    difference_high: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether it agrees `better` or `worse` than the calibrated classifier, or `undecided`."""
+        low, high = self.difference_low, self.difference_high
+        if low is None or high is None or low <= 0 <= high:
+            return "undecided"
+        return "better" if low > 0 else "worse"
 
 
 class Averages(NamedTuple):
@@ -148,13 +160,17 @@ def agreement_of_scores(
 
 
 def agreement_of_judgements(
-    what: str, pool: Pool, carried: Flags, labels: Floats
+    what: str, pool: Pool, carried: Flags, labels: Floats, base: Flags | None = None
 ) -> JudgementAgreement:
-    """Return precision, recall and F of decisions; the interval of F is over questions."""
+    """Return precision, recall and F of decisions; the interval of F is over questions.
+
+    `base` are the decisions of the calibrated classifier, which F is compared with.
+    """
     hits, made, wanted = counts_by_question(pool, carried, labels)
     precision, recall = (share_interval(hits, part).score or 0.0 for part in (made, wanted))
     f, low, high = share_interval(2 * hits, made + wanted)
-    return JudgementAgreement(what, precision, recall, f or 0.0, low, high)
+    than = ShareInterval() if base is None else f_difference(pool, carried, base, labels)
+    return JudgementAgreement(what, precision, recall, f or 0.0, low, high, *than)
 
 
 def counts_by_question(pool: Pool, carried: Flags, labels: Floats) -> Floats:
@@ -184,6 +200,21 @@ def share_interval(top: Floats, bottom: Floats) -> ShareInterval:
         return ShareInterval(above / below if below else None)
     without = (above - top[some]) / (below - bottom[some])
     return ShareInterval(*jackknife_interval(above / below, without))
+
+
+def f_difference(pool: Pool, one: Flags, other: Flags, labels: Floats) -> ShareInterval:
+    """Return F of some decisions minus that of others, with the jackknife's interval."""
+    scores = []
+    for carried in (one, other):
+        hits, made, wanted = counts_by_question(pool, carried, labels)
+        top, bottom = 2 * hits, made + wanted
+        above, below = np.append(top.sum() - top, top.sum()), bottom.sum()
+        under = np.append(below - bottom, below)
+        scores.append(np.divide(above, under, out=np.zeros_like(above), where=under > 0))
+    *without, whole = (scores[0] - scores[1]).tolist()
+    if len(without) < 2:
+        return ShareInterval(whole)
+    return ShareInterval(*jackknife_interval(whole, np.array(without), least=-1.0))
 
 
 def jackknife_interval(

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from karat.arrays import Floats, np
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.nuggets.guess.agreement import ShareInterval, f_difference
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
@@ -75,6 +76,8 @@ class Evaluation(Tuning):
     about runs. None where nothing is known."""
     on_official: OnOfficial
     """All ways on one score, the official F."""
+    lead: ShareInterval
+    """F of the calibrated classifier minus that of the paper's; its interval is over questions."""
 
     @property
     def likeliest(self) -> ModelTrial:
@@ -161,7 +164,16 @@ def evaluate(
         known=known,
         alone=tuple(alone) if known else None,
         on_official=on_official(asked, weigh),
+        lead=f_difference(pool, calibrated.carried, _best_decisions(tuned), judged),
     )
+
+
+def _best_decisions(tuned: Tuning) -> Flags:
+    """Return the decisions of the paper's classifier with the better F: settings or thresholds."""
+    _, agreed, carried = likeliest(tuned)
+    if carried is None or agreed is None or agreed.f <= tuned.best.agreement.f:
+        return tuned.best.carried
+    return carried
 
 
 def official_labels(

@@ -164,8 +164,9 @@ def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:
         tuple(row for row, _ in found),
         tuple(swap for _, swaps in found for swap in swaps),
         tuple(
-            agreement_of_judgements(what, asked.pool, carried, asked.labels)
+            agreement_of_judgements(what, asked.pool, carried, asked.labels, base)
             for what, carried in told
+            for base in [None if what == told[0].what else told[0].carried]
         ),
         tuple(runs_with_intervals(guessed, asked.returned, asked.how.beta, runs)),
         tuple(tau_curve(asked)),

@@ -81,16 +81,23 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
     Of windows that are equally good, the middle one of the first that overlap.
     """
     words = spoken(response, nugget)
-    if len(words) <= most:
+    some = best_window([word.speaks for word in words], most)
+    if len(some) == len(words):
         return response
-    speaks = np.cumsum([0, *(word.speaks for word in words)])
-    found = speaks[most:] - speaks[:-most]
+    told = response[words[some.start].start : words[some.stop - 1].end]
+    return f"{'… ' * (some.start > 0)}{told}{' …' * (some.stop < len(words))}"
+
+
+def best_window(speaks: Sequence[bool], most: int) -> range:
+    """Return the places of so many words in a row among which most speak for a nugget."""
+    if len(speaks) <= most:
+        return range(len(speaks))
+    sums = np.cumsum([0, *speaks])
+    found = sums[most:] - sums[:-most]
     good = np.flatnonzero(found == found.max())
     near = good[good < good[0] + most]
     first = int(near[len(near) // 2])
-    last = first + most
-    told = response[words[first].start : words[last - 1].end]
-    return f"{'… ' * (first > 0)}{told}{' …' * (last < len(words))}"
+    return range(first, first + most)
 
 
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:

@@ -40,7 +40,7 @@ def heading(ask: Ask, left: int, sheet: Sheet) -> list[str]:
     for number, words in enumerate(ask.nugget.descriptions):
         name = f"Nugget {ask.nugget.id} ({ask.nugget.importance})" if number == 0 else "or"
         lines += sheet.lines(f"{name}: {words}", BOLD)
-    return [*lines, "", *sheet.lines(f"Run {ask.run}; guess {ask.p:.2f}.", DIM), ""]
+    return [*lines, "", *sheet.lines(f"Run {ask.run}; guessed probability {ask.p:.2f}.", DIM), ""]
 
 
 def laid_out(words: Sequence[Word], sheet: Sheet) -> list[Line]:

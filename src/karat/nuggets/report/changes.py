@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.nuggets.report.scores import SHARES, number, records, without_ends
-from karat.report.model.table import Column, Document, Table
+from karat.nuggets.report.answers import changes_answer, changes_basis
+from karat.nuggets.report.change_cards import changes_figure
+from karat.nuggets.report.scores import F_BETA, SHARES, number, records, without_ends
+from karat.report.charts.forest import Change, Forest
+from karat.report.charts.models import Line, Point, Scatter
+from karat.report.model.phrases import signed
+from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges
+    from karat.nuggets.results.paired import Significance
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -21,33 +28,36 @@ _ROWS = (
     Column("response", "Response", wrap=True, readers="people"),
     Column("old_response", "Old response", readers="programs"),
     Column("new_response", "New response", readers="programs"),
-    Column("by", "By", help="What decided: a judgement, a guess or nothing.", readers="people"),
+    Column(
+        "by", "By", help="Weaker source of the two: judgement, guess, nothing.", readers="people"
+    ),
     Column("old_by", "Old by", readers="programs"),
     Column("new_by", "New by", readers="programs"),
 )
 _COUNTS = (Column("change", "Change"), number("vital", "Vital"), number("okay", "Okay"))
 _SCORES = (
     Column("run", "Run"),
-    number("f", "F", 4, help="The mean over questions."),
+    number("f", "F", 4, help=f"Mean over questions of F(beta). {F_BETA}"),
     number("f_low", "F low", 4, help="Lower end of the 95% interval of F."),
     number("f_high", "F high", 4, help="Upper end of the 95% interval of F."),
-    *(number(key, key.capitalize(), 4) for key in ("recall", "precision")),
-    number("micro", "Micro F", 4, help="Of all questions together."),
-    *(replace(column, digits=4) for column in SHARES),
+    *(number(key, key.capitalize(), 4, detail=True) for key in ("recall", "precision")),
+    number("micro", "Micro F", 4, help="F(beta) of sums over questions.", detail=True),
+    *(replace(column, digits=4, detail=column.key not in "AV") for column in SHARES),
 )
 _QUESTIONS = (
     Column("question", "Question"),
     number("old", "Old F", 4),
     number("new", "New F", 4),
-    number("delta", "Delta", 4, signed=True),
+    number("delta", "F change", 4, signed=True, help="New F minus old F."),
     number("old_A", "Old A", 4),
     number("new_A", "New A", 4),
-    number("delta_A", "Delta", 4, signed=True),
+    number("delta_A", "A change", 4, signed=True, help="New A minus old A."),
 )
 _TEST = (
     *(Column(key, key.capitalize()) for key in ("score", "questions", "old", "new", "delta")),
     Column("p", "p"),
     Column("trials", "Trials"),
+    *(Column(key, key.capitalize()) for key in ("low", "high", "verdict")),
 )
 
 
@@ -69,12 +79,41 @@ def changes_document(found: NuggetChanges, command: str = "") -> Document:
         text = excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
         people = {"heading": row.change, "response": text, "by": row.by}
         changed.append({**row._asdict(), **people})
-    blocks = (
+    tests = [{**test._asdict(), "verdict": test.verdict} for test in found.tests]
+    blocks: tuple[Block, ...] = (
+        changes_figure(found),
+        *_pictures(found, old, new),
         Table("scores", "Scores", without_ends(_SCORES, rows), scores),
         Table("counts", "Nuggets", _COUNTS, records(found.counts)),
         Table("rows", "What changed", _ROWS, changed, group="heading"),
         Table("questions", "Questions", _QUESTIONS, records(found.questions)),
-        Table("test", "Tests", _TEST, records(found.tests), readers="programs"),
+        Table("test", "Tests", _TEST, tests, readers="programs"),
     )
-    signed = {NAME: found.signature}
-    return Document(f"From {old} to {new}", blocks, command, signed, notes=found.notes)
+    signatures = {NAME: found.signature}
+    told = changes_answer(found), changes_basis(found)
+    return Document(f"From {old} to {new}", blocks, command, signatures, found.notes, {}, *told)
+
+
+def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
+    """The changes of F and A with their intervals, and F of each question."""
+    changes = [_change(test) for test in found.tests if test.low is not None]
+    if changes:
+        title = f"Change of scores from {old} to {new}"
+        caption = "Dots: differences; lines: 95% intervals. Filled: decided."
+        yield Gallery(
+            title, (Figure(f"Differences from {old}", Forest(title, old, changes)),), caption
+        )
+    points = [
+        Point(row.old, row.new, row.question)
+        for row in found.questions
+        if row.old is not None and row.new is not None
+    ]
+    if len(points) > 1:
+        title, caption = "F of each question", "Questions above the diagonal line improved."
+        axes = f"F of {old}", f"F of {new}"
+        yield Figure(title, Scatter(title, *axes, points, line=Line(1.0, 0.0)), caption)
+
+
+def _change(test: Significance) -> Change:
+    low, high = (float("nan") if end is None else end for end in (test.low, test.high))
+    return Change(test.score, test.delta, low, high, signed(test.delta, 3), test.verdict)

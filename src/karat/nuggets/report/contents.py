@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.nuggets.report.agreement_answers import contents_answer
 from karat.nuggets.report.scores import number, records
+from karat.nuggets.sets.places import short_places
 from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
@@ -14,24 +16,24 @@ if TYPE_CHECKING:
     from karat.nuggets.sets.census import Bin
     from karat.nuggets.sets.judge_agreement import NuggetJudgeAgreement
 
-_INTERVAL = "± is 1.96 standard errors."
+_INTERVAL = "Half of the 95% interval of the mean: 1.96 standard errors."
 _CENSUS = (
     Column("name", "Set"),
-    number("questions", "#ques"),
-    number("vital", "#vital"),
-    number("okay", "#okay"),
-    number("nuggets", "#n/q", 1, help="Nuggets of a question."),
+    number("questions", "#ques", help="Number of questions."),
+    number("vital", "#vital", help="Number of vital nuggets."),
+    number("okay", "#okay", help="Number of okay nuggets."),
+    number("nuggets", "#n/q", 1, help="Mean number of nuggets of a question."),
     number("nuggets_half", "±", 1, help=_INTERVAL),
-    number("runs", "#sys"),
-    number("responses", "#r/s", 1, help="Responses of a run."),
+    number("runs", "#sys", help="Number of runs."),
+    number("responses", "#r/s", 1, help="Mean number of responses of a run."),
     number("responses_half", "±", 1, help=_INTERVAL),
-    number("answers", "#r/q/s", 1, help="Responses of a run to a question."),
+    number("answers", "#r/q/s", 1, help="Mean number of responses of a run to a question."),
     number("answers_half", "±", 1, help=_INTERVAL),
     number("judgements", "Judgements"),
-    number("judged", "Judged", 3, help="Share of pairs of response and nugget."),
+    number("judged", "Judged", 3, help="Share of pairs of response and nugget that are judged."),
 )
 _BINS = (
-    Column("systems", "Found by", help="So many runs were judged to carry the nugget."),
+    Column("systems", "Found by", help="Number of runs judged to carry the nugget."),
     Column("low", "Low", readers="programs"),
     Column("high", "High", readers="programs"),
     number("nuggets", "Nuggets"),
@@ -42,36 +44,36 @@ _CONTRADICTIONS = (
     Column("nugget", "Nugget"),
     number("value", "Value", 1),
     Column("place", "Place", wrap=True),
-    number("other_value", "Other", 1),
-    Column("other_place", "Place", wrap=True),
+    number("other_value", "Other value", 1),
+    Column("other_place", "Other place", wrap=True),
 )
 _DISPUTES = (
     Column("question", "Question"),
     Column("nugget", "Nugget"),
     Column("votes", "Votes", wrap=True),
-    number("value", "Counts", 1, help="The value of the majority, or of a tie."),
+    number("value", "Counts", 1, help="Value that counts: of the majority, or of a tie."),
     Column("tie", "Tie"),
     Column("places", "Places", wrap=True),
 )
 _MOST = 20  # contradictions that people are shown
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
-_KAPPA = "Cohen's kappa, carried (if in part) or not."
+_KAPPA = "Cohen's kappa of carried (also in part) or not."
 _JUDGES = (
     Column("judge", "Judge"),
     Column("kind", "Kind"),
     number("labels", "Labels"),
-    number("carried", "Carried", 3, help="Share of labels, partial support too."),
-    number("others_units", "Others", help="Pairs on which the others agree."),
-    number("others_equal", "Equal", 3, help="To the majority of the others."),
+    number("carried", "Carried", 3, help="Share of labels that are support or partial support."),
+    number("others_units", "Others", help="Pairs on which the other judges have a majority."),
+    number("others_equal", "Equal", 3, help="Share equal to the majority of the other judges."),
     number("others_kappa", "Kappa", 3, help=_KAPPA),
     number("adjudicated_units", "Adjudicated", help="Pairs that were adjudicated."),
-    number("adjudicated_equal", "Equal", 3, help="To what was adjudicated."),
+    number("adjudicated_equal", "Equal", 3, help="Share equal to the adjudicated label."),
     number("adjudicated_kappa", "Kappa", 3, help=_KAPPA),
 )
 _PAIRS = (
     Column("first", "Judge"),
     Column("second", "Judge"),
-    number("units", "Pairs", help="Of response and nugget, judged by both."),
+    number("units", "Pairs", help="Pairs of response and nugget that both judged."),
     number("equal", "Equal", 3),
     number("kappa", "Kappa", 3, help=_KAPPA),
     Column("note", "", wrap=True),
@@ -85,28 +87,30 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
         rows: list[Row] = [{"problem": problem} for problem in found.problems]
         blocks.append(Table("problems", "Problems", _PROBLEMS, rows))
     else:
-        title = "Judgements that contradict each other; the highest counts"
-        disputes = "Pairs of response and nugget on which judges contradict each other"
+        title = "Contradictory judgements of the same words (the highest value counts)"
+        disputes = "Pairs of response and nugget on which judges disagree"
+        contents = Table("rows", "Contents", _CENSUS, records(found.rows), open=True)
         blocks += [
-            Table("rows", "Contents", _CENSUS, records(found.rows)),
-            *_difficulty(found.difficulty),
+            *_difficulty(found.difficulty, contents),
             *_two("contradictions", title, _CONTRADICTIONS, found.contradictions),
             *_two("disputes", disputes, _DISPUTES, found.disputes),
         ]
-    return Document(f"Nugget set {found.name}", tuple(blocks), command, {}, notes=found.notes)
+    told = contents_answer(found), ""
+    title = f"Nugget set {found.name}"
+    return Document(title, tuple(blocks), command, {}, found.notes, {}, *told)
 
 
-def _difficulty(bins: Sequence[Bin]) -> list[Table | Figure]:
-    """Figure 4, as a table and as a chart."""
+def _difficulty(bins: Sequence[Bin], contents: Table) -> list[Table | Figure]:
+    """The paper's Figure 4 as a chart, the contents, and the figure as a table."""
     from karat.report.charts.models import Bars, Interval
 
     if not bins:
-        return []
-    title = "Nuggets by how many systems found them"
+        return [contents]
+    title = "Nuggets by the number of runs that carry them"
     rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
-    bars = [Interval(f"{b.label} system{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
-    chart = Bars(title, "Nuggets, percent", bars)
-    return [Table("difficulty", title, _BINS, rows), Figure(title, chart)]
+    bars = [Interval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
+    chart = Figure(title, Bars(title, "nuggets, percent", bars))
+    return [chart, contents, Table("difficulty", title, _BINS, rows)]
 
 
 def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> Iterator[Table]:
@@ -119,18 +123,10 @@ def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any])
 
 
 def _short(row: Any) -> Row:
-    """Places without the folders in front, but for what is needed to tell files apart."""
+    """The places of a row without the folders in front."""
     if not hasattr(row, "other_place"):
-        return {}
-    both = row.place, row.other_place
-    files = [place.rpartition(", line ")[0].split("/") for place in both]
-    kept = 1
-    while files[0] != files[1] and files[0][-kept:] == files[1][-kept:]:
-        kept += 1
-    if not all(map(any, files)):  # judgements that no file has
-        return {}
-    lines = [place.rpartition(", line ")[2] for place in both]
-    first, second = (f"{'/'.join(f[-kept:])}, line {n}" for f, n in zip(files, lines, strict=True))
+        return {"places": "; ".join(short_places(row.places.split("; ")))}
+    first, second = short_places([row.place, row.other_place])
     return {"place": first, "other_place": second}
 
 

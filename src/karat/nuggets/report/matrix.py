@@ -1,128 +1,308 @@
-"""The page of `nuggets score`: for each question nuggets by runs, and a way to the responses.
+"""The questions on the page of `nuggets score`: nuggets by runs, with a way to the responses.
 
-A cell leads to the response that carries the nugget, or to the run's answer where none does; there
-the words that speak for the nugget are marked. The page is complete without its script, which marks
-one nugget's words at a time.
+A script shows one question at a time, from data in the page; the first questions are complete
+without it. A cell leads to the response that carries the nugget, or to the run's answer where none
+does; there the words that the nugget has too are marked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
+from karat.nuggets.judging.likelihood import spoken_for
+from karat.nuggets.report.answers import measure_name
+from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Block, Document, Figure, Link, Table
-from karat.report.page.markup import element, quote
+from karat.report.model.table import Figure
+from karat.report.page.markup import data, element, quote
+from karat.visible import visible
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.scoring import NuggetRow, NuggetScoring, ScoredRun
-    from karat.nuggets.sets.keys import Question
+    from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
+    from karat.nuggets.sets.keys import Nugget, Question
 
-SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}
-_WORDS = {1.0: "carries", 0.5: "carries in part", 0.0: "does not carry"}
+TITLE = "Nuggets by question and run"
 LEGEND = (
-    "● carried, ◐ in part, · not, – no response, ? undecided; in brackets: guessed by a "
-    "classifier. A sign leads to the response, where the words that speak for the nugget are "
-    "marked."
+    "● carried, ◐ in part, · missed, ✕ vital and missed, – no response, ? undecided; in brackets: "
+    "guessed by a classifier. Choose a sign to read the response; words that the nugget has too "
+    "are marked."
 )
-MOST_WORDS = 2_000
-"""Words of a response that the page shows; longer ones are cut."""
+STATES = {
+    "2": ("●", "carries", "carried"),
+    "1": ("◐", "carries in part", "part"),
+    "0": ("·", "does not carry", "missed"),
+    "-": ("–", "has no response for", "none"),
+    "?": ("?", "is undecided on", "none"),
+}
+"""A cell: its sign, what the run does to the nugget, and its class; a guess is in brackets."""
+VITAL_MISSED = "✕"
+GUESSES = {"2": "c", "1": "b", "0": "a"}
+_JUDGED = {guess: state for state, guess in GUESSES.items()}
+
+MOST_CELLS = 1_000
+"""Cells that a page has without its script; the first question is always there."""
+MOST_BYTES = 1_500_000
+"""Bytes of responses in a page: those of the best runs, as many as fit."""
+MOST_ROWS = 1_000
+"""Rows of the table of questions that a page has; the matrices show the same."""
+LONGEST = 12_000
+"""Characters of a response in a page; longer ones are cut."""
 
 
-def score_page(document: Document, found: NuggetScoring) -> Document:
-    """Return a report of scores with matrices, to which the table of questions leads.
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question as the page shows it: vital nuggets first, the best runs first."""
 
-    What a page is for comes before long tables.
-    """
-    cells: dict[tuple[str, str], list[NuggetRow]] = {}
-    for row in found.decisions:
-        cells.setdefault((row.question, row.run), []).append(row)
+    question: Question
+    runs: Sequence[ScoredRun]
+    strict: bool
+
+    @property
+    def title(self) -> str:
+        """The id of the question, and its text."""
+        return f"{self.question.id}: {self.question.text}" if self.question.text else self.id
+
+    @property
+    def id(self) -> str:
+        """The id of the question."""
+        return self.question.id
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The numbers of the nuggets in the key, vital ones first."""
+        nuggets = self.question.nuggets
+        return sorted(range(len(nuggets)), key=lambda j: not nuggets[j].vital)
+
+    @property
+    def nuggets(self) -> list[Nugget]:
+        """The nuggets, vital ones first."""
+        return [self.question.nuggets[j] for j in self.order]
+
+    @cached_property
+    def credits(self) -> list[list[int | None]]:
+        """Nuggets by runs: the number of the response that gets the credit, from 0."""
+        found = [one.decided[self.id].credit(self.strict) for one in self.runs]
+        return [[credits[j] for credits in found] for j in self.order]
+
+    @cached_property
+    def states(self) -> list[str]:
+        """For each nugget a string with the state of every run."""
+        support = [one.decided[self.id].support(self.strict).tolist() for one in self.runs]
+        return [
+            "".join(
+                self._state(run, j, support[k][j], credits[k]) for k, run in enumerate(self.runs)
+            )
+            for j, credits in zip(self.order, self.credits, strict=True)
+        ]
+
+    def _state(self, run: ScoredRun, j: int, support: float, credit: int | None) -> str:
+        by = run.decided[self.id].by(j, credit)
+        if by in (NO_RESPONSE, NOTHING):
+            return "-" if by == NO_RESPONSE else "?"
+        state = "2" if support == 1 else "1" if support else "0"
+        return GUESSES[state] if by == GUESS else state
+
+    def texts(self, run: ScoredRun) -> list[str]:
+        """The responses of a run, as they are shown."""
+        return [_cut(visible(r.text, keep="\n\t")) for r in run.run.responses(self.id)]
+
+
+def _cut(text: str) -> str:
+    more = len(text) - LONGEST
+    return text if more <= 0 else f"{text[:LONGEST]} … ({more:,} more characters)"
+
+
+def cell_text(state: str, *, vital: bool) -> str:
+    """Return the sign of a cell."""
+    kind = _JUDGED.get(state, state)
+    sign = VITAL_MISSED if vital and kind == "0" else STATES[kind][0]
+    return f"({sign})" if state in _JUDGED else sign
+
+
+def questions_figure(found: NuggetScoring) -> Figure:
+    """Return the figure of all questions; in other formats than pages, F of each as a heat map."""
+    runs = [found.scored[k] for k in found.ranked]
+    scores = {one.run.tag: one.by_question(found.scale) for one in runs}
+    ids, tags = list(found.nuggets.key.questions), [one.run.tag for one in runs]
+    values = [[scores[tag].get(id) for tag in tags] for id in ids]
+    title = f"{measure_name(found)} by question and run"
+    chart = HeatMap(title, "question", "run", ids, tags, values, low=0, high=1)
+    covers = ("nuggets", *(["questions"] if len(found.questions) > MOST_ROWS else []))
+    script = "nuggets/report/nuggets.js"
+    return Figure(TITLE, chart, LEGEND, page=lambda: _page(found), script=script, covers=covers)
+
+
+def _page(found: NuggetScoring) -> str:
+    runs = [found.scored[k] for k in found.ranked]
     questions = found.nuggets.key.questions.values()
-    titles = {q.id: f"Question {q.id}" + (f": {q.text}" if q.text else "") for q in questions}
-    figures = []
-    for number, question in enumerate(questions):
-        columns = [cells[question.id, one.run.tag] for one in found.scored]
-        figures.append(_figure(question, titles[question.id], number, found, columns))
-    first, *others = document.blocks
-    return replace(document, blocks=(first, *figures, *(_led(one, titles) for one in others)))
+    asked = [Asked(question, runs, found.how.strict) for question in questions]
+    held = _held(asked, runs)
+    scores = [one.by_question(found.scale) for one in runs]
+    name = measure_name(found)
+    shown = list(_first(asked))
+    markup = [_question(one, number, held, scores, name) for number, one in enumerate(shown)]
+    notes = []
+    if len(shown) < len(asked):
+        told = f"The first {len(shown):,} of {len(asked):,} questions; a script shows the others."
+        notes.append(element("p", told, class_="note first"))
+    if held < len(runs):
+        told = (
+            f"To stay small, the page has the responses of {held:,} of {len(runs):,} runs, the "
+            "best ones. Score other runs by themselves to read theirs."
+        )
+        notes.append(element("p", told, class_="note"))
+    told_of = {
+        "score": name,
+        "runs": [one.run.tag for one in runs],
+        "states": STATES,
+        "guesses": _JUDGED,
+        "missed": VITAL_MISSED,
+        "questions": [_data(one, held, scores) for one in asked],
+    }
+    return element("div", _tools(), *markup, *notes, data(told_of), class_="questions")
 
 
-def _led(block: Block, titles: Mapping[str, str]) -> Block:
-    """The table of questions with ways to their matrices."""
-    if not isinstance(block, Table) or block.key != "questions":
-        return block
-    links = {id: Link(id, title) for id, title in titles.items()}
-    rows = [{**row, "question": links[str(row["question"])]} for row in block.rows]
-    return replace(block, rows=rows)
+def _held(asked: Sequence[Asked], runs: Sequence[ScoredRun]) -> int:
+    """Return how many of the best runs have their responses in the page."""
+    left = MOST_BYTES
+    for number, run in enumerate(runs):
+        left -= sum(len(text.encode()) for one in asked for text in one.texts(run))
+        if left < 0:
+            return number
+    return len(runs)
 
 
-def _figure(
-    question: Question, title: str, number: int, found: NuggetScoring, by_run: list[list[NuggetRow]]
-) -> Figure:
-    """One figure of a question: nuggets down, runs across, and the responses."""
-    tags = [one.run.tag for one in found.scored]
-    rows = list(zip(*by_run, strict=True))
-    names = [nugget.id for nugget in question.nuggets]
-    shades = [[row.support or 0.0 for row in some] for some in rows]
-    chart = HeatMap(title, "nugget", "run", names, tags, shades, digits=1, low=0, high=1)
-
-    def page() -> str:
-        spans = [element("span", quote(tag)) for tag in tags]
-        heads = [element("th", span, scope="col", class_="tag") for span in spans]
-        body = []
-        for j, some in enumerate(rows):
-            kind = element("em", f" {some[0].importance}")
-            name = element("th", quote(some[0].description) + kind, scope="row")
-            cells = [_cell(number, run, j, row) for run, row in enumerate(some)]
-            body.append(element("tr", name, *cells))
-        head = element("thead", element("tr", element("th", "Nugget", scope="col"), *heads))
-        table = element("table", head, element("tbody", *body), class_="matrix")
-        return table + "".join(_answers(question, number, found.scored))
-
-    return Figure(title, chart, LEGEND, page=page, script="nuggets/report/nuggets.js")
+def _first(asked: Sequence[Asked]) -> Iterator[Asked]:
+    """The questions that the page shows without its script."""
+    left = MOST_CELLS
+    for number, one in enumerate(asked):
+        left -= len(one.order) * len(one.runs)
+        if number and left < 0:
+            return
+        yield one
 
 
-def _cell(number: int, run: int, nugget: int, row: NuggetRow) -> str:
+def _tools() -> str:
+    """Controls that the script brings to life."""
+    nuggets = {"": "all", "vital": "vital", "missed": "missed by all runs", "guessed": "guessed"}
+    orders = {"": "as in the key", "hard": "lowest scores first"}
+    tools = [
+        element("label", "Search ", '<input type="search">'),
+        element("label", "Question ", element("select", class_="chosen")),
+        element("button", "Previous", type="button"),
+        element("button", "Next", type="button"),
+        _select("Order", "order", orders),
+        _select("Nuggets", "kind", nuggets),
+    ]
+    return element("p", *tools, class_="tools", hidden="hidden")
+
+
+def _select(label: str, name: str, options: Mapping[str, str]) -> str:
+    inner = [element("option", text, value=value) for value, text in options.items()]
+    return element("label", label, " ", element("select", *inner, class_=name))
+
+
+# ------------------------------------------------------------------------------------- as data
+
+
+def _data(one: Asked, held: int, scores: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """A question for the script: states of cells, responses, and the words to mark."""
+    found = (score.get(one.id) for score in scores)
+    answers = [one.texts(run) for run in one.runs[:held]]
+    return {
+        "title": visible(one.title),
+        "nuggets": [
+            [visible(nugget.descriptions[0]), nugget.id, nugget.importance]
+            for nugget in one.nuggets
+        ],
+        "states": one.states,
+        "later": [
+            [j, run, at]
+            for j, credits in enumerate(one.credits)
+            for run, at in enumerate(credits[:held])
+            if at
+        ],
+        "scores": [None if f is None or isnan(f) else round(f, 3) for f in found],
+        "answers": answers,
+        "words": _words(one, answers),
+    }
+
+
+def _words(one: Asked, answers: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """The words of responses that nuggets have too, with the numbers of those nuggets."""
+    text = "\n".join(dict.fromkeys(re.findall(r"\S+", " ".join(t for a in answers for t in a))))
+    return {word.text: found for word, found in spoken_for(text, one.nuggets) if found}
+
+
+# ------------------------------------------------------------------------------- without script
+
+
+def _question(
+    one: Asked, number: int, held: int, scores: Sequence[Mapping[str, float]], name: str
+) -> str:
+    """The matrix of a question, nuggets down and runs across, and the responses folded below."""
+    tags = [run.run.tag for run in one.runs]
+    heads = [
+        element("th", element("span", quote(tag)), scope="col", class_="tag", title=tag)
+        for tag in tags
+    ]
+    head = element("thead", element("tr", element("th", "Nugget", scope="col"), *heads))
+    body = []
+    for j, (nugget, states) in enumerate(zip(one.nuggets, one.states, strict=True)):
+        kind = element("em", f" {nugget.importance}")
+        cells = [_cell(one, number, held, j, run) for run in range(len(states))]
+        row = element("th", quote(nugget.descriptions[0]) + kind, scope="row")
+        body.append(element("tr", row, *cells))
+    values = [score.get(one.id) for score in scores]
+    foot = [element("td", "–" if f is None or isnan(f) else f"{f:.2f}") for f in values]
+    last = element("tr", element("th", name, scope="row"), *foot)
+    parts = head, element("tbody", *body), element("tfoot", last)
+    table = element("div", element("table", *parts, class_="matrix"), class_="scroll")
+    title = element("h3", quote(one.title))
+    return element("div", title, table, *_responses(one, number, held), class_="question")
+
+
+def _cell(one: Asked, number: int, held: int, j: int, run: int) -> str:
     """A sign that leads to the response it is about."""
-    support = row.support or 0.0
-    told = f"{row.run} {_WORDS[support]} nugget {row.nugget} ({row.by})"
-    if row.by in ("no response", "nothing"):
-        return element("td", "–" if row.by == "no response" else "?", title=told)
-    sign = SIGNS[support] if row.by != "guess" else f"({SIGNS[support]})"
-    place = _anchor(number, run, (row.response or 1) - 1)
-    told_of = {"aria_label": told, "title": told, "data_nugget": str(nugget)}
-    return element("td", element("a", sign, href=f"#{place}", **told_of))
+    state, vital = one.states[j][run], one.nuggets[j].vital
+    _, verb, look = STATES[_JUDGED.get(state, state)]
+    by = " (guessed)" if state in _JUDGED else " (judged)" if state in "012" else ""
+    told = f"{one.runs[run].run.tag} {verb} nugget {one.nuggets[j].id}{by}"
+    sign = cell_text(state, vital=vital)
+    if state == "-" or run >= held:
+        return element("td", sign, class_=look, title=told)
+    place = _anchor(number, run, one.credits[j][run] or 0)
+    link = element("a", sign, href=f"#{place}", title=told)
+    return element("td", link, class_=f"{look}{' vital' * (vital and look == 'missed')}")
 
 
 def _anchor(question: int, run: int, response: int) -> str:
     return f"answer-{question}-{run}-{response}"
 
 
-def _answers(question: Question, number: int, scored: Sequence[ScoredRun]) -> Iterator[str]:
-    """The responses of each run, folded away until they are asked for."""
-    for run, one in enumerate(scored):
-        if responses := one.run.responses(question.id):
+def _responses(one: Asked, number: int, held: int) -> Iterator[str]:
+    """The responses of each run, folded."""
+    for run, scored in enumerate(one.runs[:held]):
+        if texts := one.texts(scored):
             items = [
-                element("p", _marked(question, response.text), id=_anchor(number, run, i))
-                for i, response in enumerate(responses)
+                element("p", _marked(one, text), id=_anchor(number, run, i))
+                for i, text in enumerate(texts)
             ]
-            count = f"{len(responses):,} response{'s' * (len(responses) > 1)}"
-            summary = element("summary", quote(f"{one.run.tag}: {count}"))
-            yield element("details", summary, *items, class_="answer")
+            count = f"{len(texts):,} response{'s' * (len(texts) > 1)}"
+            summary = element("summary", quote(f"{scored.run.tag}: {count}"))
+            yield element("details", summary, *items, class_="responses")
 
 
-def _marked(question: Question, text: str) -> str:
-    """A response in which words that speak for a nugget are marked with its number."""
-    from karat.nuggets.judging.likelihood import spoken_for
-
-    pieces, end, count = [], 0, 0
-    for count, (word, found) in enumerate(spoken_for(text, question.nuggets), 1):
-        if count > MOST_WORDS:
-            continue
-        nuggets, shown = " ".join(map(str, found)), quote(word.text)
-        gap = " " * (0 < end < word.start)
-        pieces += [gap, element("mark", shown, data_nuggets=nuggets) if nuggets else shown]
+def _marked(one: Asked, text: str) -> str:
+    """A response in which the words that nuggets have too are marked."""
+    pieces, end = [], 0
+    for word, found in spoken_for(text, one.nuggets):
+        shown = quote(word.text)
+        pieces += [quote(text[end : word.start]), element("mark", shown) if found else shown]
         end = word.end
-    more = f" … ({count - MOST_WORDS:,} more words)" if count > MOST_WORDS else ""
-    return "".join(pieces) + more
+    return "".join([*pieces, quote(text[end:])])

@@ -7,66 +7,97 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from karat.nuggets.report.answers import measure_name, score_answer, score_basis
+from karat.nuggets.report.matrix import questions_figure
 from karat.report.charts.figures import intervals_figure
+from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Interval
-from karat.report.model.table import Column, Document, Row, Table
+from karat.report.model.phrases import signed
+from karat.report.model.table import Block, Column, Document, Figure, Gallery, Row, Table
+from karat.results import MadeRows
 
 if TYPE_CHECKING:
     from karat.nuggets.results.agreements import ModelRow
-    from karat.nuggets.results.scoring import NuggetScoring, RunRow
+    from karat.nuggets.results.scoring import DifferenceRow, NuggetScoring, RunRow
+
+FEW = 12
+"""Runs whose table a page does not fold."""
+MOST_DRAWN = 15
+"""Runs that are drawn beside the best one."""
 
 number = partial(Column, align="right")
 """A column of numbers."""
 
+_P = "Precision: share of the yes decisions that are yes for assessors."
+_R = "Recall: share of the assessors' yes that are decided yes."
+_TAU = "Kendall's tau-b: rank correlation of the runs' scores with those of assessors."
+_R2 = "Squared correlation of the runs' scores with those of assessors."
+_RMSE = "Root mean squared error of the runs' scores."
 AGREEMENT = (
-    number("precision", "P", 3, help="Of decisions, against assessors."),
-    number("recall", "R", 3, help="Of decisions, against assessors."),
-    number("f", "F", 3, help="Of decisions, against assessors."),
-    number("tau_b", "tau_b", 3, help="Kendall's tau-b of runs' scores."),
-    number("r_squared", "R^2", 3, help="Of runs' scores."),
-    number("rmse", "RMSE", 3, help="Of runs' scores."),
+    number("precision", "P", 3, help=_P, detail=True),
+    number("recall", "R", 3, help=_R, detail=True),
+    number("f", "F", 3, help="F of decisions: harmonic mean of P and R."),
+    number("tau_b", "tau_b", 3, help=_TAU),
+    number("r_squared", "R^2", 3, help=_R2, detail=True),
+    number("rmse", "RMSE", 3, help=_RMSE),
 )
 MODELS = (
-    Column("model", "Model"),
+    Column("model", "Model", help="Unit that has a threshold of its own."),
     Column("name", "Name", readers="people"),
-    number("log10", "log10 P(Data|Model)", 1),
+    number("log10", "log10 P(Data|Model)", 1, help="Marginal likelihood; higher is likelier."),
 )
 SHARES = (
-    number("A", "A", 3, help="Share of all nuggets, half for partial support."),
+    number("A", "A", 3, help="Mean share of all nuggets; partial support counts half."),
     number("low", "Low", 3, help="Lower end of the 95% interval of A."),
     number("high", "High", 3, help="Upper end of the 95% interval of A."),
-    number("V", "V", 3, help="The same of vital nuggets."),
-    number("W", "W", 3, help="The same, okay nuggets weighing half."),
+    number("V", "V", 3, help="Mean share of the vital nuggets; partial support counts half."),
+    number("W", "W", 3, help="Mean weighted share: a vital nugget counts 1, an okay one half."),
 )
-_STRICT = "Partial support does not count."
+F_BETA = (
+    "F(beta) combines recall of vital nuggets with precision by length; beta weighs recall, 3 by "
+    "default."
+)
+_STRICT = "The same where partial support does not count."
+_FIRST = {"run", "macro", "f_low", "f_high", "guessed"}
+"""Columns that a page shows at first."""
 _RUNS = (
     Column("run", "Run"),
-    number("micro", "F micro", 3, help="F of sums over questions."),
-    number("macro", "F macro", 3, help="Mean of F over questions."),
+    number("micro", "F micro", 3, help="F(beta) of nuggets and lengths summed over questions."),
+    number("macro", "F macro", 3, help=f"Mean over questions of F(beta). {F_BETA}"),
     number("f_low", "F low", 3, help="Lower end of the 95% interval of F macro."),
     number("f_high", "F high", 3, help="Upper end of the 95% interval of F macro."),
     number("micro_low", "F micro low", 3, readers="programs"),
     number("micro_high", "F micro high", 3, readers="programs"),
-    number("recall", "Recall", 3, help="Mean over questions."),
-    number("precision", "Precision", 3, help="Mean over answers that have one."),
+    number("recall", "Recall", 3, help="Mean recall of vital nuggets over questions."),
+    number("precision", "Precision", 3, help="Mean over answers: allowed length / length."),
     *SHARES,
     *(number(f"{key}_strict", f"{key} strict", 3, help=_STRICT) for key in "AVW"),
     number("questions", "Questions", readers="programs"),
-    number("known", "Known", 3, help="Share of decisions that were judged."),
-    number("guessed", "Guessed", 3, help="Share of decisions that are guesses."),
-    number("undecided", "Open", 3, help="Share that nothing decides: no credit."),
+    number("known", "Known", 3, help="Share of decisions that come from judgements."),
+    number("guessed", "Guessed", 3, help="Share of decisions that a classifier guessed."),
+    number("undecided", "Open", 3, help="Share of pairs nobody judged or guessed: no credit."),
+)
+_DIFFERENCES = (
+    Column("run", "Run"),
+    Column("best", "Best", readers="programs"),
+    Column("score", "Score", readers="programs"),
+    number("delta", "Difference", 3, signed=True, help="Score minus that of the best run."),
+    number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
+    number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
+    number("p", "p", 4, help="p of the difference: paired permutation test over questions."),
+    Column("verdict", "Verdict", help="Worse where interval and p decide, else undecided."),
 )
 _PAIRS = ("responses", "judged", "undecided")
 _QUESTIONS = (
     Column("run", "Run"),
     Column("question", "Question"),
     *(number(key, key.capitalize(), 3) for key in ("f", "recall", "precision")),
-    number("vital_returned", "Vital", help="Vital nuggets returned."),
-    number("vital", "of", help="Vital nuggets in the key."),
-    number("okay_returned", "Okay", help="Okay nuggets returned."),
-    number("okay", "of", help="Okay nuggets in the key."),
-    number("length", "Length", help="Characters, white space not counted."),
-    number("allowance", "Allowance", 0, help="100 for every nugget returned."),
+    number("vital_returned", "Vital", help="Vital nuggets that the answer carries."),
+    number("vital", "of", help="Nuggets in the key, vital or okay."),
+    number("okay_returned", "Okay", help="Okay nuggets that the answer carries.", detail=True),
+    number("okay", "of", help="Nuggets in the key, vital or okay.", detail=True),
+    number("length", "Length", help="Characters, white space not counted.", detail=True),
+    number("allowance", "Allowance", 0, help="100 characters for every nugget.", detail=True),
     *(number(key, key, 3, readers="programs") for key in "AVW"),
     *(number(key, key.capitalize(), readers="programs") for key in _PAIRS),
 )
@@ -76,10 +107,10 @@ _NUGGETS = (
     Column("question", "Question", readers="programs"),
     Column("nugget", "Nugget"),
     Column("importance", "Importance"),
-    number("support", "Support", 1, help="1, 0.5 in part, 0; none if undecided."),
-    Column("by", "By", help="What decided: a judgement or a guess."),
-    number("response", "Response", help="The first that carries it, from 1."),
-    Column("evidence", "Evidence", wrap=True, help="Words of that response that speak for it."),
+    number("support", "Support", 1, help="1 carried, 0.5 in part, 0 not; none if undecided."),
+    Column("by", "By", help="Source of the decision: a judgement, a guess or nothing."),
+    number("response", "Response", help="Number of the first response that carries it, from 1."),
+    Column("evidence", "Evidence", wrap=True, help="Words that the response and nugget share."),
     Column("description", "Description", wrap=True),
 )
 _POURPRE = (
@@ -89,10 +120,10 @@ _POURPRE = (
     number("idf_micro", "idf micro", 3, help="Words weigh their idf."),
     number("idf_macro", "idf macro", 3, help="Words weigh their idf."),
 )
-_INSIDE = "Share of judged runs whose A lies in the 95% interval from the errors on the others."
+_INSIDE = "Share of judged runs with official A inside the 95% interval of their guessed A."
 _CLASSIFIERS = (
     Column("classifier", "Classifier"),
-    Column("guesses", "Guesses", help="Whether it decided what nobody has judged."),
+    Column("guesses", "Guesses", help="Whether this report uses its guesses."),
     *AGREEMENT,
     number("covered", "Inside", 3, help=_INSIDE),
 )
@@ -113,34 +144,79 @@ def score_document(found: NuggetScoring, command: str = "") -> Document:
     """Return the report of runs, their answers and, if asked for, every nugget."""
     from karat.nuggets.scores.official import NAME
 
-    seen = "Classifiers, on judged runs that they had not seen"
+    words = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
+    signatures = {NAME: found.signature, **{name: how.signature for name, (how, _) in words}}
+    runs, *tables = _tables(found)
+    pictures: list[Block] = [*_forest(found)]
+    if len(found.rows) == 1 or any(row.f_low is not None for row in found.rows):
+        pictures.append(_intervals(found))
+    if found.rows and found.nuggets.key.questions:
+        pictures.insert(1, questions_figure(found))
+    at = min(1, len(pictures)) if runs.open else len(pictures)
+    blocks = [*pictures[:at], runs, *pictures[at:], *tables]
+    told = score_answer(found), score_basis(found)
+    title = f"Nuggets of {found.nuggets.name}"
+    return Document(title, tuple(blocks), command, signatures, found.notes, {}, *told)
+
+
+def _tables(found: NuggetScoring) -> list[Table]:
+    unseen = "Classifiers, on judged runs left out of their training"
     both = [{**row._asdict(), "classifier": name} for name, row in found.side_by_side]
+    runs = tuple(replace(c, detail=c.key not in _FIRST) for c in without_ends(_RUNS, found.rows))
+    behind = records(found.differences)
+    best = f"Differences from {found.differences[0].best}" if behind else ""
     tables = [
-        Table("rows", "Runs", without_ends(_RUNS, found.rows), records(found.rows)),
+        Table("rows", "Runs", runs, records(found.rows), open=len(found.rows) <= FEW),
+        Table("differences", best, _DIFFERENCES, behind),
         Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, records(found.pourpre)),
-        Table("classifiers", seen, _CLASSIFIERS, records(found.classifiers)),
+        Table("classifiers", unseen, _CLASSIFIERS, records(found.classifiers)),
         Table("side_by_side", "Both classifiers side by side", _BOTH, both, group="run"),
         models_table(found.models, MODELS),
         Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run"),
     ]
-    tables = [table for table in tables if table.rows or table.key in ("rows", "questions")]
     if found.details:
         tables.append(Table("nuggets", "Nuggets", _NUGGETS, _nuggets(found), group="heading"))
-    f = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in found.rows)
-    chart = intervals_figure("F of runs", "F, macro", f)
-    signed = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
-    signatures = {NAME: found.signature, **{name: how.signature for name, (how, _) in signed}}
-    title = f"Nuggets of {found.nuggets.name}"
-    return Document(title, (tables[0], chart, *tables[1:]), command, signatures, found.notes)
+    return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
-def _nuggets(found: NuggetScoring) -> list[Row]:
+def _forest(found: NuggetScoring) -> list[Gallery]:
+    """The runs that are nearest to the best one, as differences from it."""
+    changes = [_change(row) for row in found.differences[:MOST_DRAWN]]
+    if not changes:
+        return []
+    best, name = found.differences[0].best, measure_name(found)
+    left = len(found.differences) - len(changes)
+    more = f" The {len(changes)} nearest of {len(found.differences)} runs." if left else ""
+    caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
+    title = f"Runs by {name}"
+    return [
+        Gallery(title, (Figure(f"Differences from {best}", Forest(title, best, changes)),), caption)
+    ]
+
+
+def _intervals(found: NuggetScoring) -> Figure:
+    """F of the runs, the best first."""
+    rows = (found.rows[k] for k in found.ranked)
+    items = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    return intervals_figure("F of runs", "F macro, 95% intervals", items)
+
+
+def _change(row: DifferenceRow) -> Change:
+    low, high = (float("nan") if end is None else end for end in (row.low, row.high))
+    return Change(row.run, row.delta, low, high, signed(row.delta, 3), row.verdict)
+
+
+def _nuggets(found: NuggetScoring) -> Sequence[Row]:
+    """The decision on every nugget; made when somebody looks, as pages do not."""
     questions = found.nuggets.key.questions.items()
     texts = {id: f"{id}: {question.text}" if question.text else id for id, question in questions}
-    return [
-        {**row._asdict(), "heading": f"{row.run}, question {texts[row.question]}"}
-        for row in found.decisions
-    ]
+
+    def row(number: int) -> Row:
+        one = found.decisions[number]
+        return {**one._asdict(), "heading": f"{one.run}, question {texts[one.question]}"}
+
+    count = len(found.rows) * sum(len(question.nuggets) for _, question in questions)
+    return MadeRows([(count, row)])
 
 
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from karat.arrays import np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
+from karat.nuggets.results.paired import Significance, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
@@ -18,7 +18,6 @@ from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import Named
-from karat.stats.significance.permutation import paired_permutation
 
 GAINED, LOST, KEPT, MISSED = "gained", "lost", "kept", "missed"
 KINDS = (GAINED, LOST, KEPT, MISSED)
@@ -65,30 +64,6 @@ class QuestionChange(NamedTuple):
     old: float | None = None
     new: float | None = None
     delta: float | None = None
-
-
-class Significance(NamedTuple):
-    """A paired permutation test over questions, two-sided, of two mean scores."""
-
-    score: str
-    questions: int
-    old: float
-    new: float
-    delta: float
-    p: float
-    """NaN where there are too few questions for a test."""
-    trials: int
-
-    def __str__(self) -> str:
-        if not self.questions:
-            return f"No question has a nugget of any weight: there is no {self.score} to compare."
-        moved = f"{self.score} goes from {self.old:.4f} to {self.new:.4f} ({self.delta:+.4f})"
-        if not self.trials:
-            return f"{moved} on one question: too few for a test."
-        return (
-            f"{moved} over {self.questions:,} questions: p = {self.p:.4f} (paired permutation, "
-            f"two-sided, {self.trials:,} trials)."
-        )
 
 
 _UNSURE = {
@@ -141,10 +116,8 @@ class NuggetChanges(Result):
 
     def differences(self, score: str = "F") -> dict[str, tuple[float, float]]:
         """Return the old and the new score, F or A, V, W, of each question that has it."""
-        f, both = score == "F", self.scoring.scored
-        rows: Iterator[Sequence[Any]] = (v.official.questions if f else v.shares for v in both)
-        before, after = ({r.question: getattr(r, "f" if f else score) for r in s} for s in rows)
-        return {id: (old, after[id]) for id, old in before.items() if not np.isnan(old)}
+        before, after = (one.by_question(score) for one in self.scoring.scored)
+        return {id: (old, after[id]) for id, old in before.items()}
 
     @property
     def questions(self) -> tuple[QuestionChange, ...]:
@@ -156,17 +129,10 @@ class NuggetChanges(Result):
         )
 
     def significance(self, score: str = "F", progress: Progress = silent) -> Significance:
-        """Test whether the mean score differs; p is twice the smaller of both one-sided ones."""
-        pairs = list(self.differences(score).values())
-        if len(pairs) < 2:
-            old, new = pairs[0] if pairs else (np.nan, np.nan)
-            return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
-        before, after = (np.array(side) for side in zip(*pairs, strict=True))
-        both = (after, before), (before, after)
-        sides = [paired_permutation(*pair, progress=progress) for pair in both]
-        p = min(1.0, 2 * min(side.p for side in sides))
-        old, new = float(before.mean()), float(after.mean())
-        return Significance(score, len(pairs), old, new, new - old, p, sides[0].trials)
+        """Test whether the mean score differs, and say between which ends the difference lies."""
+        margins = self.scoring.margins(score)
+        both = margins[0], margins[1]
+        return paired_significance(score, [*self.differences(score).values()], both, progress)
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:

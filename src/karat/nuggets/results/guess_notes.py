@@ -60,13 +60,13 @@ def _model(judge: ModelJudge) -> str:
 def _intervals(found: Nuggeteer, how: Official, general: bool, some: bool) -> str:
     """Explain the ends of intervals, if there are any."""
     if found.classifier != Calibrated.name and not some:
-        return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
+        return "It has no intervals: they need at least two runs judged on at least two questions."
     which = "questions like these" if general else "these questions"
     ends = f"Low and high: 95% intervals of A and of F macro on {which}"
     errors = found.errors(how).share
     if found.classifier == Calibrated.name and few_runs(errors):
         return f"{ends}. {_base_rate(found, errors)}"
-    return f"{ends}, from its errors on judged runs it had not seen."
+    return f"{ends}, from its errors on judged runs left out of its training."
 
 
 def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
@@ -98,7 +98,7 @@ def _guesses(found: Nuggeteer, rule: Any) -> str:
         elif found.paper and found.paper.thresholds.model == BUILT_IN:
             share = found.paper.thresholds.elsewhere.threshold
             how = (
-                "for lack of judgements, the built-in threshold: a response carries a nugget if it "
+                "without judgements, the built-in threshold: a response carries a nugget if it "
                 f"scores more than {share:g} of what the nugget's description would"
             )
         else:
@@ -113,8 +113,8 @@ def _guesses(found: Nuggeteer, rule: Any) -> str:
         return f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs."
     judged, yes = int((found.labels >= 0).sum()), int((found.labels > 0).sum())
     return (
-        "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
-        f"judged pairs, 20 of them carried and 20 not; there are {judged}, {yes} and "
+        "Guesses: the built-in classifier, because there are too few judgements to learn from "
+        f"(needed: 100 judged pairs, 20 carried and 20 not; found: {judged}, {yes} and "
         f"{judged - yes})."
     )
 
@@ -127,6 +127,6 @@ def contest(found: Nuggeteer) -> str:
     mine, theirs = found.agreement.f, other.agreement.f
     chosen = "so the former guesses" if mine > theirs else "they are equal, and the former guesses"
     return (
-        f"auto: on judged runs that it had not seen, {_NAMES[found.classifier]} classifier has F "
+        f"auto: on judged runs left out of training, {_NAMES[found.classifier]} classifier has F "
         f"{mine:.3f}, {_NAMES[other.classifier]} {theirs:.3f}; {chosen}."
     )

@@ -186,16 +186,17 @@ class NuggetAgreement(Result):
         """Sentences on what was compared."""
         mine, theirs = self.left_out
         models = ", ".join(name or UNNAMED for name in self.models)
-        strict = "Partial support is none (strict)." if self.settings["strict"] else ""
+        strict = "Partial support counts as no support (strict)." if self.settings["strict"] else ""
         corrected = (
-            "Judgements are corrected: a response carries a nugget if an identical one, of any "
-            "run, was judged to."
+            "Judgements are corrected: a response carries a nugget if an identical response of any "
+            "run was judged to."
         )
         return (
-            "Precision: of pairs that the other judgements call carried, the share that the "
-            "official ones do; recall the other way round. Intervals: 95%, over questions.",
-            f"Only pairs that both judged count; {mine:,} that only the official and {theirs:,} "
-            "that only the other judgements have are left out, in scores, too.",
+            "Precision: share of the pairs that the other judgements call carried which the "
+            "official ones call carried too; recall is the reverse. Intervals: 95%, over "
+            "questions.",
+            f"Only pairs judged in both sets count, also in scores; {mine:,} pairs that only the "
+            f"official and {theirs:,} that only the other judgements have are left out.",
             *([f"The other judgements are labels of models: {models}."] if models else []),
             *([strict] if strict else []),
             *([corrected] if self.settings["corrected"] else []),

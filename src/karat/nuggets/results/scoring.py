@@ -16,14 +16,16 @@ from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
 from karat.nuggets.results.guess_notes import about_guesses, title
+from karat.nuggets.results.paired import Margin, margin, paired_significance
 from karat.nuggets.results.signature import signature
 from karat.nuggets.scores.decisions import NOTHING, Decided, decide_run
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
+from karat.nuggets.sets.keys import Question
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import Named
@@ -105,6 +107,21 @@ class PourpreRow(NamedTuple):
     idf_macro: float
 
 
+class DifferenceRow(NamedTuple):
+    """A run against the best one: the difference of their scores, its interval and test."""
+
+    run: str
+    best: str
+    score: str
+    """F(beta), or A where no question has an F."""
+    delta: float
+    low: float | None
+    high: float | None
+    p: float | None
+    verdict: str
+    """`worse` or `undecided`."""
+
+
 class ScoredRun(NamedTuple):
     """A run with its decisions and scores."""
 
@@ -146,6 +163,12 @@ class ScoredRun(NamedTuple):
         for row in self.shares:
             yield QuestionRow(*row[:5], **scores.get(row.question, {}))
 
+    def by_question(self, score: str = "F") -> dict[str, float]:
+        """Return the score, F or A, V, W, of each question that has it."""
+        rows: Sequence[Any] = self.official.questions if score == "F" else self.shares
+        found = {row.question: getattr(row, "f" if score == "F" else score) for row in rows}
+        return {id: value for id, value in found.items() if not math.isnan(value)}
+
 
 def _only(row: Any, kind: Any) -> dict[str, Any]:
     """The numbers of a row that another kind of row has, too."""
@@ -180,6 +203,52 @@ class NuggetScoring(Result):
     def rows(self) -> tuple[RunRow, ...]:
         """The scores of each run."""
         return tuple(one.row for one in self.scored)
+
+    @property
+    def scale(self) -> str:
+        """The score that runs are ranked by: F, or A where no question has an F."""
+        return "A" if all(math.isnan(row.macro) for row in self.rows) else "F"
+
+    @cached_property
+    def ranked(self) -> tuple[int, ...]:
+        """The numbers of the runs, the best score first."""
+        scores = [row.A if self.scale == "A" else row.macro for row in self.rows]
+        known = [-1.0 if math.isnan(score) else score for score in scores]
+        return tuple(sorted(range(len(known)), key=lambda k: -known[k]))
+
+    @cached_property
+    def differences(self) -> tuple[DifferenceRow, ...]:
+        """Every run but the best against the best, the nearest first."""
+        if len(self.rows) < 2:
+            return ()
+        first, *others = self.ranked
+        margins, tags = self.margins(self.scale), [row.run for row in self.rows]
+        theirs = self.scored[first].by_question(self.scale)
+        found = []
+        for k in others:
+            mine = self.scored[k].by_question(self.scale)
+            pairs = [(score, mine[id]) for id, score in theirs.items()]
+            test = paired_significance(self.scale, pairs, (margins[first], margins[k]))
+            p = None if math.isnan(test.p) else test.p
+            ends = test.low, test.high, p, test.verdict
+            found.append(DifferenceRow(tags[k], tags[first], self.scale, test.delta, *ends))
+        return tuple(found)
+
+    def margins(self, score: str = "F") -> list[Margin]:
+        """Return how far F or A of each run may be off because guesses are wrong."""
+        which = {"F": "macro", "A": "share"}.get(score)
+        if which is None or self.guesses is None:
+            return [Margin()] * len(self.scored)
+        here = [self._on_these_questions(one) for one in self.scored]
+        scores = [row.macro if score == "F" else row.A for row in self.rows]
+        ends = (getattr(one, which, None) for one in here)
+        return [margin(*pair) for pair in zip(ends, scores, strict=True)]
+
+    def _on_these_questions(self, one: ScoredRun) -> RunIntervals | None:
+        """Return intervals that allow for wrong guesses alone, not for the choice of questions."""
+        if not self.general or self.guesses is None:
+            return one.intervals
+        return self.guesses.intervals(one.run, one.decided, self.how, general=False)
 
     @cached_property
     def questions(self) -> tuple[QuestionRow, ...]:
@@ -248,20 +317,31 @@ class NuggetScoring(Result):
         return about_guesses(found, self.how, self.general, intervals) if found else []
 
     def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
-        from karat.nuggets.judging.likelihood import quotation, spoken
-
-        strict = self.how.strict
         for id, question in self.nuggets.key.questions.items():
             decided, responses = one.decided[id], one.run.responses(id)
-            supports, credits = decided.support(strict).tolist(), decided.credit(strict)
+            supports = decided.support(self.how.strict).tolist()
+            credits = decided.credit(self.how.strict)
+            words = _evidence(question, responses, credits)
             found = zip(question.nuggets, supports, credits, strict=True)
             for j, (nugget, support, credit) in enumerate(found):
-                by, number, words = decided.by(j, credit), None, None
-                if credit is not None:
-                    number, words = credit + 1, quotation(spoken(responses[credit].text, nugget))
-                about = one.run.tag, id, nugget.id, nugget.importance
+                by, about = decided.by(j, credit), (one.run.tag, id, nugget.id, nugget.importance)
                 known = None if by == NOTHING else support
-                yield NuggetRow(*about, known, by, number, words, nugget.descriptions[0])
+                told = None if credit is None else credit + 1, words.get(j)
+                yield NuggetRow(*about, known, by, *told, nugget.descriptions[0])
+
+
+def _evidence(
+    question: Question, responses: Sequence[Response], credits: Sequence[int | None]
+) -> dict[int, str]:
+    """Return the words that each nugget shares with the response that gets the credit."""
+    from karat.nuggets.judging.likelihood import quotation, spoken_for
+
+    told = {}
+    for at in {at for at in credits if at is not None}:
+        words = list(spoken_for(responses[at].text, question.nuggets))
+        for j in (j for j, credit in enumerate(credits) if credit == at):
+            told[j] = quotation([word._replace(speaks=j in some) for word, some in words])
+    return told
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from karat.errors import InputError, quoted, short
 from karat.nuggets.sets.judgements import UNNAMED, Judged, Judgements
 from karat.nuggets.sets.keys import Key
+from karat.nuggets.sets.places import short_places
 from karat.nuggets.sets.runs import Run
 from karat.nuggets.sets.voting import HALF, NO, YES
 
@@ -88,18 +89,20 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
     count = len(judgements.contradictions)
     if not count:
         return []
-    first, second = judgements.contradictions[0]
+    first, second = both = judgements.contradictions[0]
+    places = _places(both)
     told = (
         f"question {first.question}, nugget {first.nugget}: the same response was judged "
-        f"{first.value:g} ({_place(first)}) and {second.value:g} ({_place(second)})"
+        f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
     )
     others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
     rule = "the highest counts" if corrected else "a run's own count, else the highest"
     return [f"contradictory judgements, of which {rule}: {told}{others}"]
 
 
-def _place(row: Judged) -> str:
-    return row.place or f"run {row.run or '-'}"
+def _places(rows: Sequence[Judged]) -> list[str]:
+    """The files and lines of some judgements, or their runs."""
+    return short_places([row.place or f"run {row.run or '-'}" for row in rows])
 
 
 def _disputes(judgements: Judgements) -> list[str]:
@@ -114,7 +117,10 @@ def _disputes(judgements: Judgements) -> list[str]:
         some = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
         rule += f", and {some} {counted[judgements.ties]}"
     rows = (ties or found)[0].rows
-    votes = [f"{short(row.judge or UNNAMED)} {row.value:g} ({_place(row)})" for row in rows[:5]]
+    votes = [
+        f"{short(row.judge or UNNAMED)} {row.value:g} ({place})"
+        for row, place in zip(rows[:5], _places(rows[:5]), strict=True)
+    ]
     said = ", ".join(votes) + (", …" if len(rows) > 5 else "")
     more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
     return [

@@ -121,7 +121,8 @@ class Figure:
     """A picture that is drawn when a renderer asks for it: the model of a chart, or what draws it.
 
     `sketch` draws it in a terminal, where a figure without one is left out. A page shows what
-    `page` makes instead of the drawing, and runs `script`, a file of the package.
+    `page` makes instead of the drawing, and instead of the tables whose keys it `covers`, and runs
+    `script`, a file of the package.
     """
 
     title: str
@@ -130,6 +131,7 @@ class Figure:
     sketch: Sketch | None = None
     page: Callable[[], str] | None = None
     script: str = ""
+    covers: tuple[str, ...] = ()
 
     @cached_property
     def svg(self) -> str:

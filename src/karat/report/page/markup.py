@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from html import escape
+from typing import Any
 
 from karat.visible import visible
+
+_OPENING = re.compile("<(?=!|script)", re.IGNORECASE)
 
 Attribute = str | float | None
 Look = dict[str, Attribute]
@@ -22,6 +27,15 @@ def element(name: str, *children: str, **attributes: Attribute) -> str:
     an attribute of None is left out.
     """
     return f"<{name}{_attributes(attributes)}>{''.join(children)}</{name}>"
+
+
+def data(value: Any) -> str:
+    """A value for the scripts of a page: no script itself, so the browser runs none of it.
+
+    Only what could end the element, or hide its end, is escaped: pages carry much markup as data.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return element("script", _OPENING.sub(r"\\u003c", text), type="application/json")
 
 
 def shape(name: str, **attributes: Attribute) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from karat.report.model.cells import Shown, is_missing, sections
 from karat.report.model.table import Cell, Column, Link, Table
-from karat.report.page.markup import element, quote
+from karat.report.page.markup import data, element, quote
 from karat.report.render.html_blocks import anchor
 
 LONG = 40
@@ -86,18 +85,12 @@ def _scrolled(table: Table, above: str, most: int) -> str:
         return block
     look = {"class_": "note pages", "data_rows": str(len(table.rows))}
     note = element("p", pager(most, len(table.rows)), **look)
-    return block + note + _all_rows(bodies)
+    return block + note + data(bodies)
 
 
 def pager(shown: int, rows: int) -> str:
     """Say how many rows of a long table are shown."""
     return f"Rows 1 to {shown:,} of {rows:,}"
-
-
-def _all_rows(bodies: Sequence[tuple[str | None, list[str]]]) -> str:
-    """All rows as data, which is no script: the browser runs none of it."""
-    text = json.dumps(bodies, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return element("script", text, type="application/json")
 
 
 def _head(column: Column) -> str:

@@ -35,21 +35,25 @@ _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 
 def render_html(document: Document) -> str:
     """Return the document as one self-contained page."""
-    sections = [_section(block, document) for block in document.blocks if _is_seen(block)]
+    document = replace(document, blocks=tuple(_seen(document)))
+    sections = [_section(block, document) for block in document.blocks]
     sections += _terms(document)
     sections.append(_made(document))
     scripts = dict.fromkeys(_scripts(document))
     return page(document.title, _head(document), sections, [asset(name) for name in scripts])
 
 
-def _is_seen(block: Block) -> bool:
-    return not isinstance(block, Table) or block.readers != "programs"
+def _seen(document: Document) -> list[Block]:
+    """The blocks for people, but the tables that figures show in another form."""
+    covered = {key for figure in document.figures for key in figure.covers}
+    unseen = {t.key for t in document.tables if t.readers == "programs" or t.key in covered}
+    return [b for b in document.blocks if not (isinstance(b, Table) and b.key in unseen)]
 
 
 def _scripts(document: Document) -> Iterator[str]:
     """The scripts that the tables and figures want."""
     tables = [block for block in document.blocks if isinstance(block, Table)]
-    if any(len(table.rows) > 1 for table in tables if table.readers != "programs"):
+    if any(len(table.rows) > 1 for table in tables):
         yield _TABLES
     if any(isinstance(block, Examples | Texts) and block.switches for block in document.blocks):
         yield _EXAMPLES
@@ -82,7 +86,7 @@ def _section(block: Block, document: Document) -> Section:
 
 def _terms(document: Document) -> list[Section]:
     """Columns and the glossary's terms that the page uses, for those who cannot hover."""
-    tables = [b for b in document.blocks if isinstance(b, Table) and b.readers != "programs"]
+    tables = [b for b in document.blocks if isinstance(b, Table)]
     columns = [column for table in tables for column in table.shown if column.title]
     told = _used(document, columns) | {c.title: c.help for c in columns if c.help}
     if not told:

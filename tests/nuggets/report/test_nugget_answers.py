@@ -1,0 +1,245 @@
+"""The answers of nugget reports: results and their sentences."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.nuggets.report.agreement_answers import (
+    agreement_answer,
+    contents_answer,
+    evaluation_answer,
+    tuning_answer,
+)
+from karat.nuggets.report.answers import changes_answer, p_text, score_answer, score_basis
+from karat.nuggets.results.changes import NuggetChanges
+from karat.nuggets.results.evaluation import Contest, EvaluationRow
+from karat.nuggets.results.paired import Margin, difference_interval, paired_significance
+from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
+from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.nugget_shares import score_shares
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.places import short_places
+from karat.nuggets.sets.runs import Response, make_run
+
+
+def scoring(*flags: str, vital: bool = True) -> NuggetScoring:
+    """Runs a, b, …: a letter for each question, + if its one nugget is carried. All is judged."""
+    ids = [str(k) for k in range(len(flags[0]))]
+    key, how = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
+    scored = []
+    for tag, mine in zip("abcdefgh", flags, strict=False):
+        run = make_run(tag, [(id, Response("text")) for id in ids])
+        tables = {
+            id: Decided(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
+            for id, flag in zip(ids, mine, strict=True)
+        }
+        shares = score_shares(run, key, tables)
+        scored.append(ScoredRun(run, tables, how.score(run, key, tables), shares))
+    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
+    return NuggetScoring(nuggets, how, True, False, tuple(scored))
+
+
+UP, DOWN = "+" * 20, "+" * 4 + "-" * 16
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (scoring("++--"), "a has F(3) 0.500 and carries 50% of the vital nuggets."),
+        (scoring("+-", vital=False), "a has A 0.500."),
+        (scoring("+-", "-+"), "a and b lead with the same F(3), 0.500."),
+        (
+            scoring("+-", "-+", "--"),
+            "a and b lead with the same F(3), 0.500; the lead of a over c is not decided.",
+        ),
+        (
+            scoring(DOWN, UP),
+            "b leads: F(3) 1.000; its lead over a (+0.800 [0.608, 0.992], p < 0.001) is decided.",
+        ),
+        (
+            scoring("++++", "+++-", "++-+", "+--+"),
+            "a leads: F(3) 1.000; its lead over b (+0.250 [-0.546, 1.000], p = 1.00) is not "
+            "decided, nor is that over c and d.",
+        ),
+        (scoring("+", "-"), "a leads: F(3) 1.000; its lead over b (+1.000) is not decided."),
+        (
+            scoring("++", "-+", vital=False),
+            "a leads: A 1.000; its lead over b (+0.500 [-1.000, 1.000], p = 1.00) is not decided.",
+        ),
+    ],
+)
+def test_the_run_that_leads(found: NuggetScoring, told: str) -> None:
+    assert score_answer(found) == (told,)
+    assert found.summary == told
+
+
+def test_many_runs_are_counted() -> None:
+    found = scoring("++++", *["+++-"] * 5)
+    assert score_answer(found)[0].endswith("is not decided, nor is that over 4 other runs.")
+    assert score_basis(found) == (
+        "4 questions, 6 runs. A difference is decided where its 95% interval, which is over "
+        "questions, excludes zero and p < 0.05 (paired permutation test). Each of the 5 "
+        "differences is tested on its own."
+    )
+    assert score_basis(scoring("+", "-")).endswith("One question is too few for a test.")
+
+
+def test_guesses_widen_the_interval_of_a_lead() -> None:
+    """Both runs answer all questions alike well, but for guesses that may be wrong."""
+    found = kt.score_nuggets("demo-nuggets", classifier="paper:stem=porter")
+    (nearest, *_) = found.differences
+    heron, kestrel = (found.rows[k] for k in found.ranked[:2])
+    assert heron.f_high is not None
+    assert kestrel.f_low is not None
+    gaps = np.subtract(*(list(found.scored[k].by_question().values()) for k in (1, 0)))
+    margins = Margin(above=heron.f_high - heron.macro), Margin(below=kestrel.macro - kestrel.f_low)
+    assert nearest.low == difference_interval(gaps, margins)[0]
+    assert "which takes guesses as right" in score_basis(found)
+    general = kt.score_nuggets("demo-nuggets", classifier="paper:stem=porter", general=True)
+    assert general.differences == found.differences
+
+
+@pytest.mark.parametrize(
+    ("margins", "low", "high"),
+    [
+        ((Margin(), Margin()), 0.5 - 3.182446 * 0.57735 / 2, 1.0),
+        ((Margin(above=0.4), Margin(below=0.3)), 0.5 - math.hypot(0.918693, 0.5), 1.0),
+        ((Margin(below=9), Margin(above=9)), 0.5 - 0.918693, 1.0),
+    ],
+)
+def test_an_interval_by_hand(margins: tuple[Margin, Margin], low: float, high: float) -> None:
+    """Four questions, differences 1, 0, 1, 0: the mean is 0.5, Student's quantile 3.182."""
+    found = difference_interval(np.array([1.0, 0.0, 1.0, 0.0]), margins)
+    assert found == pytest.approx((low, high), abs=1e-5)
+
+
+def test_p_and_interval_must_both_decide() -> None:
+    same = paired_significance("F", [(0.0, 0.5), (0.0, 0.5)])
+    assert (same.low, same.high, same.p, same.verdict) == (0.5, 0.5, 0.5, "undecided")
+    unsure = paired_significance("F", [(0.0, 1.0)] * 20, (Margin(), Margin(below=1.0)))
+    assert (unsure.p < 0.001, unsure.verdict) == (True, "undecided")
+    assert paired_significance("F", [(1.0, 0.0)] * 20).verdict == "worse"
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (scoring("+-", "+-"), "b carries the same nuggets as a."),
+        (
+            scoring("+-", "-+"),
+            "b lost 1 vital nugget that a carries and gained 1: F(3) 0.000 [-1.000, 1.000], "
+            "p = 1.00: no decided change.",
+        ),
+        (
+            scoring(DOWN, UP),
+            "b lost 0 vital nuggets that a carries and gained 16: F(3) +0.800 [0.608, 0.992], "
+            "p < 0.001: an improvement.",
+        ),
+        (
+            scoring(UP, DOWN),
+            "b lost 16 vital nuggets that a carries and gained 0: F(3) -0.800 [-0.992, -0.608], "
+            "p < 0.001: a loss.",
+        ),
+        (
+            scoring("+", "-"),
+            "b lost 1 vital nugget that a carries and gained 0: F(3) -1.000 on one question, too "
+            "few for a test.",
+        ),
+        (
+            scoring("++", "-+", vital=False),
+            "b lost 1 nugget that a carries and gained 0: A -0.500 [-1.000, 1.000], p = 1.00: no "
+            "decided change.",
+        ),
+    ],
+)
+def test_what_a_new_version_lost(found: NuggetScoring, told: str) -> None:
+    assert changes_answer(NuggetChanges(found)) == (told,)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.0004, "p < 0.001"), (0.0123, "p = 0.012"), (0.41, "p = 0.41")]
+)
+def test_p_in_running_text(p: float, text: str) -> None:
+    assert p_text(p) == text
+
+
+RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated classifier 0.90, "
+
+
+@pytest.mark.parametrize(
+    ("contest", "told"),
+    [
+        (
+            Contest(0.88, 0.81, 0.07, 0.05, 0.09),
+            "The calibrated classifier agrees better with assessors: F 0.880, the paper's "
+            "classifier 0.810; the difference (+0.070 [0.050, 0.090]) is decided.",
+        ),
+        (
+            Contest(0.81, 0.88, -0.07, -0.2, 0.06),
+            "The paper's classifier agrees better with assessors: F 0.880, the calibrated "
+            "classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is not decided.",
+        ),
+        (
+            Contest(0.81, 0.8, 0.01, None, None),
+            "The calibrated classifier agrees better with assessors: F 0.810, the paper's "
+            "classifier 0.800; the difference (+0.010) is not decided.",
+        ),
+        (
+            Contest(0.8, 0.8, 0.0, 0.0, 0.0),
+            "Both classifiers agree equally well with assessors: F 0.800.",
+        ),
+    ],
+)
+def test_which_classifier_won(contest: Contest, told: str) -> None:
+    rows = [EvaluationRow("x", tau_b=0.9), EvaluationRow("y", tau_b=0.8)]
+    found: Any = SimpleNamespace(contest=contest, rows=rows, runs=[0] * 3)
+    assert evaluation_answer(found) == (told, f"{RANKS}the paper's classifier 0.80.")
+    few: Any = SimpleNamespace(contest=contest, rows=rows, runs=[0] * 2)
+    assert evaluation_answer(few) == (told,)
+
+
+def test_the_best_setting() -> None:
+    found = kt.tune_nuggets("demo-nuggets")
+    assert tuning_answer(found) == (
+        "The best of 24 settings is n=1, weight=idf, stem=none, stop=none: F 0.973 (1 other "
+        "setting with the same F).",
+        "The likeliest threshold model is global (global threshold, F 0.973).",
+    )
+
+
+def test_two_sets_of_judgements() -> None:
+    found = kt.agree_nuggets("demo-nuggets", kt.load_nuggets("demo-nuggets").judgements)
+    assert agreement_answer(found) == (
+        "The other judgements equal the official ones on 100.0% of 107 pairs of response and "
+        "nugget, kappa 1.00, F 1.000 [1.000, 1.000].",
+        "They order the runs by F in the same way.",
+    )
+
+
+def test_the_size_of_a_set() -> None:
+    size = "2 questions with 6 vital nuggets and 8 okay; 4 runs"
+    judged = "79.6% of the pairs of response and nugget are judged"
+    assert contents_answer(kt.describe_nuggets("demo-nuggets")) == (f"{size}; {judged}.",)
+    broken: Any = SimpleNamespace(nuggets=None, problem_count=2)
+    assert contents_answer(broken) == ("The set cannot be used: 2 problems.",)
+
+
+@pytest.mark.parametrize(
+    ("places", "short"),
+    [
+        (["/a/b/judged.txt, line 3", "/a/b/judged.txt, line 4"], ["judged.txt, line 3"]),
+        (["/a/b/x.txt, line 3", "/a/c/x.txt, line 4"], ["b/x.txt, line 3", "c/x.txt, line 4"]),
+        (["C:\\d\\x.txt, line 1", "run a/b"], ["x.txt, line 1", "run a/b"]),
+        ([], []),
+    ],
+)
+def test_places_without_folders(places: list[str], short: list[str]) -> None:
+    assert short_places(places)[: len(short)] == short
