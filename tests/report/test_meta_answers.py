@@ -75,7 +75,7 @@ SAID = {
             rows(ALONE)[0],
             rows(ALONE)[1]._replace(delta=-0.05, delta_low=-0.1, delta_high=0.01),
         ],
-        (f"BLEU {BEST}, alone at rank 1; next is chrF, -0.050 [-0.100, 0.010].",),
+        (f"BLEU {BEST}, alone at rank 1; next is chrF (difference -0.050 [-0.100, 0.010]).",),
     ),
     "zero in the interval": (
         rows(ALONE, width=0.4),

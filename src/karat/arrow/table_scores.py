@@ -138,6 +138,16 @@ def read_rows(table: Any, asked: Asked) -> Iterator[RowRange]:
         yield from piece_ranges(piece, columns)
 
 
+def _check_in_memory(runner: Engine, **folders: FilePath | None) -> Local:
+    """Refuse what is for tables in files alone."""
+    for name, value in folders.items():
+        if value is not None:
+            raise InputError(f"{name} is for tables in files: this one is in memory")
+    if not isinstance(runner, Local):
+        raise InputError(f"engine {runner} works on tables in files: this one is in memory")
+    return runner
+
+
 def measure_table(
     table: Any,
     metrics: Metrics = ("bleu",),
@@ -177,13 +187,9 @@ def measure_table(
     runner = choose_engine(engine, engine_options, threads)
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
-        for name, value in {"rows": rows, "shards": shards}.items():
-            if value is not None:
-                raise InputError(f"{name} is for tables in files: this one is in memory")
-        if not isinstance(runner, Local):
-            raise InputError(f"engine {runner} works on tables in files: this one is in memory")
+        here = _check_in_memory(runner, rows=rows, shards=shards)
         chosen = tuple(as_metrics(metrics))
-        return measure_frame(frame, asked, chosen, buckets, drawn, runner.threads, scores, progress)
+        return measure_frame(frame, asked, chosen, buckets, drawn, here.threads, scores, progress)
     drawn = drawn or (shards is not None and id is not None)
     job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn)
     total = Statistics(as_metrics(metrics), job.buckets)

@@ -101,7 +101,7 @@ def _next(one: Leader, labels: Mapping[str, str]) -> str:
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return ""
     ends = f" {span(row.delta_low, row.delta_high, 3)}" if row.delta_low == row.delta_low else ""
-    return f"; next is {labels[row.metric]}, {signed(row.delta, 3)}{ends}"
+    return f"; next is {labels[row.metric]} (difference {signed(row.delta, 3)}{ends})"
 
 
 def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
