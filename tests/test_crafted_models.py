@@ -79,8 +79,8 @@ def test_realisers(folder: Path, kind: str, every: int) -> None:
     (folder / "one.conllu").write_text(sentences[0] + "\n\n", "utf-8")
     train_realizer(read_treebank(folder / "few.conllu"), kind).save(folder / "good.npz")
     commands = (
-        "realize generate MODEL FOLDER/one.conllu --punctuate",
-        "realize explain MODEL FOLDER/one.conllu",
+        "realize generate FOLDER/one.conllu --model MODEL --punctuate",
+        "realize explain FOLDER/one.conllu --model MODEL",
         "realize grammar MODEL",
     )
     check(folder, folder / "good.npz", every, *commands[: 3 if kind == "fergus" else 2])

@@ -356,29 +356,24 @@ def _row(
     delta = _difference(found, key, base)
     counts = _win_counts(m, found[key].values, found[base, m].values)
     ends = interval(draws[key] - draws[base, m])
-    told = verdict(m.sign, ends, p_values[key], _count(found[key].values))
+    told = verdict(m.sign, ends, p_values[key], sum(map(len, found[key].rows)))
     differs = delta, ends[0], ends[1], p_values[key], better
     wins, losses, ties = counts
     return CompareRow(system, m, shown, low, high, *differs, wins, losses, ties, told)
 
 
-def verdict(sign: int, ends: tuple[float, float], p: float, segments: int | None = None) -> str:
+def verdict(sign: int, ends: tuple[float, float], p: float, segments: int) -> str:
     """Return better or worse where the interval of the difference excludes zero and p < 0.05.
 
-    Both are asked for, since the interval and the test may part at the margin. Few segments
-    decide nothing.
+    Both are asked for, since the interval and the test may part at the margin. Few segments (or
+    buckets of segments) decide nothing.
     """
-    if segments is not None and segments < FEWEST_DECIDING:
+    if segments < FEWEST_DECIDING:
         return "undecided"
     low, high = sorted(sign * end for end in ends)
     if p >= SIGNIFICANT or low <= 0 <= high or math.isnan(low + high):
         return "undecided"
     return "better" if low > 0 else "worse"
-
-
-def _count(values: Floats | None) -> int | None:
-    """Return the number of segments with a score, if their scores were kept."""
-    return None if values is None else int((~np.isnan(values)).sum())
 
 
 def _win_counts(

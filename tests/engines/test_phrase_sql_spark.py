@@ -27,7 +27,7 @@ WANTED = {  # seen, phrase_seen, translation_seen, direct, inverse
 
 def query() -> str:
     """The query as it stands in the documentation."""
-    section = PAGE.read_text("utf-8").split("### Counting in SQL", 1)[1]
+    section = PAGE.read_text("utf-8").split("### Count phrases in SQL", 1)[1]
     return re.findall(r'PROBABILITIES = """(.*?)"""', section, re.DOTALL)[0]
 
 

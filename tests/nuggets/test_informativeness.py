@@ -124,6 +124,6 @@ FIXED = "preset=paper stem=none, stop=none, informativeness="
     ("command", "means"), [("score", SAME), ("diff", SAME), ("tune", FIXED), ("evaluate", FIXED)]
 )
 def test_help_lists_the_preset(output: Callable[..., str], command: str, means: str) -> None:
-    told = " ".join(output("nuggets", command, "--help").split())
+    told = " ".join(output("nuggets", command, "--help-all").split())
     assert f"{means}responses" in told
     assert told.count("preset=paper") == 1

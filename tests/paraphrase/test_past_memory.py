@@ -319,7 +319,7 @@ def test_folds_beside_a_fixed_split_are_refused(karat: Karat) -> None:
         *["paraphrase", "evaluate", "demo-paraphrases", "--train-first", "27", "--folds", "3"]
     )
     assert done.returncode == 2
-    assert b"--folds is for cross-validation, --train-first is not: give one" in done.stderr
+    assert b"--folds and --train-first exclude each other: give one" in done.stderr
 
 
 def write_texts(folder: Path, number: int) -> None:

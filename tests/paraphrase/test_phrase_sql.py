@@ -27,7 +27,7 @@ SENTENCES = 700
 def recipe() -> dict[str, Any]:
     """The function and the queries of the section, as they stand there."""
     page = (ROOT / "docs" / "how-to" / "paraphrases.md").read_text("utf-8")
-    section = page.split("### Counting in SQL", 1)[1]
+    section = page.split("### Count phrases in SQL", 1)[1]
     code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0]
     found: dict[str, Any] = {"extract_phrases": extract_phrases}
     exec(code, found)

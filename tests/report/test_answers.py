@@ -94,7 +94,7 @@ def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
 def test_a_verdict_asks_for_the_interval_and_the_test(
     sign: int, ends: tuple[float, float], p: float, told: str
 ) -> None:
-    assert verdict(sign, ends, p) == told
+    assert verdict(sign, ends, p, 80) == told
 
 
 def test_few_segments_decide_nothing() -> None:

@@ -122,7 +122,7 @@ def test_the_fields_are_named(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(JSON_LINES, "utf-8")
     with pytest.raises(
-        kt.InputError, match=r"\(fields: text\).*jq -r '\.text \| gsub\(.*--as text"
+        kt.InputError, match=r"\(fields: text\).*jq -r '\.text \| gsub\(.*--read-as text"
     ):
         kt.Lines(path)
 

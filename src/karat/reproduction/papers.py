@@ -39,6 +39,9 @@ def reproduce(
         data: the folder of data sets; by default the one that KARAT_DATA names. Without either,
             or with `"bundled"`, the small bundled data are used.
         full: use the settings that take long.
+        seed: seed of resamples.
+        threads: number of threads; by default one per processor.
+        progress: receives the state of the work.
     """
     function = REPRODUCTIONS[name]
     request = Request(data_folder(data), full, seed, threads, progress)

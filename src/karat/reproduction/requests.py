@@ -1,4 +1,4 @@
-"""What a reproduction is asked for: the data folder, the size, the seed."""
+"""Requests for reproductions: the data folder, the size, the seed."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_convert_says_what_it_leaves_out(
 ) -> None:
     given = str(key), str(tmp_path / "trec"), "--judgements", str(both), "--format", "trec"
     done = called("nuggets", "convert", *given, "--model-judge", "gpt-4o")
-    assert (done.returncode, "without 4 labels of models" in done.stderr) == (0, True)
+    assert (done.returncode, "lacks 4 labels of models" in done.stderr) == (0, True)
 
 
 def test_data_judges_reads_nuggets(output: Callable[..., str], key: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_data_judges_knows_a_nugget_set_by_its_content(
     refused = called("data", "judges", str(whole), "-d", "fluency")
     assert (refused.returncode, "no dimensions" in refused.stderr) == (2, True)
     refused = called("data", "judges", "demo", "--model-judge", "anna")
-    assert (refused.returncode, "is for nugget sets" in refused.stderr) == (2, True)
+    assert (refused.returncode, "is only for nugget sets" in refused.stderr) == (2, True)
 
 
 def test_the_log_says_who_judged(karat: Callable[..., Any], key: Path, tmp_path: Path) -> None:
