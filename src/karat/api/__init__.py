@@ -1,1 +1,1 @@
-"""The functions that users call first: `karat.score`, `karat.compare`, `df.karat`; progress bars."""
+"""The functions that users call first: `kt.score`, `kt.compare`, `df.karat`; progress bars."""
