@@ -96,12 +96,16 @@ def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> st
 
 
 def _next(one: Leader, labels: Mapping[str, str]) -> str:
-    """Return how far the second metric is behind, with the interval of the difference."""
+    """Return how far the second metric is behind, and whether the interval includes zero."""
     row = one.rows[1]
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return ""
-    ends = f" {span(row.delta_low, row.delta_high, 3)}" if row.delta_low == row.delta_low else ""
-    return f"; next is {labels[row.metric]} (difference {signed(row.delta, 3)}{ends})"
+    by, ends = "", ""
+    if row.delta_low == row.delta_low:
+        zero = row.delta_low <= 0 <= row.delta_high
+        by = " by the permutation test" * zero
+        ends = f" {span(row.delta_low, row.delta_high, 3)}{', includes 0' * zero}"
+    return f"{by}; next is {labels[row.metric]} (difference {signed(row.delta, 3)}{ends})"
 
 
 def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
