@@ -31,7 +31,8 @@ def about_row(row: GateRow) -> str:
 
 def _more(row: GateRow) -> str:
     if row.low == row.high:  # of few items only: see decisions
-        return f"all items differ by the same amount; at least {row.decided_by} are needed to decide"
+        needed = f"at least {row.decided_by} are needed to decide"
+        return f"all items differ by the same amount; {needed}"
     if row.decided_by is None:
         return "no number of items would decide, as the difference is exactly at the limit"
     return f"about {row.decided_by:,} items like these would decide (an estimate)"
