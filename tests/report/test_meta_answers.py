@@ -204,7 +204,12 @@ def test_an_average_answers_by_rank() -> None:
     best, other = found.rows
     (said,) = average_answer(found)
     assert said.startswith(f"chrF has the highest average over 1 task, {best.value:.3f} [")
-    assert said.endswith("tied with BLEU." if other.rank == 1 else "alone at rank 1.")
+    delta = f"{other.delta:.3f} [{other.delta_low:.3f}, {other.delta_high:.3f}]"
+    lead = (
+        f"alone at rank 1 by the permutation test; next is BLEU (difference {delta}, includes 0)."
+    )
+    assert (other.rank, (other.delta_high or 0) > 0) == (2, True)
+    assert said.endswith(lead)
 
 
 # ------------------------------------------------------------------------------------- planes
