@@ -1,1 +1,1 @@
-"""What users call first: `karat.score` and `karat.compare`, `df.karat`, progress bars."""
+"""The functions that users call first: `karat.score` and `karat.compare`, `df.karat`, progress bars."""

@@ -99,7 +99,7 @@ def exchanges_add_up(results: Iterable[Ranking]) -> bool:
 
 
 class SetSize(NamedTuple):
-    """What was judged of a set, by how many."""
+    """The numbers of judged units of a set, and its judges."""
 
     systems: int
     segments: int

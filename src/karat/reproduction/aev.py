@@ -82,7 +82,7 @@ class Plane(NamedTuple):
 
     @property
     def region(self) -> Region:
-        """What the paper predicts."""
+        """The prediction of the paper."""
         return predicted(self.published.task, self.published.guideline)
 
     @property

@@ -38,7 +38,10 @@ def reproduce(
         name: `aev`, `gtm`, `fergus`, `pem` or `nuggeteer`.
         data: the folder of data sets; by default the one that KARAT_DATA names. Without either,
             or with `"bundled"`, the small bundled data are used.
-        full: use the settings that take long.
+        full: also run what takes longer.
+        seed: the seed of the random numbers.
+        threads: the number of threads; results do not depend on it.
+        progress: is told how far the work is.
     """
     function = REPRODUCTIONS[name]
     request = Request(data_folder(data), full, seed, threads, progress)

@@ -1,4 +1,4 @@
-"""What a reproduction is asked for: the data folder, the size, the seed."""
+"""The request of a reproduction: the data folder, the size, the seed."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Reproduction(Result):
     settings: Mapping[str, object]
     signatures: Mapping[str, str]
     invented: str = ""
-    """What is invented in bundled data, in words; empty for real data."""
+    """The invented parts of bundled data, in words; empty for real data."""
     remarks: tuple[str, ...] = ()
 
     @property

@@ -83,7 +83,7 @@ class Evaluated(NamedTuple):
     name: str
     found: ParaphraseEvaluation
     text: str
-    """What the model was trained on, in words."""
+    """The training data of the model, in words."""
     judges: tuple[str, list[Correlation]] | None
     """The set of Table 1, and its pairs of judges."""
 
@@ -261,7 +261,7 @@ def _conclusions(one: Evaluated) -> Iterator[Conclusion]:
 
 
 STRONG = 0.5
-"""What counts as a strong correlation."""
+"""The least correlation that counts as strong."""
 
 
 # -------------------------------------------------------------------------------- differences

@@ -98,7 +98,7 @@ def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> st
 
 
 def _lead(row: MetaRow | AverageRow, name: str) -> str:
-    """Return that one metric leads, and how far the next is behind; zero may be in the interval."""
+    """Return the lead of the best metric: the next one, the difference and its interval."""
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "alone at rank 1"
     by, ends = "", ""

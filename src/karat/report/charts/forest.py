@@ -68,7 +68,7 @@ def reach(changes: Sequence[Change]) -> tuple[float, float]:
 
 
 class Tally(NamedTuple):
-    """How many segments a system won, tied and lost."""
+    """The numbers of segments that a system won, tied and lost."""
 
     label: str
     wins: int

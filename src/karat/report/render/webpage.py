@@ -109,7 +109,7 @@ def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
 
 
 def _made(document: Document) -> Section:
-    """How the report was made: notes, signatures and the command."""
+    """The making of the report: notes, signatures and the command."""
     parts = [element("h2", "How it was made"), *notes_block(document.notes)]
     if document.signatures:
         entries = [
