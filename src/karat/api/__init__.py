@@ -1,1 +1,1 @@
-"""The functions that users call first: `karat.score` and `karat.compare`, `df.karat`, progress bars."""
+"""The calls for users: `karat.score` and `karat.compare`, `df.karat`, progress bars."""
