@@ -163,7 +163,7 @@ def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) 
     row = decide([Paired(Measured(m, "", after), before)], {}, "none", 100, 1, silent)[0]
     if items < 5 and change:
         assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 5)
-        told = "they differ all alike, and fewer than 5 items that do say nothing of others"
+        told = "all items differ by the same amount; at least 5 are needed to decide"
         assert about_row(row).endswith(f"this is a loss; {told}")
     else:
         assert row.verdict == (FAIL if change < 0 else PASS)

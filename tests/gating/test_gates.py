@@ -81,6 +81,8 @@ def test_guards_hold_whatever_intervals_say(path: Path) -> None:
     assert result.guards[1].found == -result.changes[0].delta
     good = kt.gate(one, REFERENCES, **asked, max_item_drop=99, min_score={"ter": 99, "chrf": 10})
     assert (good.verdict, {row.verdict for row in good.guards}) == ("pass", {"pass"})
+    same = kt.gate(OLD, REFERENCES, baseline=path, max_item_drop={"chrf": 20})
+    assert same.sentences[-1].endswith("the largest loss is 0.00")  # zero has no sign
 
 
 def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:

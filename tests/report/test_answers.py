@@ -103,6 +103,7 @@ def test_few_segments_decide_nothing() -> None:
     texts = ["a b c d", "e f g h", "i j k l"]
     found = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
     assert found["B", "chrf"].verdict == "undecided"
+    assert found.summary == "3 segments are too few to tell systems apart: at least 6 are needed."
     assert "Fewer than 6 segments decide nothing." in found.document().basis
 
 

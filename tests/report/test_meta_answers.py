@@ -73,9 +73,19 @@ SAID = {
     "alone, with the interval of a difference": (
         [
             rows(ALONE)[0],
+            rows(ALONE)[1]._replace(delta=-0.05, delta_low=-0.1, delta_high=-0.01),
+        ],
+        (f"BLEU {BEST}, alone at rank 1; next is chrF (difference -0.050 [-0.100, -0.010]).",),
+    ),
+    "alone by the test, but not by the interval": (
+        [
+            rows(ALONE)[0],
             rows(ALONE)[1]._replace(delta=-0.05, delta_low=-0.1, delta_high=0.01),
         ],
-        (f"BLEU {BEST}, alone at rank 1; next is chrF (difference -0.050 [-0.100, 0.010]).",),
+        (
+            f"BLEU {BEST}, alone at rank 1 by the permutation test; next is chrF (difference "
+            "-0.050 [-0.100, 0.010], includes 0).",
+        ),
     ),
     "zero in the interval": (
         rows(ALONE, width=0.4),
@@ -194,7 +204,12 @@ def test_an_average_answers_by_rank() -> None:
     best, other = found.rows
     (said,) = average_answer(found)
     assert said.startswith(f"chrF has the highest average over 1 task, {best.value:.3f} [")
-    assert said.endswith("tied with BLEU." if other.rank == 1 else "alone at rank 1.")
+    delta = f"{other.delta:.3f} [{other.delta_low:.3f}, {other.delta_high:.3f}]"
+    lead = (
+        f"alone at rank 1 by the permutation test; next is BLEU (difference {delta}, includes 0)."
+    )
+    assert (other.rank, (other.delta_high or 0) > 0) == (2, True)
+    assert said.endswith(lead)
 
 
 # ------------------------------------------------------------------------------------- planes
@@ -252,6 +267,7 @@ def test_verdicts_on_the_prediction_are_one_sentence_for_several_dimensions() ->
     ("task", "guideline", "said"),
     [
         ("qa", "strict", "R^2 86.26% in the paper's Table 6 (11 systems"),
+        ("summary", "coverage", "Use aev:preset=paper,alpha=0,n=1 for generic summaries with"),
         ("paraphrase", "adequacy", "the paper predicts it, but measured no such task."),
     ],
 )

@@ -63,10 +63,10 @@ def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Se
     if not close and len(name) == 2:  # for `-b`, the long options that begin with b
         close = [option for option in known if option.startswith(f"--{name[1]}")]
     text = f"No such option '{name}'."
-    if close:
+    habit = _SACREBLEU.get(_SAME.get(name, name)) if "--reference" in known else None
+    if close and not (habit and len(name) > 2):  # a letter may be meant for either, a word is not
         text += f" Did you mean {' or '.join(sorted(close))}?"
-    habit = _SACREBLEU.get(_SAME.get(name, name))
-    if habit and "--reference" in known:
+    if habit:
         text += f" sacreBLEU's {name}, {habit}."
     return text + ("" if close or habit else _example(error, command))
 

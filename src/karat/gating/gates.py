@@ -109,9 +109,9 @@ class GateResult(Result):
         drawn = f"{self.how['bootstrap']:,} bootstrap resamples of {self.items:,} items"
         many = f", {CORRECTIONS[str(self.how['correction'])]}" if len(self.rows) > 1 else ""
         told = (
-            f"Intervals of the difference: 95%, paired, from {drawn}{many}; those of few items are "
-            "widened as Student's t is. A metric fails if the "
-            "whole interval is below minus the tolerated drop, and passes if none of it is."
+            f"Intervals of the difference: 95%, paired, from {drawn}{many}; with few "
+            "items they are widened by Student's t. A metric fails if the whole interval is a loss "
+            "of more than the tolerated drop, and passes if no part of it is."
         )
         return (told, *self.remarks)
 

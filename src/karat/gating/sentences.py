@@ -9,8 +9,9 @@ from karat.gating.items import Measure
 
 
 def shown(metric: Measure, value: float) -> str:
-    """A score with two decimals on a scale of 100, four on a scale of 1."""
-    return f"{value:.{2 if metric.full_scale > 10 else 4}f}"
+    """A score with two decimals on a scale of 100, four on a scale of 1; zero has no sign."""
+    text = f"{value:.{2 if metric.full_scale > 10 else 4}f}"
+    return text if text.strip("-0.") else text.lstrip("-")
 
 
 def about_row(row: GateRow) -> str:
@@ -30,8 +31,8 @@ def about_row(row: GateRow) -> str:
 
 def _more(row: GateRow) -> str:
     if row.low == row.high:  # of few items only: see decisions
-        few = f"fewer than {row.decided_by} items"
-        return f"they differ all alike, and {few} that do say nothing of others"
+        needed = f"at least {row.decided_by} are needed to decide"
+        return f"all items differ by the same amount; {needed}"
     if row.decided_by is None:
         return "no number of items would decide, as the difference is exactly at the limit"
     return f"about {row.decided_by:,} items like these would decide (an estimate)"
@@ -55,6 +56,4 @@ def about_guard(row: GuardRow, unit: str) -> str:
 
 def _signed(metric: Measure, value: float) -> str:
     text = shown(metric, value)
-    if not text.strip("-0."):
-        return text.lstrip("-")
-    return f"+{text}" if value > 0 else text
+    return f"+{text}" if value > 0 and text.strip("0.") else text

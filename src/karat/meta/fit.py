@@ -308,8 +308,9 @@ def _published(terms: Sequence[Term]) -> list[list[float | None]]:
 
 def _notes(terms: Sequence[Term], normalise: str) -> Iterator[str]:
     yield (
-        "Human scores are turned so that more is better; metrics are on their own scales. Errors "
-        "and p suppose independent points, which outputs of one system or one segment are not."
+        "Human scores are oriented so that higher is better; metrics are on their own scales. "
+        "Standard errors and p assume independent points; outputs of one system or segment are "
+        "not independent."
     )
     yield (
         "Cross-validation: each fit predicts an output, segment or system that it has not seen. R2 "

@@ -28,7 +28,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     path,
     metavar="FOLDER",
 )
-@flag("--full", "Use all that takes long: all lengths (gtm), both sets (nuggeteer).")
+@flag("--full", "Also run what takes longer: all lengths (gtm), a second set (nuggeteer).")
 @options.seed
 @options.output
 @options.threads

@@ -33,6 +33,8 @@ class Verdicts(NamedTuple):
 
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     """Return a sentence for each system, or one that counts them where they are many."""
+    if few(comparison):
+        return (_too_few(comparison),)
     systems = verdicts(comparison)
     if len(systems) > MOST_TOLD:
         return tuple(_counted(systems, comparison.baseline))
@@ -61,6 +63,13 @@ def few(comparison: Comparison) -> bool:
     """Return whether there are too few segments to decide anything."""
     values = comparison.values.values()
     return bool(values) and max(map(len, values)) < FEWEST_DECIDING
+
+
+def _too_few(comparison: Comparison) -> str:
+    number = max(map(len, comparison.values.values()))
+    verb = "is" if number == 1 else "are"
+    told = f"{several(number, 'segment')} {verb} too few to tell systems apart"
+    return f"{told}: at least {FEWEST_DECIDING} are needed."
 
 
 def verdicts(comparison: Comparison) -> list[Verdicts]:

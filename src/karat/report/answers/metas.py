@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from karat.meta.averages import RankAverage
+from karat.meta.averages import AverageRow, RankAverage
 from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.leaders import FEWEST_RANKED, Leader, leaders
+from karat.meta.ranking import MetaRow
 from karat.meta.views import OF_SYSTEMS
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, listing, metric_label, signed, span
@@ -91,17 +92,21 @@ def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> st
         told = f"No metric stands out for {_scores(one)} {_at(one)}: {both} are tied"
         return f"{told}; the highest is {best}, {value}{doubt}."
     with_whom = listing([labels[row.metric] for row in one.tied], MOST_TIED) if one.tied else ""
-    how = f"tied with {with_whom}" if with_whom else f"alone at rank 1{_next(one, labels)}"
+    second = one.rows[1]
+    how = f"tied with {with_whom}" if with_whom else _lead(second, labels[second.metric])
     return f"{best} agrees best with {_scores(one)} {_at(one)}: {value}, {how}{doubt}."
 
 
-def _next(one: Leader, labels: Mapping[str, str]) -> str:
-    """Return how far the second metric is behind, with the interval of the difference."""
-    row = one.rows[1]
+def _lead(row: MetaRow | AverageRow, name: str) -> str:
+    """Return the lead of the best metric: the next one, the difference and its interval."""
     if row.delta is None or row.delta_low is None or row.delta_high is None:
-        return ""
-    ends = f" {span(row.delta_low, row.delta_high, 3)}" if row.delta_low == row.delta_low else ""
-    return f"; next is {labels[row.metric]} (difference {signed(row.delta, 3)}{ends})"
+        return "alone at rank 1"
+    by, ends = "", ""
+    if row.delta_low == row.delta_low:
+        zero = row.delta_low <= 0 <= row.delta_high
+        by = " by the permutation test" * zero
+        ends = f" {span(row.delta_low, row.delta_high, 3)}{', includes 0' * zero}"
+    return f"alone at rank 1{by}; next is {name} (difference {signed(row.delta, 3)}{ends})"
 
 
 def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
@@ -200,7 +205,8 @@ def average_answer(result: RankAverage) -> tuple[str, ...]:
     tied = [metric_label(row.metric) for row in others if row.rank == 1]
     if best.rank is None:
         return (f"{told}; differences between metrics were not tested.",)
-    return (f"{told}, {f'tied with {listing(tied, MOST_TIED)}' if tied else 'alone at rank 1'}.",)
+    lead = _lead(others[0], metric_label(others[0].metric))
+    return (f"{told}, {f'tied with {listing(tied, MOST_TIED)}' if tied else lead}.",)
 
 
 def average_basis(result: RankAverage) -> str:

@@ -120,7 +120,7 @@ def _share(share: float) -> str:
 
 def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
     """Return the metric that the paper recommends, and a warning."""
-    use = f"Use {listing([row.metric for row in found.rows])}"
+    use = f"Use {listing(list(dict.fromkeys(row.metric for row in found.rows)))}"
     task = TASKS[found.task][2].split(":")[0]
     if not found.tables:
         told = f"{use} for {task} with the guideline {found.guideline}: the paper predicts it"

@@ -103,7 +103,7 @@ def _systems(report: MetaReport) -> Table:
         row[f"{key}_shown"] = _shown(one, 2 if one.source == "human" else digits[one.name])
     resamples = report.evaluation.experiment.resamples
     scales = "metrics are on their own scales, on all outputs."
-    scales = f"Human scores are turned so that more is better; {scales}"
+    scales = f"Human scores are oriented so that higher is better; {scales}"
     if resamples:
         drawn = several(resamples, "bootstrap resample")
         scales = f"In brackets: 95% intervals from {drawn} of segments. {scales}"
