@@ -33,6 +33,8 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     sheet = Sheet(width, color)
     blocks = [sheet.lines(document.title, BOLD)]
     blocks.append([line for told in document.answer for line in sheet.lines(told, "")])
+    if document.basis:
+        blocks[-1] += sheet.lines(document.basis, DIM)
     blocks += [_block(block, sheet, document.title) for block in document.for_people]
     blocks.append(_notes(document.notes, sheet))
     # Never wrapped or cut: a signature is there to be copied.
