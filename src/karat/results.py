@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from karat.errors import MissingExtra
 from karat.registry import Registry, load
+from karat.visible import visible
 
 T = TypeVar("T")
 
@@ -77,8 +78,11 @@ class Result:
 
     @property
     def summary(self) -> str:
-        """The answer in a sentence or two; empty where the numbers say nothing."""
-        return " ".join(self.document().answer)
+        """The answer in a sentence or two; empty where the numbers say nothing.
+
+        It is made to be printed: hidden characters in names are escaped, as in reports.
+        """
+        return visible(" ".join(self.document().answer))
 
     def records(self, table: str | None = None) -> list[dict[str, Any]]:
         """Return the rows of a table as flat dictionaries, as JSON has them.

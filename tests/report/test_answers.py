@@ -126,6 +126,12 @@ def test_summaries_are_in_python_too() -> None:
     assert replace(found, rows=found.rows[:1]).summary == ""  # one system: nothing to say
 
 
+def test_a_summary_commands_no_terminal() -> None:
+    texts = ["a b c d", "e f g h"]
+    found = kt.score({"A\x1b[31m\u202e": texts, "B": ["x", "y"]}, texts, ["bleu", "chrf"])
+    assert found.summary.startswith(r"Best by both metrics: A\x1b[31m\u202e.")
+
+
 def test_phrases() -> None:
     assert listing(["a"]) == "a"
     assert listing(["a", "b", "c"]) == "a, b and c"

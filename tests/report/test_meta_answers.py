@@ -61,6 +61,17 @@ BEST = "agrees best with fluency at segment level: Pearson's r 0.400 [0.300, 0.5
 FEW = "4 systems are too few to rank metrics at system level."
 
 SAID = {
+    "few points": (
+        rows(TIED, points=5),
+        ("5 points are too few to rank metrics at segment level.",),
+    ),
+    "few of both": (
+        [*rows(TIED, level="system", points=3), *rows(TIED, points=3)],
+        (
+            "3 points are too few to rank metrics at segment level.",
+            "3 systems are too few to rank metrics at system level.",
+        ),
+    ),
     "tied": (rows(TIED), (f"BLEU {BEST}, tied with chrF.",)),
     "alone": (rows(ALONE), (f"BLEU {BEST}, alone at rank 1.",)),
     "all": (

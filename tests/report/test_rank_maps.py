@@ -9,6 +9,8 @@ import pytest
 from sample_charts import CURVES, HEAT_MAP, SCATTER
 
 import karat as kt
+from karat.meta.evaluation import Ranking
+from karat.meta.ranking import MetaRow
 from karat.report.charts.models import Chart
 from karat.report.charts.ranks import RankCell, RankColumn, RankMap
 from karat.report.charts.svg.colors import contrast, ink_on
@@ -82,6 +84,20 @@ def test_levels_of_few_systems_are_apart_without_ranks() -> None:
     assert few.title == "System level: 4 systems are too few to rank metrics"
     assert [figure.drawing.ranked for figure in few.figures] == [False, False]
     assert [figure.drawing.ranked for figure in ranks.figures] == [True, True]
+
+
+def test_few_points_have_no_ranks_at_any_level() -> None:
+    own = MetaRow("d", "system", "pearson", 1, "bleu", 0.9, 0.8, 1.0, 3, 1, 0, 0, "")
+    rows = own, own._replace(level="segment"), own._replace(level="segment", metric="chrf")
+    found = rank_galleries(Ranking(ASKED, rows, (), {}))
+    assert [one.title for one in found] == [
+        "System level: 3 systems are too few to rank metrics",
+        "Other levels: 3 points are too few to rank metrics",
+    ]
+    assert [figure.title for one in found for figure in one.figures] == [
+        "system level: d",
+        "other levels: d",
+    ]
 
 
 def test_one_row_has_both_names_of_a_metric() -> None:

@@ -10,7 +10,16 @@ from browser import CHROMIUM, ask, chromium, faults, printed_page
 
 import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
-from karat.report.model.table import Column, Document, Table
+from karat.report.model.table import (
+    Case,
+    Column,
+    Document,
+    Examples,
+    Figure,
+    Gallery,
+    Passage,
+    Table,
+)
 from karat.report.render.renderers import render
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
@@ -224,3 +233,19 @@ def test_long_texts_keep_some_room_in_a_narrow_window(tmp_path: Path) -> None:
     """
     *long, short = ask(path, program, "--window-size=400,900")
     assert min(long) >= 15 * 16 > short
+
+
+def test_a_long_name_does_not_widen_the_page(tmp_path: Path) -> None:
+    name = "w" * 3000
+    table = Table("rows", name, (Column("x", name),), ({"x": name},), notes=(name,))
+    figure = Figure(name, lambda: "<svg></svg>", name)
+    case = Case(name, name, (Passage(name, name),), {"system": name})
+    blocks = (
+        Gallery("Small", (figure,), name),
+        Examples("Cases", (case,), table, {"system": "System"}),
+    )
+    shown = Document(name, blocks, f"karat {name}", {name: name}, (name,), answer=(name,))
+    path = tmp_path / "long-name.html"
+    path.write_text(render(shown, "html"), "utf-8")
+    program = "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
+    assert ask(path, program, "--window-size=500,900") == 0

@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from karat.report.glossary import definitions
 from karat.report.model.table import Case, Column, Document, Examples, Figure, Passage, Table
 from karat.report.page.markup import data
 from karat.report.page.page import Section, page
@@ -74,6 +75,7 @@ TAGS = [tag for tag, _ in Page(render_html(everywhere("x"))).elements]
 
 @given(ANY_TEXT.map(lambda text: f"x{text}"))
 def test_no_string_adds_an_element_to_the_page(text: str) -> None:
+    assume(not any(len(term) > 1 and term in text for term in definitions()))  # pages explain terms
     assert [tag for tag, _ in Page(render_html(everywhere(text))).elements] == TAGS
 
 
@@ -299,3 +301,17 @@ def test_data_stays_in_its_element_and_reads_back(text: str) -> None:
     inner = markup.removeprefix('<script type="application/json">').removesuffix("</script>")
     assert json.loads(inner) == [text]
     assert not re.search("</|<!|<script", inner, re.IGNORECASE)
+
+
+def test_ids_of_tables_are_addresses_and_differ() -> None:
+    """Keys hold names of the user, such as those of dimensions; an id holds no space."""
+    keys = ("plane-d - e", "plane-d-e", "plane-d_e", "plane-d.e", "plane-\u202ee", "plane-<b>")
+    tables = tuple(Table(key, key, (Column("x", "X"),), ({"x": 1},)) for key in keys)
+    found = Page(render_html(Document("Planes", tables, "", {})))
+    ids = [look["id"] or "" for _, look in found.elements if "id" in look]
+    assert {"table-plane-d-e", "table-plane-d_20_-_20_e"} < set(ids)
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[\w-]+", one, re.ASCII) for one in ids)
+    links = [look["href"] for name, look in found.elements if name == "a"]
+    assert len(links) > len(keys)
+    assert {f"#{one}" for one in ids} >= set(links)

@@ -10,7 +10,7 @@ from karat.meta.views import OF_SYSTEMS
 from karat.stats.correlation import STATISTICS
 
 FEWEST_RANKED = 6
-"""Systems from which on metrics are ranked by their agreement over systems."""
+"""Points, such as systems, from which on metrics are ranked by their agreement over them."""
 
 
 class Leader(NamedTuple):
@@ -43,9 +43,14 @@ class Leader(NamedTuple):
         return STATISTICS[self.statistic].sign
 
     @property
+    def unit(self) -> str:
+        """A point of the correlation."""
+        return "system" if self.level in OF_SYSTEMS else "point"
+
+    @property
     def few(self) -> bool:
-        """Return whether the points are systems, too few of them to rank metrics by."""
-        return self.level in OF_SYSTEMS and self.best.points < FEWEST_RANKED
+        """Return whether the points are too few to rank metrics by."""
+        return self.best.points < FEWEST_RANKED
 
     @property
     def uncertain(self) -> bool:

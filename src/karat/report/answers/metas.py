@@ -46,8 +46,7 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     enough = [one for one in first if not one.few]
     told = list(_by_level(_fine(enough), found, labels))
     told += _by_level([one for one in enough if one.level in OF_SYSTEMS], found, labels)
-    few = [one for one in first if one.few]
-    return (*told, *_too_few(few[:1]))
+    return (*told, *_too_few([one for one in first if one.few]))
 
 
 def _fine(enough: Sequence[Leader]) -> list[Leader]:
@@ -136,9 +135,10 @@ def _counted(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
 
 
 def _too_few(few: Sequence[Leader]) -> Iterator[str]:
-    for one in few:
+    """Yield a sentence for the first level of systems, and for the first of other points."""
+    for one in {one.unit: one for one in reversed(few)}.values():
         verb = "is" if one.best.points == 1 else "are"
-        yield f"{several(one.best.points, 'system')} {verb} too few to rank metrics {_at(one)}."
+        yield f"{several(one.best.points, one.unit)} {verb} too few to rank metrics {_at(one)}."
 
 
 def _scores(one: Leader) -> str:
@@ -170,8 +170,11 @@ def meta_basis(result: Ranking) -> str:
             "Tied metrics have the same rank: they do not differ significantly (PERM-BOTH, "
             f"{asked.trials:,} trials, p <= {asked.level:g}, {corrected})."
         )
-    if any(one.few for one in leaders(result.rows)):
+    few = [one for one in leaders(result.rows) if one.few]
+    if any(one.unit == "system" for one in few):
         parts.append(f"Ranks at system level need {FEWEST_RANKED} systems or more.")
+    if any(one.unit != "system" for one in few):
+        parts.append(f"Ranks at other levels need {FEWEST_RANKED} points or more.")
     return " ".join(parts)
 
 

@@ -13,6 +13,7 @@ from karat.meta.ranking import MetaRow
 from karat.report.answers.metas import row_labels, statistic_label
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.ranks import RankCell, RankColumn, RankMap
+from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, signed, span
 from karat.report.model.table import Figure, Gallery
 
@@ -32,7 +33,7 @@ _SHORT = {"pearson": "r", "spearman": "rho"}
 def rank_galleries(result: Ranking) -> list[Gallery]:
     """Return ranks and values, a panel for each dimension.
 
-    Levels with too few systems to rank metrics are folded up, and have values alone.
+    Levels with too few points to rank metrics are folded up, and have values alone.
     """
     labels, found = row_labels(result), leaders(result.rows)
     enough = [one if len(one.rows) > 1 else _unranked(one) for one in found if not one.few]
@@ -42,13 +43,13 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
         if result.tests:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
         galleries.append(Gallery(title, _panels(enough, labels, result.terms), caption))
-    if few := [one for one in found if one.few]:
-        systems = min(one.best.points for one in few)
-        bare = [_unranked(one) for one in few]
-        title = f"System level: {systems} systems are too few to rank metrics"
-        why = "Values without ranks: with so few systems almost any order may be chance."
-        panels = _panels(bare, labels, result.terms, "system level: ")
-        galleries.append(Gallery(title, panels, why, folded=True))
+    for unit, level in (("system", "system level"), ("point", "other levels")):
+        if few := [one for one in found if one.few and one.unit == unit]:
+            count = several(min(one.best.points for one in few), unit)
+            title = f"{level.capitalize()}: {count} are too few to rank metrics"
+            why = f"Values without ranks: with so few {unit}s almost any order may be chance."
+            panels = _panels(map(_unranked, few), labels, result.terms, f"{level}: ")
+            galleries.append(Gallery(title, panels, why, folded=True))
     return galleries
 
 
@@ -57,7 +58,7 @@ def _unranked(one: Leader) -> Leader:
 
 
 def _panels(
-    some: Sequence[Leader], labels: Mapping[str, str], terms: Mapping[str, str], before: str = ""
+    some: Iterable[Leader], labels: Mapping[str, str], terms: Mapping[str, str], before: str = ""
 ) -> tuple[Figure, ...]:
     """Return a panel for each dimension, or for each dimension and statistic."""
     named = [

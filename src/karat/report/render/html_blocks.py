@@ -12,8 +12,19 @@ def anchor(title: str) -> str:
     `_` and a number stand for what an address cannot hold, `-` for a space.
     """
     return "figure-" + "".join(
-        "-" if c == " " else c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in title
+        "-" if c == " " else c if c.isascii() and c.isalnum() else _number(c) for c in title
     )
+
+
+def table_anchor(key: str) -> str:
+    """The id of a table: its key as in `anchor`, but hyphens, which many keys have, stay."""
+    return "table-" + "".join(
+        c if c.isascii() and (c.isalnum() or c == "-") else _number(c) for c in key
+    )
+
+
+def _number(char: str) -> str:
+    return f"_{ord(char):x}_"
 
 
 def figure_block(figure: Figure) -> str:

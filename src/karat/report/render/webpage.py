@@ -20,7 +20,13 @@ from karat.report.model.table import (
 )
 from karat.report.page.markup import element, quote
 from karat.report.page.page import Section, asset, page
-from karat.report.render.html_blocks import anchor, examples_block, figure_block, gallery_block
+from karat.report.render.html_blocks import (
+    anchor,
+    examples_block,
+    figure_block,
+    gallery_block,
+    table_anchor,
+)
 from karat.report.render.html_tables import notes_block, pager, table_block
 from karat.report.render.svg import render_svg
 
@@ -79,7 +85,7 @@ def _section(block: Block, document: Document) -> Section:
     if isinstance(block, Examples | Texts):
         return Section(name, block.title, examples_block(block))
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
-    name = f"table-{block.key}"
+    name = table_anchor(block.key)
     shown = table_block(block, name, document.title, folded=folded and not block.open)
     return Section(name, block.title, shown)
 
