@@ -164,6 +164,7 @@ def test_bundled_data_are_asked_for_by_name(
     [
         (["fergs"], "paper 'fergs': expected one of aev, gtm, fergus, pem, nuggeteer; did you "
          "mean fergus?"),
+        (["aev", "--data", ""], 'data="": expected a folder, or'),
         (["aev", "--data", "nowhere"], "nowhere: no such folder; expected a data folder, or "
          "bundled for the bundled data"),
         (["fergus", "--data", "empty"], "empty: expected treebank-ewt/en_ewt-ud-train.conllu and "

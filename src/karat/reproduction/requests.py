@@ -60,8 +60,10 @@ def data_folder(given: GivenPath | None) -> DataFolder:
     """Return the folder that was named, or else the one that KARAT_DATA names."""
     if given == BUNDLED:
         return DataFolder()
-    named = os.environ.get(VARIABLE) if given is None else given
-    if named is None or named == "":
+    if given == "":
+        raise InputError(f'data="": expected a folder, or {quoted(BUNDLED)} for the bundled data')
+    named = (os.environ.get(VARIABLE) or None) if given is None else given
+    if named is None:
         return DataFolder()
     if not isinstance(named, str | os.PathLike):
         raise InputError(f"data={quoted(named)}: expected a folder, or {quoted(BUNDLED)}")
