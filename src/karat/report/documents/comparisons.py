@@ -182,7 +182,7 @@ def _histograms(comparison: Comparison, metric: Metric) -> Iterator[Figure]:
             continue
         gaps = (comparison.segment_scores(system, metric) - bases).tolist()
         title = f"{system} minus {comparison.baseline}, segment by segment"
-        axis = f"difference in {metric.of_segments()}"
+        axis = f"difference in {metric_label(metric.of_segments())}"
         yield Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True))
 
 

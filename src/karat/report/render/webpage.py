@@ -21,7 +21,7 @@ from karat.report.model.table import (
 from karat.report.page.markup import element, quote
 from karat.report.page.page import Section, asset, page
 from karat.report.render.html_blocks import anchor, examples_block, figure_block, gallery_block
-from karat.report.render.html_tables import notes_block, pager, table_block
+from karat.report.render.html_tables import notes_block, pager, plain_table, table_block
 from karat.report.render.svg import render_svg
 
 MOST_ROWS = 200
@@ -77,11 +77,19 @@ def _section(block: Block, document: Document) -> Section:
     if isinstance(block, Gallery):
         return Section(name, block.title, gallery_block(block))
     if isinstance(block, Examples | Texts):
-        return Section(name, block.title, examples_block(block))
+        return Section(name, block.title, examples_block(block, _heading(block, document)))
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     name = f"table-{block.key}"
-    shown = table_block(block, name, document.title, folded=folded and not block.open)
-    return Section(name, block.title, shown)
+    heading = _heading(block, document)
+    shown = table_block(block, name, heading, folded=folded and not block.open)
+    return Section(name, heading or block.title, shown)
+
+
+def _heading(block: Table | Examples | Texts, document: Document) -> str:
+    """The title of a block, if it is not the one that stands above it already."""
+    if block.title != document.title:
+        return block.title
+    return "" if block is document.blocks[0] else "Numbers"
 
 
 def _terms(document: Document) -> list[Section]:
@@ -113,7 +121,7 @@ def _made(document: Document) -> Section:
     parts = [element("h2", "How it was made"), *notes_block(document.notes)]
     if document.signatures:
         entries = [
-            element("dt", quote(name)) + element("dd", element("code", quote(signature)))
+            element("dt", quote(name)) + element("dd", element("code", _breakable(signature)))
             for name, signature in document.signatures.items()
         ]
         parts.append(element("dl", *entries))
@@ -127,11 +135,16 @@ def _made(document: Document) -> Section:
     return Section("made", "How it was made", element("footer", *parts, id="made"))
 
 
+def _breakable(signature: str) -> str:
+    """A signature that a browser breaks between its settings."""
+    return re.sub("[,|]", r"\g<0><wbr>", quote(signature))
+
+
 def render_notebook(document: Document) -> str:
     """Return the answer, the first figure, the first table cut where it is long, and the notes."""
     table = document.tables[0]
     parts = [element("p", element("strong", quote(told))) for told in document.answer]
-    parts.append(table_block(replace(table, rows=table.rows[:MOST_ROWS]), most=MOST_ROWS))
+    parts.append(plain_table(replace(table, rows=table.rows[:MOST_ROWS]), MOST_ROWS))
     if len(table.rows) > MOST_ROWS:
         parts.append(element("p", pager(MOST_ROWS, len(table.rows))))
     if document.figures:
