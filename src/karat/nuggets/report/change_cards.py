@@ -142,7 +142,7 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     columns = [
         element(
             "div",
-            element("h4", quote(f"{tag} {'● carries it' if has else '✕ misses it'}")),
+            element("h4", quote(f"{tag} {'carries it' if has else 'misses it'}")),
             element("p", text),
         )
         for tag, has, text in sides

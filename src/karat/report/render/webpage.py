@@ -30,6 +30,9 @@ MOST_ROWS = 200
 _FOLDERS = re.compile(r"""(?<![^\s'"=:,])(?:/[^\s'"/]+)+/(?=[^\s'"])""")
 """The folders of an absolute path in a command."""
 
+_WHOLE = re.compile(r"\[[-+\d.,]+, [-+\d.,]+\]|\bp (?:=|&lt;=?) [\d.]+")
+"""An interval or a p-value in running text."""
+
 _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 
 
@@ -65,9 +68,14 @@ def _head(document: Document) -> list[str]:
     title = element("h1", quote(document.title))
     if not document.answer:
         return [element("header", title)]
-    told = [element("p", quote(sentence)) for sentence in document.answer]
-    basis = [element("p", quote(document.basis), class_="basis")] if document.basis else []
+    told = [element("p", _unbroken(sentence)) for sentence in document.answer]
+    basis = [element("p", _unbroken(document.basis), class_="basis")] if document.basis else []
     return [element("header", title, element("div", *told, class_="answer"), *basis)]
+
+
+def _unbroken(sentence: str) -> str:
+    """A sentence whose intervals and p-values stand on one line each."""
+    return _WHOLE.sub(lambda found: found[0].replace(" ", "&nbsp;"), quote(sentence))
 
 
 def _section(block: Block, document: Document) -> Section:
@@ -117,11 +125,11 @@ def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
 
 
 def _made(document: Document) -> Section:
-    """How the report was made: notes, signatures and the command."""
+    """The foot of the page: notes, signatures and the command."""
     parts = [element("h2", "How it was made"), *notes_block(document.notes)]
     if document.signatures:
         entries = [
-            element("dt", quote(name)) + element("dd", element("code", _breakable(signature)))
+            element("dt", quote(name)) + element("dd", element("code", quote(signature)))
             for name, signature in document.signatures.items()
         ]
         parts.append(element("dl", *entries))
@@ -133,11 +141,6 @@ def _made(document: Document) -> Section:
         command = _FOLDERS.sub("", document.command)
         parts.append(element("p", element("code", quote(command)), class_="command"))
     return Section("made", "How it was made", element("footer", *parts, id="made"))
-
-
-def _breakable(signature: str) -> str:
-    """A signature that a browser breaks between its settings."""
-    return re.sub("[,|]", r"\g<0><wbr>", quote(signature))
 
 
 def render_notebook(document: Document) -> str:
