@@ -58,7 +58,15 @@ def examples_block(examples: Examples | Texts, heading: str) -> str:
     cases = [_case(case, tags) for case in examples.cases]
     title = [element("h2", quote(heading))] if heading else []
     look: Look = {"class_": "examples", "id": anchor(examples.title)}
-    return element("section", *title, *tools, *cases, **look)
+    return element("section", *title, *tools, *_legend(examples), *cases, **look)
+
+
+def _legend(examples: Examples | Texts) -> list[str]:
+    """What the marks mean, if there are any."""
+    passages = (passage for case in examples.cases for passage in case.passages)
+    if not any(passage.marks for passage in passages):
+        return []
+    return [element("p", quote(examples.marked), class_="note")]
 
 
 def _switch(examples: Examples | Texts, number: int, tag: str) -> str:
