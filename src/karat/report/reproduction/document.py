@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from karat.report.charts.models import Curve, Curves, Knot, Line, Point, Scatter
-from karat.report.model.phrases import sentence_case
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Table, columns
 from karat.reproduction.results import ReproducedNumber, Reproduction
 
@@ -85,7 +84,7 @@ def _charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
         ]
         if len(points) >= ENOUGH:
             caption = "On the line, our number is the same as the paper's."
-            title = f"{sentence_case(measure)} in the paper and here"
+            title = f"In the paper and here: {measure}"
             yield Scatter(title, "paper", "here", points, Line(1.0, 0.0), caption=caption)
         for data in dict.fromkeys(row.data for row in own if row.at is not None):
             yield _curves(measure, data, [row for row in own if row.data == data])
