@@ -62,7 +62,7 @@ def examples_block(examples: Examples | Texts, heading: str) -> str:
 
 
 def _legend(examples: Examples | Texts) -> list[str]:
-    """What the marks mean, if there are any."""
+    """Say what the marks mean, if there are any."""
     passages = (passage for case in examples.cases for passage in case.passages)
     if not any(passage.marks for passage in passages):
         return []
