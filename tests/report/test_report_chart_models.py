@@ -518,3 +518,11 @@ def test_intervals_drawn_with_letters() -> None:
         "chrf           ¦               ●      0.750",
         "Pearson's r, 0.5 to 0.8; ¦ the baseline",
     ]
+
+
+def test_axes_are_alike_where_the_line_says_equal() -> None:
+    points = [Point(0.1, 0.52, "a"), Point(0.9, 0.55, "b")]
+    x, y = Scatter("T", "old", "new", points, Line(1.0, 0.0)).ticks()
+    assert x.values == y.values
+    x, y = Scatter("T", "old", "new", points, Line(0.9, 0.0)).ticks()
+    assert x.values != y.values

@@ -165,7 +165,7 @@ ANSWERED = Document("T", (), "karat", {}, (), {}, ("A beats B: +1.0 [0.5, 1.5]."
 
 def test_the_answer_leads_in_every_format_for_people() -> None:
     parsed = Page(render_html(ANSWERED))
-    assert parsed.texts["header"] == ["TA beats B: +1.0 [0.5, 1.5].80 segments."]
+    assert parsed.texts["header"] == ["TA beats B: +1.0 [0.5,\xa01.5].80 segments."]
     assert render_markdown(ANSWERED).split("\n")[2] == r"A beats B: +1.0 \[0.5, 1.5\]."
     assert render_text(ANSWERED).split("\n")[:3] == ["T", "", "A beats B: +1.0 [0.5, 1.5]."]
     made = json.loads("".join(render_json(ANSWERED)))

@@ -291,7 +291,7 @@ def test_what_others_do_wrong_is_one_sentence(
 
 def test_numbers_of_one_measure_are_drawn_against_the_papers() -> None:
     (figure,) = made(Request(DataFolder())).document().figures
-    assert figure.title == "r: the paper and here"
+    assert figure.title == "In the paper and here: r"
     assert figure.drawing.points[4][:3] == (0.4, 0.2, "row 4")
 
 

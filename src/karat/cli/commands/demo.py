@@ -16,7 +16,7 @@ from karat.cli.parameters import option, path
 from karat.cli.show import check_output, check_page, show
 
 if TYPE_CHECKING:
-    from karat.comparison import Example
+    from karat.comparison import Comparison
     from karat.report.model.table import Figure
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
@@ -52,7 +52,7 @@ def command(output: str, texts: str | None) -> None:
             systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress, examples=2
         )
     document = comparison.document("karat demo")
-    document = replace(document, blocks=(*document.blocks, *_pictures(comparison.examples[0])))
+    document = replace(document, blocks=(*document.blocks, *_pictures(comparison)))
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
@@ -62,11 +62,12 @@ def command(output: str, texts: str | None) -> None:
     click.echo("Sentences: karat realize demo")
 
 
-def _pictures(example: Example) -> list[Figure]:
-    """Return pictures of the words that the system and the reference share in one segment."""
+def _pictures(comparison: Comparison) -> list[Figure]:
+    """Return pictures of the words that a system and the reference share in a long segment."""
     from karat.metrics.matching import GTM
     from karat.report.documents.grids import grid_figures
 
+    example = max(comparison.examples, key=lambda one: len(one.system_text))
     found = GTM(e=2).explain(example.system_text, example.reference)
     return grid_figures(found, f"{example.system}, segment {example.segment + 1}")
 

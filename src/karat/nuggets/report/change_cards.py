@@ -140,7 +140,11 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     head = element("header", what, element("span", quote(title)))
     name = element("p", quote(row.description), class_="nugget")
     columns = [
-        element("div", element("h4", quote(f"{tag} {'●' if has else '–'}")), element("p", text))
+        element(
+            "div",
+            element("h4", quote(f"{tag} {'carries it' if has else 'misses it'}")),
+            element("p", text),
+        )
         for tag, has, text in sides
         if text
     ]

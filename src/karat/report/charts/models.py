@@ -105,6 +105,8 @@ class Scatter:
         """About so many round values along both axes, of points that there must be."""
         xs = [point.x for point in self.shown]
         ys = [y for point in self.shown for y in (point.y, *(point.bar or ()))]
+        if self.line == (1.0, 0.0):  # both axes alike, so that the line is the diagonal
+            xs = ys = [*xs, *ys]
         return nice_ticks(min(xs), max(xs), across), nice_ticks(min(ys), max(ys), up)
 
     @property

@@ -128,8 +128,7 @@ def _panels_of_one(comparison: Comparison, metrics: Sequence[Metric]) -> Iterato
 
 
 def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
-    order = [row.system for row in comparison.rows if row.metric == metrics[0]]
-    rows = sorted(comparison.rows, key=lambda row: order.index(row.system))
+    rows = _ordered(comparison, metrics[0])
     panels = {
         m: [_change(row, row.system) for row in rows if row.metric == m and row.delta is not None]
         for m in metrics
@@ -138,6 +137,12 @@ def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iter
     for m in metrics:
         span = shared if m.reads_texts else None
         yield Forest(_labelled(m), comparison.baseline, panels[m], span)
+
+
+def _ordered(comparison: Comparison, first: Metric) -> list[CompareRow]:
+    """The rows with the systems as the first metric ranks them, the same in all pictures."""
+    order = [row.system for row in comparison.rows if row.metric == first]
+    return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
 def _change(row: CompareRow, label: str) -> Change:
@@ -160,10 +165,10 @@ def _labelled(metric: Metric) -> str:
 
 def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
     """Segments won and lost by each metric; how segments differ by the first metric."""
-    base = comparison.baseline
+    base, ordered = comparison.baseline, _ordered(comparison, metrics[0])
     tallies = []
     for m in metrics:
-        rows = [row for row in comparison.rows if row.metric == m and row.wins is not None]
+        rows = [row for row in ordered if row.metric == m and row.wins is not None]
         shown = [Tally(row.system, row.wins or 0, row.ties or 0, row.losses or 0) for row in rows]
         if shown:
             tallies.append(Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, shown)))
@@ -182,7 +187,7 @@ def _histograms(comparison: Comparison, metric: Metric) -> Iterator[Figure]:
             continue
         gaps = (comparison.segment_scores(system, metric) - bases).tolist()
         title = f"{system} minus {comparison.baseline}, segment by segment"
-        axis = f"difference in {metric.of_segments()}"
+        axis = f"difference in {metric_label(metric.of_segments())}"
         yield Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True))
 
 

@@ -82,7 +82,7 @@ def _pictures(one: Any) -> list[Block]:
     ]
     passages.append(_matched(found))
     facts = f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}"
-    return [Texts(name, (Case(name, facts, tuple(passages), {}),)), *grid_figures(found, name)]
+    return [Texts(name, (Case("", facts, tuple(passages), {}),)), *grid_figures(found, name)]
 
 
 def _matched(found: Explanation) -> Passage:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from karat.arrow.shard_runs import WrittenShards
     from karat.comparison import CompareRow
 
-METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
+METRIC = Column("metric", "Metric", help="The metric's name; its full signature is below.")
 SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
 SYSTEM = Column("system", "System", help="The name of the system.")
@@ -84,7 +84,7 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
     """Return the scores of segments if they were asked for, else those of systems."""
     if not scoring.values:
         return with_form(_score_document(scoring, command), scoring.form)
-    columns = (METRIC, SYSTEM, SEGMENT_ID, SCORE)
+    columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)

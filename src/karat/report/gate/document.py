@@ -134,17 +134,17 @@ def _figures(result: GateResult) -> Figure | Gallery:
     """Differences from the baseline with their intervals, a picture for each metric."""
     metrics = list(dict.fromkeys(row.metric for row in result.rows))
     if len(metrics) == 1:
-        return _figure(result, metrics[0], narrow=False)
-    figures = tuple(_figure(result, metric, narrow=True) for metric in metrics)
+        return _figure(result, metrics[0])
+    figures = tuple(_figure(result, metric) for metric in metrics)
     return Gallery("Differences from the baseline", figures)
 
 
-def _figure(result: GateResult, metric: Measure, *, narrow: bool) -> Figure:
+def _figure(result: GateResult, metric: Measure) -> Figure:
     rows = [row for row in result.rows if row.metric == metric]
     items = [Interval(result.system, row.delta, row.low, row.high) for row in rows]
     title = f"Difference from the baseline by {metric}"
     drop = -rows[0].max_drop
-    figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=narrow)
+    figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)
     return replace(figure, caption="Dashed line: the tolerated drop.")
 
 

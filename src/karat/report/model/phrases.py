@@ -10,6 +10,7 @@ MOST_NAMED = 6  # names that a sentence lists before it counts the others
 
 _LABELS = {
     "bleu": "BLEU",
+    "bleu:eff=yes": "sentence BLEU",
     "chrf": "chrF",
     "chrf:words=2": "chrF++",
     "ter": "TER",
@@ -41,6 +42,11 @@ def listing(items: Sequence[str], most: int = MOST_NAMED) -> str:
     if len(shown) < len(items):
         shown.append(f"{len(items) - len(shown):,} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def sentence_case(text: str) -> str:
+    """Return the text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def score_digits(metric: Metric) -> int:

@@ -189,12 +189,14 @@ class Examples:
     """Cases as a page shows them, and the same as a table for all other formats.
 
     `switches` maps the name of a tag to its label: a page shows the cases of one choice at a time.
+    `marked` says what the marks mean.
     """
 
     title: str
     cases: tuple[Case, ...]
     table: Table
     switches: Mapping[str, str] = field(default_factory=dict)
+    marked: str = "Marked: words that the reference does not have."
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,7 @@ class Texts:
     title: str
     cases: tuple[Case, ...]
     switches: Mapping[str, str] = field(default_factory=dict)
+    marked: str = "Marked: words without a match."
 
 
 Block: TypeAlias = Table | Figure | Gallery | Examples | Texts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from karat.report.charts.models import HeatMap
+from karat.report.charts.ranks import RankMap
 from karat.report.model.table import Case, Examples, Figure, Gallery, Passage, Texts
 from karat.report.page.markup import Look, element, quote
 
@@ -40,11 +42,17 @@ def gallery_block(gallery: Gallery) -> str:
     ]
     caption = [element("p", quote(gallery.caption), class_="note")] if gallery.caption else []
     title = element("h2", quote(gallery.title))
-    inner = [*caption, element("div", *figures, class_=None if gallery.wide else "small")]
+    look_of = None if gallery.wide else "small dense" if _dense(gallery) else "small"
+    inner = [*caption, element("div", *figures, class_=look_of)]
     if gallery.folded:
         look: Look = {"class_": "table", "id": anchor(gallery.title)}
         return element("details", element("summary", title), *inner, **look)
     return element("section", title, *inner, id=anchor(gallery.title))
+
+
+def _dense(gallery: Gallery) -> bool:
+    """True if the figures are cells full of numbers."""
+    return any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
 
 
 def _drawn(figure: Figure, title: str) -> str:
@@ -53,15 +61,23 @@ def _drawn(figure: Figure, title: str) -> str:
     return element("figure", title, drawing, *caption, id=anchor(figure.title))
 
 
-def examples_block(examples: Examples | Texts) -> str:
+def examples_block(examples: Examples | Texts, heading: str) -> str:
     """Cases one below the other; a script shows those of one choice where there are switches."""
     tags = list(examples.switches)
     chosen = [_switch(examples, number, tag) for number, tag in enumerate(tags)]
     tools = [element("p", *chosen, class_="tools", hidden="hidden")] if chosen else []
     cases = [_case(case, tags) for case in examples.cases]
-    title = element("h2", quote(examples.title))
+    title = [element("h2", quote(heading))] if heading else []
     look: Look = {"class_": "examples", "id": anchor(examples.title)}
-    return element("section", title, *tools, *cases, **look)
+    return element("section", *title, *tools, *_legend(examples), *cases, **look)
+
+
+def _legend(examples: Examples | Texts) -> list[str]:
+    """Say what the marks mean, if there are any."""
+    passages = (passage for case in examples.cases for passage in case.passages)
+    if not any(passage.marks for passage in passages):
+        return []
+    return [element("p", quote(examples.marked), class_="note")]
 
 
 def _switch(examples: Examples | Texts, number: int, tag: str) -> str:

@@ -19,19 +19,19 @@ FEWEST_SEARCHED = 12
 """Rows from which on a table can be searched."""
 
 
-def table_block(
-    table: Table, id: str | None = None, above: str = "", *, folded: bool = False, most: int = 0
-) -> str:
-    """A table in a container of its own, which scrolls where the screen is narrow.
-
-    A title that already stands `above` is there for screen readers only.
-    """
-    inner = [*_tools(table), _scrolled(table, above, most or MOST_DRAWN)]
-    inner += notes_block(table.notes)
+def table_block(table: Table, id: str, heading: str, *, folded: bool = False) -> str:
+    """A table below its heading and its tools, in a container that scrolls on narrow screens."""
+    inner = [*_tools(table), _scrolled(table, MOST_DRAWN, "unseen"), *notes_block(table.notes)]
     if not folded:
-        return element("section", "\n".join(inner), id=id)
-    title = element("h2", quote(table.title), " ", _count(len(table.rows)))
+        head = [element("h2", quote(heading))] if heading else []
+        return element("section", "\n".join([*head, *inner]), id=id)
+    title = element("h2", quote(heading), " ", _count(len(table.rows)))
     return element("details", element("summary", title), "\n".join(inner), class_="table", id=id)
+
+
+def plain_table(table: Table, most: int) -> str:
+    """A table with its title and notes, without the tools of a page."""
+    return element("section", "\n".join([_scrolled(table, most), *notes_block(table.notes)]))
 
 
 def _count(rows: int) -> str:
@@ -60,10 +60,9 @@ def _filter(table: Table, number: int, column: Column) -> str:
     return element("label", quote(column.title), " ", select)
 
 
-def _scrolled(table: Table, above: str, most: int) -> str:
+def _scrolled(table: Table, most: int, title: str | None = None) -> str:
     wide = str(len(table.shown))
-    unseen = "unseen" if table.title == above else None
-    parts = [element("caption", quote(table.title), class_=unseen)] if table.title else []
+    parts = [element("caption", quote(table.title), class_=title)] if table.title else []
     parts.append(element("thead", element("tr", *map(_head, table.shown))))
     bodies = [
         (name, [element("tr", *map(_cell, row)) for row in rows])

@@ -27,7 +27,7 @@ from karat.report.render.html_blocks import (
     gallery_block,
     table_anchor,
 )
-from karat.report.render.html_tables import notes_block, pager, table_block
+from karat.report.render.html_tables import notes_block, pager, plain_table, table_block
 from karat.report.render.svg import render_svg
 
 MOST_ROWS = 200
@@ -35,6 +35,9 @@ MOST_ROWS = 200
 
 _FOLDERS = re.compile(r"""(?<![^\s'"=:,])(?:/[^\s'"/]+)+/(?=[^\s'"])""")
 """The folders of an absolute path in a command."""
+
+_WHOLE = re.compile(r"\[[-+\d.,]+, [-+\d.,]+\]|\bp (?:=|&lt;=?) [\d.]+")
+"""An interval or a p-value in running text."""
 
 _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 
@@ -71,9 +74,14 @@ def _head(document: Document) -> list[str]:
     title = element("h1", quote(document.title))
     if not document.answer:
         return [element("header", title)]
-    told = [element("p", quote(sentence)) for sentence in document.answer]
-    basis = [element("p", quote(document.basis), class_="basis")] if document.basis else []
+    told = [element("p", _unbroken(sentence)) for sentence in document.answer]
+    basis = [element("p", _unbroken(document.basis), class_="basis")] if document.basis else []
     return [element("header", title, element("div", *told, class_="answer"), *basis)]
+
+
+def _unbroken(sentence: str) -> str:
+    """A sentence whose intervals and p-values stand on one line each."""
+    return _WHOLE.sub(lambda found: found[0].replace(" ", "&nbsp;"), quote(sentence))
 
 
 def _section(block: Block, document: Document) -> Section:
@@ -83,11 +91,19 @@ def _section(block: Block, document: Document) -> Section:
     if isinstance(block, Gallery):
         return Section(name, block.title, gallery_block(block))
     if isinstance(block, Examples | Texts):
-        return Section(name, block.title, examples_block(block))
+        return Section(name, block.title, examples_block(block, _heading(block, document)))
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     name = table_anchor(block.key)
-    shown = table_block(block, name, document.title, folded=folded and not block.open)
-    return Section(name, block.title, shown)
+    heading = _heading(block, document)
+    shown = table_block(block, name, heading, folded=folded and not block.open)
+    return Section(name, heading or block.title, shown)
+
+
+def _heading(block: Table | Examples | Texts, document: Document) -> str:
+    """The title of a block, if it is not the one that stands above it already."""
+    if block.title != document.title:
+        return block.title
+    return "" if block is document.blocks[0] else "Numbers"
 
 
 def _terms(document: Document) -> list[Section]:
@@ -137,7 +153,7 @@ def render_notebook(document: Document) -> str:
     """Return the answer, the first figure, the first table cut where it is long, and the notes."""
     table = document.tables[0]
     parts = [element("p", element("strong", quote(told))) for told in document.answer]
-    parts.append(table_block(replace(table, rows=table.rows[:MOST_ROWS]), most=MOST_ROWS))
+    parts.append(plain_table(replace(table, rows=table.rows[:MOST_ROWS]), MOST_ROWS))
     if len(table.rows) > MOST_ROWS:
         parts.append(element("p", pager(MOST_ROWS, len(table.rows))))
     if document.figures:

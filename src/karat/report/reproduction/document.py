@@ -14,7 +14,8 @@ ENOUGH = 4
 """Pairs of numbers that make a picture."""
 _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
-    *columns(where="Paper", data="Data"),
+    *columns(where="Paper"),
+    Column("data", "Data", detail=True),
     Column("claim", "Conclusion of the paper", wrap=True),
     Column("verdict", "Here", help="holds, fails, or undecidable: the data cannot tell."),
     Column("evidence", "Evidence", wrap=True),
@@ -82,8 +83,8 @@ def _charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
             if row.paper is not None
         ]
         if len(points) >= ENOUGH:
-            caption = "On the line, our number is the paper's."
-            title = f"{measure}: the paper and here"
+            caption = "On the line, our number is the same as the paper's."
+            title = f"In the paper and here: {measure}"
             yield Scatter(title, "paper", "here", points, Line(1.0, 0.0), caption=caption)
         for data in dict.fromkeys(row.data for row in own if row.at is not None):
             yield _curves(measure, data, [row for row in own if row.data == data])

@@ -5,10 +5,13 @@ from __future__ import annotations
 from karat.report.charts.forest import Change, Forest, Tallies, Tally
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, shape
+from karat.report.render.terminal import display_width
+from karat.visible import visible
 
 ROW = 24.0
 TOP = 8.0
-LONGEST_LABEL = 20
+LONGEST_LABEL = 22
+KEPT = 8  # letters at the end of a label that is cut
 WIDE = 1.12  # capitals take more room than the usual letters
 LETTERS = 16  # room for a number at the right
 _COLORS = {"better": "var(--up, #0b6e4f)", "worse": "var(--down, #b3402a)"}
@@ -18,7 +21,7 @@ _SIGNS = {"better": "▲", "worse": "▼"}
 
 def draw_forest(chart: Forest) -> svg.Drawn:
     """A dot with a whisker in each row: green if better, red if worse, hollow if undecided."""
-    labels = [svg.shorten(change.label, LONGEST_LABEL) for change in chart.shown]
+    labels = [_short(change.label) for change in chart.shown]
     left = WIDE * max(map(svg.extent, labels)) + 14
     right = svg.NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
     low, high = chart.ends
@@ -31,6 +34,13 @@ def draw_forest(chart: Forest) -> svg.Drawn:
             _change(change, labels[index], y, left, [zero + x * scale for x in change[1:4]])
         )
     return [*parts, *_ends(chart.base, zero, left, right, bottom)], bottom + 22
+
+
+def _short(label: str) -> str:
+    """A label without its middle where it is long: names of runs often differ at the end."""
+    if display_width(label) <= LONGEST_LABEL:
+        return svg.shorten(label, LONGEST_LABEL)
+    return svg.shorten(label, LONGEST_LABEL - KEPT) + visible(label[-KEPT:])
 
 
 def _change(change: Change, label: str, y: float, left: float, places: list[float]) -> str:
@@ -63,7 +73,7 @@ def _ends(base: str, zero: float, left: float, right: float, bottom: float) -> l
 
 def draw_tallies(chart: Tallies) -> svg.Drawn:
     """A bar in each row: segments won, tied and lost, with their counts."""
-    labels = [svg.shorten(tally.label, LONGEST_LABEL) for tally in chart.shown]
+    labels = [_short(tally.label) for tally in chart.shown]
     left = max(map(svg.extent, labels)) + 22
     parts = []
     for index, tally in enumerate(chart.shown):

@@ -17,7 +17,7 @@ BOTTOM = 430.0
 LOW = 220.0  # the same of a narrow one
 LINE = 15.0  # height of a label
 WIDE = 1.12  # broad letters take more room than the usual ones
-LONGEST_LABEL = 24
+LONGEST_LABEL = 34
 CAP = 3.0  # half of the line at the end of a bar
 BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
