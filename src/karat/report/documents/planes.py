@@ -15,8 +15,9 @@ from karat.report.answers.planes import (
     recommendation_answer,
     study_answer,
 )
+from karat.report.charts.areas import Area, Regions, Spot, Stretch
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Spot, Stretch
+from karat.report.charts.models import CellMark, HeatMap, Outline
 from karat.report.model.table import Block, Cell, Column, Document, Figure, Gallery, Table, columns
 
 if TYPE_CHECKING:

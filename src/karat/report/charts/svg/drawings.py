@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from karat.report.charts.areas import Regions
 from karat.report.charts.forest import Forest, Tallies
 from karat.report.charts.models import (
     Bars,
@@ -13,7 +14,6 @@ from karat.report.charts.models import (
     HeatMap,
     Histogram,
     Intervals,
-    Regions,
     Scatter,
 )
 from karat.report.charts.ranks import RankMap
