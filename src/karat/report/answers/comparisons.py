@@ -134,8 +134,7 @@ def _change(row: CompareRow) -> str:
 def _counted(systems: Sequence[Verdicts], base: str) -> list[str]:
     """Sentences that count the systems of each kind and name the first of them."""
     whole = len(systems)
-    every = any(one.better + one.worse + one.undecided for one in systems[:1])
-    several_metrics = every and sum(map(len, systems[0][1:])) > 1
+    several_metrics = sum(map(len, systems[0][1:])) > 1
     by = " by at least one metric and are worse by none" if several_metrics else ""
     by_worse = " by at least one metric and better by none" if several_metrics else ""
     told = {

@@ -13,7 +13,6 @@ TOP = 8.0
 LONGEST_LABEL = 22
 KEPT = 8  # letters at the end of a label that is cut
 WIDE = 1.12  # capitals take more room than the usual letters
-LETTERS = 16  # room for a number at the right
 _COLORS = {"better": "var(--up, #0b6e4f)", "worse": "var(--down, #b3402a)"}
 _NONE = "var(--none, #626b79)"
 _SIGNS = {"better": "▲", "worse": "▼"}
