@@ -31,6 +31,7 @@ LAYERS = (
     ("scoring", "ranked_segments"),
     ("comparison", "explanation"),
     ("arrow", "meta"),
+    ("estimation",),
     ("gating", "reproduction"),
     ("api",),
     ("pandas", "polars"),

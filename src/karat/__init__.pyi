@@ -61,6 +61,8 @@ from karat.meta.fit import ScoreFit as ScoreFit
 from karat.meta.fit import fit_scores as fit_scores
 from karat.meta.full_report import MetaReport as MetaReport
 from karat.meta.full_report import meta_report as meta_report
+from karat.estimation.estimates import Estimate as Estimate
+from karat.estimation.estimates import estimate as estimate
 from karat.meta.judge_agreement import JudgeAgreement as JudgeAgreement
 from karat.meta.judge_agreement import judge_agreement as judge_agreement
 from karat.meta.plane.fit import PlaneFit as PlaneFit

@@ -87,7 +87,7 @@ def _grouping(
     if unit == "auto" and draws:
         unit = draws[0].of
     if unit == "auto":
-        unit, why = _guessed_unit(evalset, known.any(axis=0))
+        unit, why = _guessed_unit(evalset, np.asarray(known.any(axis=0)))
     else:
         why = []
     if unit == SEGMENT or evalset.groups is None:

@@ -55,8 +55,8 @@ def _model(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues
         return None
     values = evalset.rated_by(judge, dimension)
     if np.isnan(values).all():
-        told = f"{evalset.name}: the model {quoted(judge)} has judged no output"
-        raise InputError(f"{told} for {quoted(dimension)}: run karat judge ratings, or name another")
+        told = f"{evalset.name}: the model {quoted(judge)} has judged nothing for {dimension}"
+        raise InputError(f"{told}: run karat judge ratings, or name another judge")
     return JudgeValues(judge, values, 0, f"judge:{judge}")
 
 
@@ -92,4 +92,5 @@ def _filled(evalset: EvalSet, name: str, given: JudgeValues, present: Floats) ->
         raise InputError(f"judge {quoted(name)}: values must be finite and below 1e100")
     for own, absent in zip(values, lacking, strict=True):
         own[absent] = np.nanmean(own) if not np.isnan(own).all() else np.nanmean(given.values)
-    return JudgeValues(name, np.where(np.isnan(values), 0.0, values), int(lacking.sum()), given.signature)
+    known = np.where(np.isnan(values), 0.0, values)
+    return JudgeValues(name, known, int(lacking.sum()), given.signature)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from karat.arrays import Floats, Ints, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.estimation.samples import Sample
 from karat.evalset.draws import GROUP, SEGMENT, Draw
@@ -76,7 +76,7 @@ def inclusion_probabilities(share: Floats, count: int) -> Floats:
 
 
 def systematic(probability: Floats, start: float) -> Ints:
-    """Return the places whose cumulated probabilities pass start, start + 1, start + 2 and so on."""
+    """Return the places whose cumulated probabilities pass start, start + 1 and so on."""
     ends = np.cumsum(probability)
     ends[-1] = round(float(ends[-1]))
     ticks = start + np.arange(round(float(ends[-1])))
@@ -110,17 +110,13 @@ def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, 
     Units that were labelled without a record are taken as one random round before it.
     """
     of = SEGMENT if sample.unit == SEGMENT else GROUP
-    labelled = sample.known.any(axis=0)
-    rounds = sample.design.round
-    unrecorded = np.isnan(sample.design.probability)
+    labelled: Flags = np.asarray(sample.known.any(axis=0))
+    known, rounds = sample.design.probability, np.maximum(sample.design.round, 1)
+    assumed = float(labelled.sum()) / len(labelled)
     earlier = [
-        Draw(
-            sample.units[at],
-            labelled.sum() / len(labelled) if unrecorded[at] else float(sample.design.probability[at]),
-            ASSUMED if unrecorded[at] else RANDOM,
-            int(rounds[at]) or 1,
-            of,
-        )
+        Draw(sample.units[at], assumed, ASSUMED, int(rounds[at]), of)
+        if np.isnan(known[at])
+        else Draw(sample.units[at], float(known[at]), RANDOM, int(rounds[at]), of)
         for at in np.flatnonzero(labelled).tolist()
     ]
     number = max((draw.round for draw in earlier), default=0) + 1

@@ -26,7 +26,8 @@ class Scale(NamedTuple):
         """The ends where more is better."""
         if self.sign > 0:
             return self.low, self.high
-        return *(None if end is None else -end for end in (self.high, self.low)),
+        low, high = self.high, self.low
+        return None if low is None else -low, None if high is None else -high
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -54,7 +55,7 @@ class Sample:
     """Systems x units: whether the system has an output."""
     judges: tuple[str, ...]
     design: Design
-    scale: Scale = Scale()
+    scale: Scale = field(default_factory=Scale)
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
@@ -83,6 +84,18 @@ class Sample:
             units = self.labelled(k)
             weights[k, units] = self.design.weights(units, len(self.population(k)))
         return Labelled(self.y, self.x[:, :, chosen], means, weights)
+
+    def select(self, systems: Ints) -> Sample:
+        """Return some systems."""
+        names = tuple(self.systems[k] for k in systems.tolist())
+        parts = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
+        return replace(self, systems=names, **parts)
+
+    def only(self, judge: int) -> Sample:
+        """Return the sample with one of its judges."""
+        one = slice(judge, judge + 1)
+        parts = {k: getattr(self, k)[:, :, one] for k in ("x", "every")}
+        return replace(self, judges=self.judges[one], **parts)
 
     def with_means(self) -> Sample:
         """Return each judge's values as two: the mean of a unit over systems, and what is left.

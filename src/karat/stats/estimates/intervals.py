@@ -23,7 +23,7 @@ value.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import copysign, sqrt
+from math import copysign, inf, sqrt
 from typing import NamedTuple
 
 from karat.arithmetic import log, power, product
@@ -57,12 +57,9 @@ class MeanInterval(NamedTuple):
 
     def within(self, low: float | None, high: float | None) -> MeanInterval:
         """Return the part of the interval that lies on a scale."""
-        ends = [self.mean, self.low, self.high]
-        if low is not None:
-            ends = [max(end, low) for end in ends]
-        if high is not None:
-            ends = [min(end, high) for end in ends]
-        return MeanInterval(*ends, self.error)
+        least, most = -inf if low is None else low, inf if high is None else high
+        mean, lower, upper = (min(max(end, least), most) for end in self[:3])
+        return MeanInterval(mean, lower, upper, self.error)
 
 
 def skewed_interval(found: Expansion, finite: bool = True, more: float = 0.0) -> MeanInterval:

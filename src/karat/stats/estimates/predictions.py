@@ -111,7 +111,8 @@ def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
     fold = np.zeros(given.y.shape[1], np.int64)
     fold[units] = np.arange(len(units)) % min(folds, len(units))
     made = [_fits(scaled, known & (fold != k)) for k in range(min(folds, len(units)))]
-    predicted = np.stack([_predicted(scaled.x, np.stack(fits), fold) for fits in zip(*made, strict=True)])
+    by_penalty = (np.stack(fits) for fits in zip(*made, strict=True))
+    predicted = [_predicted(scaled.x, fits, fold) for fits in by_penalty]
     errors = [_error(given, one) for one in predicted]
     best = int(np.argmin(errors))
     chosen = np.stack([fits[best] for fits in made])
