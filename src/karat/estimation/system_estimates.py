@@ -155,6 +155,18 @@ def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:
     return max(ceil(wanted - 1e-9) - n, 0)
 
 
+def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
+    """Return how many more labelled units would make intervals by people alone so narrow.
+
+    `ratio` is the width over that by people alone; it is NaN where there is none.
+    """
+    if not ratio > 0:
+        return nan
+    if not finite:
+        return labels / (ratio * ratio) - labels
+    return 1 / (1 / units + ratio * ratio * (1 / labels - 1 / units)) - labels
+
+
 class SystemBias(NamedTuple):
     """How far judges rate a system higher than people do, beside the other systems."""
 
