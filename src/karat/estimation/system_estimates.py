@@ -69,8 +69,9 @@ def _spread(sample: Sample, system: int, prediction: Prediction) -> float:
 
 
 def _bounds(ends: tuple[float, float], guess: Floats) -> tuple[float, float]:
-    """Return how far labels less predictions can go."""
-    return ends[0] - float(guess.max(initial=0.0)), ends[1] - float(guess.min(initial=0.0))
+    """Return the ends of the scale less the mean prediction: what an unseen value would leave."""
+    mean = float(guess.mean())
+    return ends[0] - mean, ends[1] - mean
 
 
 def _interval(
