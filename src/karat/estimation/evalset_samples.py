@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.estimation.judge_values import JudgeValues
@@ -111,7 +112,7 @@ def _guessed_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
             "labelled, or none."
         ]
     share = n / len(labelled)
-    absent = np.array([float(1 - share) ** int(size) for size in sizes])
+    absent = power(1 - share, sizes)
     expected, spread = float((1 - absent).sum()), sqrt(float((absent * (1 - absent)).sum()))
     if int(touched.sum()) < expected - FAR * spread:
         return GROUP, [
