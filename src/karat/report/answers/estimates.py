@@ -79,8 +79,7 @@ def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
         )
     else:
         sure = f"It is better than {len(others) - len(rivals)} of {len(others)} others"
-        yield f"{best.system} has the best estimate: {score}."
-        yield f"{sure}; undecided: {listing(rivals)}."
+        yield f"{best.system} has the best estimate: {score}. {sure}; undecided: {listing(rivals)}."
 
 
 def _against(found: Estimate) -> str:

@@ -109,7 +109,8 @@ def _tables(found: Estimate) -> Iterator[Table]:
         yield Table("judges", "Judges", _JUDGES, [one._asdict() for one in found.judges])
     if found.planned:
         title = f"{found.unit.capitalize()}s to label next"
-        yield Table("planned", title, _PLANNED, [one._asdict() for one in found.planned])
+        rows = [one._asdict() for one in found.planned]
+        yield Table("planned", title, _PLANNED, rows, open=True)
 
 
 def _row(row: EstimateRow, places: int) -> dict[str, Cell]:
@@ -149,7 +150,8 @@ def _pictures(found: Estimate) -> Block:
         caption=f"Right of the line: rated higher by {who} than by people, beside other systems.",
         sides=("lower", "higher"),
     )
-    return Gallery(scores.title, (scores, Figure(bias.title, bias, bias.caption)))
+    title = f"Human scores, and the bias of {who}"
+    return Gallery(title, (scores, Figure(bias.title, bias, bias.caption)))
 
 
 def _intervals(found: Estimate) -> PairedIntervals:
@@ -164,7 +166,7 @@ def _intervals(found: Estimate) -> PairedIntervals:
         for row in found.rows
     ]
     caption = "Dots: estimates; lines: 95% intervals."
-    title = "Human scores, with and without judges" if judged else "Human scores"
+    title = f"Human scores with and without {judge_names(found)}" if judged else "Human scores"
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
 
 
