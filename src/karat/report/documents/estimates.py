@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from karat.estimation.estimates import Estimate, EstimateRow
+from karat.estimation.estimates import Estimate, EstimateDifference, EstimateRow
 from karat.report.answers.estimates import digits, estimate_answer, estimate_basis, judge_names
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.forest import Change, Forest
@@ -26,42 +26,42 @@ from karat.report.model.table import (
 )
 
 _number = partial(Column, align="right")
-_ends = partial(columns, "programs")
 _RATIO = "Width of the interval, over that by people alone: below 1, judges help."
-_ALONE = "95% interval by people's labels alone."
 _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
     "an end of the scale; or none."
 )
 _BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _SYSTEM = Column("system", "System", help="The name of the system.")
+_LOW = _number("low", "Low", help="Lower end of the 95% interval.")
+_HIGH = _number("high", "High", help="Upper end of the 95% interval.")
 _ROWS = (
     _SYSTEM,
     _number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
-    _number("interval", "95% interval", help="Interval of the estimate.", readers="people"),
-    *_ends(low="Low", high="High"),
+    *(_LOW, _HIGH),
     _number("people", "People", help="Human score by people's labels alone."),
-    _number("people_interval", "People's 95%", help=_ALONE, readers="people"),
-    *_ends(people_low="People low", people_high="People high"),
+    _number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
+    _number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
     _number("ratio", "Width", 2, help=_RATIO),
     _number("labels", "Labels", help="Units that people labelled.", detail=True),
     _number("units", "Units", readers="programs"),
     _number("more", "To halve", help="Further labelled units that would halve the width."),
     Column("form", "Form", help=_FORM, detail=True),
-    *_ends(bias="Bias", bias_low="Bias low", bias_high="Bias high"),
+    *columns("programs", bias="Bias", bias_low="Bias low", bias_high="Bias high"),
 )
 _BIAS = (
     _SYSTEM,
     _number("bias", "Bias", signed=True, help=_BIASED),
-    _number("bias_interval", "95% interval", help="Interval of the bias."),
+    _number("bias_low", "Low", signed=True, help="Lower end of the 95% interval."),
+    _number("bias_high", "High", signed=True, help="Upper end of the 95% interval."),
     Column("side", "Rated", help="How judges rate it where the interval excludes 0."),
 )
 _DIFFERENCES = (
     _SYSTEM,
     Column("baseline", "Baseline", readers="programs"),
     _number("delta", "Difference", signed=True, help="Estimate minus that of the baseline."),
-    _number("interval", "95% interval", help="Interval of the difference.", readers="people"),
-    *_ends(low="Low", high="High"),
+    replace(_LOW, signed=True),
+    replace(_HIGH, signed=True),
     _number("p", "p", 4, help="Two-sided p of the difference, corrected.", positive=True),
     _number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
     Column("verdict", "Verdict", help="Better or worse where interval and p decide."),
@@ -95,41 +95,31 @@ def estimate_document(found: Estimate, command: str) -> Document:
 
 
 def _tables(found: Estimate) -> Iterator[Table]:
-    places = digits(found)
-    rows = [_row(row, places) for row in found.rows]
+    cells = partial(_cells, places=digits(found))
+    rows = [cells(row) | {"side": _side(row)} for row in found.rows]
     yield Table("rows", "Systems", _ROWS, rows, open=True)
     if found.differences:
-        cells = [_rounded(one, places, "delta") | _reach(one, places) for one in found.differences]
         title = f"Differences from {found.differences[0].baseline}"
-        yield Table("differences", title, _DIFFERENCES, cells)
-    if any(cells["bias_interval"] for cells in rows):
+        yield Table("differences", title, _DIFFERENCES, [cells(one) for one in found.differences])
+    if _biased(found):
         title = f"Bias of {judge_names(found)}"
         yield Table("bias", title, _BIAS, rows, readers="people")
     if found.judges:
         yield Table("judges", "Judges", _JUDGES, [one._asdict() for one in found.judges])
     if found.planned:
         title = f"{found.unit.capitalize()}s to label next"
-        rows = [one._asdict() for one in found.planned]
-        yield Table("planned", title, _PLANNED, rows, open=True)
+        units = [one._asdict() for one in found.planned]
+        yield Table("planned", title, _PLANNED, units, open=True)
 
 
-def _row(row: EstimateRow, places: int) -> dict[str, Cell]:
-    told = _rounded(row, places, "estimate", "people", "bias")
-    for prefix in ("", "people_", "bias_"):
-        told |= _reach(row, places, prefix)
-    return told | {"side": _side(row)}
-
-
-def _rounded(row: Any, places: int, *keys: str) -> dict[str, Cell]:
-    """The cells of a row; those of some columns have so many decimals."""
-    return {**row._asdict(), **{key: Decimals(getattr(row, key), places) for key in keys}}
-
-
-def _reach(row: Any, places: int, prefix: str = "") -> dict[str, Cell]:
-    """The interval of a row in one cell."""
-    low, high = getattr(row, f"{prefix}low"), getattr(row, f"{prefix}high")
-    missing = is_missing(low) or is_missing(high)
-    return {f"{prefix}interval": None if missing else span(low, high, places)}
+def _cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
+    """The cells of a row; scores and their differences have so many decimals."""
+    told: dict[str, Cell] = row._asdict()
+    other = {"ratio", "p"}
+    return {
+        key: Decimals(x, places) if isinstance(x, float) and key not in other else x
+        for key, x in told.items()
+    }
 
 
 # ----------------------------------------------------------------------------------- pictures
@@ -138,7 +128,7 @@ def _reach(row: Any, places: int, prefix: str = "") -> dict[str, Cell]:
 def _pictures(found: Estimate) -> Block:
     """The intervals of all systems, with the biases beside them where there are any."""
     scores = chart_figure(_intervals(found))
-    changes = list(_changes(found))
+    changes = [_change(row, digits(found)) for row in _biased(found)]
     if not changes:
         return scores
     who = judge_names(found)
@@ -175,17 +165,14 @@ def _estimated(values: tuple[float, float, float], places: int) -> Estimated:
     return Estimated(*values, f"{value:,.{places}f}", span(low, high, places) if high > low else "")
 
 
-def _changes(found: Estimate) -> Sequence[Change]:
-    """The bias of the judges for each system that has one."""
-    places = digits(found)
-    rows = [row for row in found.rows if not is_missing(row.bias_low)]
-    return [
-        Change(
-            *(row.system, row.bias, row.bias_low, row.bias_high),
-            *(signed(row.bias, places), _side(row)),
-        )
-        for row in rows
-    ]
+def _biased(found: Estimate) -> list[EstimateRow]:
+    """The systems for which the bias of judges is known."""
+    return [row for row in found.rows if not is_missing(row.bias_low)]
+
+
+def _change(row: EstimateRow, places: int) -> Change:
+    told = signed(row.bias, places), _side(row)
+    return Change(row.system, row.bias, row.bias_low, row.bias_high, *told)
 
 
 def _side(row: EstimateRow) -> str:
