@@ -176,7 +176,7 @@ def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
 
 
 class SystemBias(NamedTuple):
-    """How far judges rate a system higher than people do, beside the other systems."""
+    """The amount by which judges rate a system higher than people do, beside other systems."""
 
     bias: float
     low: float

@@ -98,7 +98,7 @@ def _score(found: Estimate, row: EstimateRow) -> str:
 
 
 def _labelled(found: Estimate) -> str:
-    """How many of how many units have labels, over all systems."""
+    """The number of labelled units, over all systems."""
     fewest, most = (pick(row.labels for row in found.rows) for pick in (min, max))
     units = max(row.units for row in found.rows)
     labels = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"

@@ -176,7 +176,7 @@ def _change(row: EstimateRow, places: int) -> Change:
 
 
 def _side(row: EstimateRow) -> str:
-    """How judges rate a system, where the interval of the bias excludes 0."""
+    """The words for how judges rate a system, where the interval of the bias excludes 0."""
     if row.bias_low > 0:
         return "higher than people do"
     return "lower than people do" if row.bias_high < 0 else "undecided"

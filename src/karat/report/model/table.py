@@ -45,7 +45,7 @@ Readers: TypeAlias = Literal["all", "people", "programs"]
 Align: TypeAlias = Literal["left", "right"]
 
 WARNING = "Warning:"
-"""How a note begins that a reader must not miss."""
+"""The beginning of a note that a reader must not miss."""
 RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 
 
