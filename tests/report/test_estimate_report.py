@@ -72,7 +72,7 @@ def test_pictures_show_both_intervals_and_the_bias() -> None:
     scores, bias = pictures(THREE)
     assert isinstance(scores, PairedIntervals)
     assert [pair.label for pair in scores.pairs] == ["A", "B <b>", "C"]
-    assert scores.names == ("people and chrF", "people alone")
+    assert scores.names == ("people with chrF", "people alone")
     first = scores.pairs[0]
     assert first.main[:3] == (84.0, 83.0, 85.0)
     assert first.other is not None

@@ -146,7 +146,7 @@ def _pictures(found: Estimate) -> Block:
 
 def _intervals(found: Estimate) -> PairedIntervals:
     places, judged = digits(found), bool(found.judges)
-    names = (f"people and {judge_names(found)}" if judged else "people", "people alone")
+    names = (f"people with {judge_names(found)}" if judged else "people", "people alone")
     pairs = [
         Pair(
             row.system,
