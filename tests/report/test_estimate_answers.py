@@ -57,7 +57,25 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
             (BEST, "Against B, better: A; worse: C.", HELPS),
         ),
         (made((A,), judges=()), ("People's score of A is estimated at 84.0 [83.0, 85.0].",)),
-        (made((NO_WIDTH,)), ("People's score of A is estimated at 84.00.",)),
+        (made((NO_WIDTH,)), ("People's score of A is estimated at 84.00 (no interval).",)),
+        (
+            made((A._replace(low=84.0, high=84.0, ratio=nan),)),
+            ("People's score of A is estimated at 84.00.",),
+        ),
+        (
+            made(
+                (A, *(row(name, 80.0) for name in "BCDEF")),
+                tuple(
+                    difference(name, -4.0, "undecided" if name < "F" else "worse")
+                    for name in "BCDEF"
+                ),
+                (JUDGE,) * 5,
+            ),
+            (
+                f"{BEST} It is better than 1 of 5 others; undecided: B, C, D and E.",
+                HELPS.replace("chrF", "5 judges"),
+            ),
+        ),
         (
             made((row("A", 84.0, 1.25),)),
             (

@@ -94,7 +94,11 @@ def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     assert isinstance(scores, PairedIntervals)
     assert scores.pairs[0].other is None
     assert not scores.compared
-    assert [table.key for table in found.document().tables] == ["rows"]
+    (table,) = found.document().tables
+    assert {column.key for column in table.shown} == {
+        *("system", "estimate", "low", "high", "labels", "more", "form")
+    }
+    assert {column.key for column in table.columns} >= set(EstimateRow._fields)
 
 
 def test_every_system_has_its_place_by_letters() -> None:

@@ -11,6 +11,8 @@ from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, span
 
 MOST_DIGITS = 6
+MOST_NAMED = 4
+"""Systems or judges that a sentence names before it counts them."""
 _CORRECTED = {
     "holm": " with Holm's correction",
     "bh": " with Benjamini and Hochberg's correction",
@@ -46,8 +48,9 @@ def digits(found: Estimate) -> int:
 
 
 def judge_names(found: Estimate) -> str:
-    """Return the judges as a sentence names them."""
-    return listing([metric_label(one.judge) for one in found.judges])
+    """Return the judges as a sentence names them; many are counted."""
+    names = [metric_label(one.judge) for one in found.judges]
+    return listing(names) if len(names) <= MOST_NAMED else f"{len(names)} judges"
 
 
 # ------------------------------------------------------------------------------------ systems
@@ -79,7 +82,8 @@ def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
         )
     else:
         sure = f"It is better than {len(others) - len(rivals)} of {len(others)} others"
-        yield f"{best.system} has the best estimate: {score}. {sure}; undecided: {listing(rivals)}."
+        open_ = f"undecided: {listing(rivals, MOST_NAMED)}"
+        yield f"{best.system} has the best estimate: {score}. {sure}; {open_}."
 
 
 def _against(found: Estimate) -> str:
@@ -87,13 +91,15 @@ def _against(found: Estimate) -> str:
     others, told = found.differences, []
     for kind in ("better", "worse", "undecided"):
         names = [one.system for one in others if one.verdict == kind]
-        told += [f"{kind}: {listing(names)}"] if names else []
+        told += [f"{kind}: {listing(names, MOST_NAMED)}"] if names else []
     return f"Against {others[0].baseline}, {'; '.join(told)}."
 
 
 def _score(found: Estimate, row: EstimateRow) -> str:
     places = digits(found)
     text = f"{row.estimate:,.{places}f}"
+    if isnan(row.low) or isnan(row.high):
+        return f"{text} (no interval)"
     return f"{text} {span(row.low, row.high, places)}" if row.high > row.low else text
 
 

@@ -97,7 +97,8 @@ def estimate_document(found: Estimate, command: str) -> Document:
 def _tables(found: Estimate) -> Iterator[Table]:
     cells = partial(_cells, places=digits(found))
     rows = [cells(row) | {"side": _side(row)} for row in found.rows]
-    yield Table("rows", "Systems", _ROWS, rows, open=True)
+    shown = _ROWS if found.judges else tuple(map(_alone, _ROWS))
+    yield Table("rows", "Systems", shown, rows, open=True)
     if found.differences:
         title = f"Differences from {found.differences[0].baseline}"
         yield Table("differences", title, _DIFFERENCES, [cells(one) for one in found.differences])
@@ -110,6 +111,12 @@ def _tables(found: Estimate) -> Iterator[Table]:
         title = f"{found.unit.capitalize()}s to label next"
         units = [one._asdict() for one in found.planned]
         yield Table("planned", title, _PLANNED, units, open=True)
+
+
+def _alone(column: Column) -> Column:
+    """A column where there is no judge: people's own scores are the estimates."""
+    same = column.key.startswith("people") or column.key == "ratio"
+    return replace(column, readers="programs") if same else column
 
 
 def _cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
@@ -156,6 +163,7 @@ def _intervals(found: Estimate) -> PairedIntervals:
         for row in found.rows
     ]
     caption = "Dots: estimates; lines: 95% intervals."
+    caption += f" {found.better.capitalize()} is better."
     title = f"Human scores with and without {judge_names(found)}" if judged else "Human scores"
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
 
