@@ -45,9 +45,9 @@ def made(
 
 
 THREE = made(
-    (row("A", 84.0), row("B <b>", 83.0, 0.9, 2.0), row("C", 70.0, nan, -2.0)),
-    (difference("B <b>", -0.5, "undecided"), difference("C", -14.0)),
+    (row("C", 70.0, nan, -2.0), row("A", 84.0), row("B <b>", 83.0, 0.9, 2.0)),
+    (difference("C", -14.0), difference("B <b>", -0.5, "undecided")),
     notes=("Labels are taken as drawn at random.", "Warning: they are the first 50 of the set."),
     planned=(PlannedUnit("17", 0.125, "useful"), PlannedUnit("20", 0.03, "random")),
 )
-"""Three systems, the last without a width by people alone."""
+"""Three systems, not in the order of their scores; C has no width by people alone."""

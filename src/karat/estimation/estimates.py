@@ -103,7 +103,7 @@ class JudgeWorth(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Result):
-    """Human scores of systems (`rows`), best first, their differences, and what judges add."""
+    """Human scores of systems (`rows`), their differences, and what each judge adds."""
 
     name: str
     dimension: str
@@ -128,6 +128,12 @@ class Estimate(Result):
     def finite(self) -> bool:
         """Return whether scores are those of the set, and not of new units."""
         return self.settings["population"] == "set"
+
+    @property
+    def ranked(self) -> list[EstimateRow]:
+        """The rows, best first."""
+        sign = -1 if self.better == "higher" else 1
+        return sorted(self.rows, key=lambda row: sign * row.estimate)
 
     @property
     def ratio(self) -> float:
@@ -275,7 +281,7 @@ def estimate_sample(
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
-        rows=tuple(sorted(rows, key=lambda row: -scale.sign * row.estimate)),
+        rows=rows,
         differences=_differences(sample, rows, prediction, baseline, how),
         judges=tuple(_worths(sample, worths, people, finite)),
         planned=planned,
@@ -356,8 +362,9 @@ def _differences(
     else:
         corrected = CORRECTIONS[str(how["correction"])]([*p_values.values()])
     p_values = dict(zip(p_values, corrected.tolist(), strict=False))
-    found = [_difference(sample, (k, first), one, p_values[k], sign) for k, one in known.items()]
-    return tuple(sorted(found, key=lambda one: -sign * one.delta))
+    return tuple(
+        _difference(sample, (k, first), one, p_values[k], sign) for k, one in known.items()
+    )
 
 
 def _p(found: EstimatedDifference) -> float:

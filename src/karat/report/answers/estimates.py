@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
-from karat.estimation.estimates import SURE, Estimate, EstimateRow
+from karat.estimation.estimates import SURE, Estimate, EstimateDifference, EstimateRow
 from karat.estimation.sample_notes import LITTLE
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, span
@@ -47,6 +47,12 @@ def digits(found: Estimate) -> int:
     return min(max(1 - power, 0), MOST_DIGITS)
 
 
+def ranked_differences(found: Estimate) -> list[EstimateDifference]:
+    """Return the differences in the order of the systems, best first."""
+    place = {row.system: rank for rank, row in enumerate(found.ranked)}
+    return sorted(found.differences, key=lambda one: place[one.system])
+
+
 def judge_names(found: Estimate) -> str:
     """Return the judges as a sentence names them; many are counted."""
     names = [metric_label(one.judge) for one in found.judges]
@@ -57,7 +63,7 @@ def judge_names(found: Estimate) -> str:
 
 
 def _systems(found: Estimate) -> Iterator[str]:
-    best, others = found.rows[0], found.differences
+    best, others = found.ranked[0], ranked_differences(found)
     if not others:
         yield f"People's score of {best.system} is estimated at {_score(found, best)}."
     elif others[0].baseline == best.system:
@@ -69,7 +75,7 @@ def _systems(found: Estimate) -> Iterator[str]:
 
 def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
     """The best system against all others."""
-    others, score = found.differences, _score(found, best)
+    others, score = ranked_differences(found), _score(found, best)
     rivals = [one.system for one in others if one.verdict == "undecided"]
     if not rivals:
         whole = others[0].system if len(others) == 1 else f"all {len(others)} others"
@@ -88,7 +94,7 @@ def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
 
 def _against(found: Estimate) -> str:
     """A sentence that counts the systems by what they are against the baseline."""
-    others, told = found.differences, []
+    others, told = ranked_differences(found), []
     for kind in ("better", "worse", "undecided"):
         names = [one.system for one in others if one.verdict == kind]
         told += [f"{kind}: {listing(names, MOST_NAMED)}"] if names else []

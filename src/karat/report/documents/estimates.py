@@ -7,7 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 from karat.estimation.estimates import Estimate, EstimateDifference, EstimateRow
-from karat.report.answers.estimates import digits, estimate_answer, estimate_basis, judge_names
+from karat.report.answers.estimates import (
+    digits,
+    estimate_answer,
+    estimate_basis,
+    judge_names,
+    ranked_differences,
+)
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.paired import Estimated, Pair, PairedIntervals
@@ -96,12 +102,14 @@ def estimate_document(found: Estimate, command: str) -> Document:
 
 def _tables(found: Estimate) -> Iterator[Table]:
     cells = partial(_cells, places=digits(found))
-    rows = [cells(row) | {"side": _side(row)} for row in found.rows]
+    rows = [cells(row) | {"side": _side(row)} for row in found.ranked]
     shown = _ROWS if found.judges else tuple(map(_alone, _ROWS))
     yield Table("rows", "Systems", shown, rows, open=True)
     if found.differences:
         title = f"Differences from {found.differences[0].baseline}"
-        yield Table("differences", title, _DIFFERENCES, [cells(one) for one in found.differences])
+        yield Table(
+            "differences", title, _DIFFERENCES, [cells(one) for one in ranked_differences(found)]
+        )
     if _biased(found):
         title = f"Bias of {judge_names(found)}"
         yield Table("bias", title, _BIAS, rows, readers="people")
@@ -160,7 +168,7 @@ def _intervals(found: Estimate) -> PairedIntervals:
             _estimated((row.estimate, row.low, row.high), places),
             _estimated((row.people, row.people_low, row.people_high), places) if judged else None,
         )
-        for row in found.rows
+        for row in found.ranked
     ]
     caption = "Dots: estimates; lines: 95% intervals."
     caption += f" {found.better.capitalize()} is better."
@@ -175,7 +183,7 @@ def _estimated(values: tuple[float, float, float], places: int) -> Estimated:
 
 def _biased(found: Estimate) -> list[EstimateRow]:
     """The systems for which the bias of judges is known."""
-    return [row for row in found.rows if not is_missing(row.bias_low)]
+    return [row for row in found.ranked if not is_missing(row.bias_low)]
 
 
 def _change(row: EstimateRow, places: int) -> Change:
