@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     completion_tokens: int | None
     """Tokens that their answers have at most; None without `max_tokens`."""
     cost: float | None
-    """What they cost at most, None without prices or `max_tokens`."""
+    """The price of these tokens at most, None without prices or `max_tokens`."""
 
 
 def accept(request: Request, text: str) -> str:

@@ -7,7 +7,7 @@ from karat.asking.limits import Limits
 
 
 class Budget:
-    """What is spent, and what the requests under way may cost at most.
+    """Costs so far, and the most that requests under way may cost.
 
     The prompt's tokens are estimated and the completion has `max_tokens`; without `max_tokens`, or
     where the estimate is low, the last requests may cost more than is left.

@@ -60,7 +60,7 @@ ON CONFLICT (endpoint, model, name) DO UPDATE SET count = count + excluded.count
 
 
 class Stored(NamedTuple):
-    """What a cache knows of a request."""
+    """The row of a request in a cache."""
 
     state: str
     rejections: int

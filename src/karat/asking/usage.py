@@ -38,7 +38,7 @@ class Totals(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a run asked for and got."""
+    """Requests, answers, tokens and costs of a run."""
 
     requests: int
     cached: int

@@ -16,7 +16,7 @@ Outcome = Completion | Failure
 
 
 class Line(Protocol):
-    """What a worker asks through."""
+    """A connection of a worker to a language model."""
 
     def ask(self, job: Job) -> Outcome:
         """Send the request of a job and return what came of it."""

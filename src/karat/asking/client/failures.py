@@ -24,7 +24,7 @@ class Failure(NamedTuple):
     kind: str
     """One of the kinds above, or `HTTP 500`."""
     detail: str = ""
-    """What the server or the system said, short and without the key."""
+    """The words of the server or the system, short and without the key."""
     again: bool = True
     """Whether another attempt may help."""
     stop: str = ""
