@@ -100,7 +100,7 @@ class ChatServer(ThreadingHTTPServer):
 
     def _drawn(self, content: str, number: int) -> str:
         """Draw a behaviour that depends on the seed, the message and the attempt alone."""
-        told = f"{self.seed} {content} {number}".encode()
+        told = f"{self.seed} {content!a} {number}".encode()
         drawn = int.from_bytes(hashlib.sha256(told).digest()[:8], "big") / 2**64
         for name, share in self.shares.items():
             drawn -= share
