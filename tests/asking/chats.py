@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from karat.asking.asker import Asked, Limits, ask
+from karat.asking.asker import Asked, Limits, Prices, ask
 from karat.asking.endpoint import Endpoint
 from karat.asking.requests import Message, Request
 
@@ -61,6 +61,8 @@ def main(url: str, cache: str, number: str, limits: str) -> None:
     """Ask, and print the usage and how many answers are right."""
     wanted = requests(int(number))
     given = json.loads(limits)
+    if "prices" in given:
+        given["prices"] = Prices(*given["prices"])
     place = endpoint(url, timeout=given.pop("timeout", 5.0))
     found = asked(url, wanted, Path(cache), endpoint=place, limits=given)
     right = sum(

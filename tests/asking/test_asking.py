@@ -110,6 +110,14 @@ def test_what_is_sent() -> None:
         assert set(server.asked[1].body) == {"model", "messages"}
 
 
+@pytest.mark.parametrize("behaviour", ["ok", "chunked", "old http"])
+def test_connections_are_kept_where_the_server_keeps_them(behaviour: str) -> None:
+    with serving(always=behaviour) as server:
+        assert asked(server.url, requests(20), limits={"concurrency": 2}).usage.missing == 0
+        assert len(server.asked) == 20
+        assert server.connections == 20 if behaviour == "old http" else server.connections <= 2
+
+
 def test_equal_requests_are_asked_once() -> None:
     with serving() as server:
         twins = [Request(name, (Message("user", "same"),)) for name in "abc"]
