@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -59,6 +60,7 @@ def start(url: str, cache: Path, number: int, **limits: Any) -> subprocess.Popen
 
 def main(url: str, cache: str, number: str, limits: str) -> None:
     """Ask, and print the usage and how many answers are right."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this ignores it
     wanted = requests(int(number))
     given = json.loads(limits)
     if "prices" in given:
