@@ -187,6 +187,6 @@ def test_progress_counts_requests_failures_and_tokens(tmp_path: Path) -> None:
     told: list[tuple[int, int, str]] = []
     with serving(["500"]) as server:
         asked(server.url, requests(3), progress=lambda *report: told.append(report))
-    assert told[0] == (0, 3, "asking model-1 (0 tokens, failed attempts: 0)")
-    assert told[-1] == (3, 3, "asking model-1 (39 tokens, failed attempts: 1)")
+    assert told[0] == (0, 3, "asking: 0 tokens, 0 failed")
+    assert told[-1] == (3, 3, "asking: 39 tokens, 1 failed")
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
