@@ -11,11 +11,13 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asking.chats import asked, requests, start
 from asking.server import ChatServer, serving
 
+from karat.asking.cache import Cache
 from karat.errors import Interrupted
 from karat.progress import Stop, in_order
 
@@ -116,6 +118,28 @@ def test_ctrl_c_does_not_wait_for_a_hanging_server(tmp_path: Path) -> None:
         client = start(server.url, tmp_path / "cache", 10, grace=0.0, timeout=600.0)
         wait_for(lambda: server.at_once == 4)
         assert "KeyboardInterrupt" in interrupted(client)
+
+
+def test_an_interrupt_while_storing_counts_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Cache.write
+
+    def interrupted_write(self: Cache, *given: Any) -> None:
+        whole(self, *given)
+        if given[0]:
+            signal.raise_signal(signal.SIGINT)
+
+    cache = tmp_path / "cache"
+    with serving() as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(Cache, "write", interrupted_write)
+            with pytest.raises(KeyboardInterrupt):
+                asked(server.url, requests(20), cache)
+        found = asked(server.url, requests(20), cache).usage
+        assert found.totals.answered == 20
+        assert found.totals.sent == len(server.asked) == 20
+        assert found.repeated == 0
 
 
 def test_a_request_to_stop_ends_the_run(tmp_path: Path) -> None:
