@@ -8,13 +8,11 @@ import signal
 import sqlite3
 import subprocess
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asking.chats import asked, requests, start
+from asking.chats import asked, requests, start, wait_for
 from asking.server import ChatServer, serving
 
 from karat.asking.cache import Cache
@@ -26,14 +24,6 @@ MANY = {
     **{"invalid json": 0.05, "no completion": 0.05, "empty": 0.05, "wrong id": 0.05, "slow": 0.05},
 }
 PATIENT = {"attempts": 20, "backoff": 0.002}
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    for _ in range(2000):
-        if condition():
-            return
-        time.sleep(0.005)
-    raise AssertionError("it did not come to that")
 
 
 def stored(cache: Path) -> set[str]:
@@ -103,14 +93,15 @@ def interrupted(client: subprocess.Popen[str]) -> str:
 
 def test_ctrl_c_stores_what_arrives_within_the_grace(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    with serving(["ok", "slow", "slow", "hang"], always="hang", pause=0.4) as server:
-        client = start(server.url, cache, 10, concurrency=4, grace=1.5, timeout=60.0)
+    with serving(always="slow", pause=0.4) as server:
+        client = start(server.url, cache, 50, concurrency=4, grace=20.0, timeout=60.0)
         wait_for(lambda: server.at_once == 4)
         assert "KeyboardInterrupt" in interrupted(client)
+        answered = server.answered.total()
         server.always = "ok"
-        found = asked(server.url, requests(10), cache)
-    assert found.usage.cached == 3
-    assert found.usage.repeated == 2
+        found = asked(server.url, requests(50), cache)
+    assert 4 <= found.usage.cached == answered < 50
+    assert found.usage.repeated == 0
 
 
 def test_ctrl_c_does_not_wait_for_a_hanging_server(tmp_path: Path) -> None:
@@ -171,5 +162,4 @@ def test_no_thread_is_left(tmp_path: Path) -> None:
 
         with pytest.raises(KeyboardInterrupt):
             asked(server.url, requests(9), progress=progress, limits={"grace": 0.0})
-        left = [t for t in threading.enumerate() if t.name == "karat" and t.is_alive()]
-        assert left == []
+        wait_for(lambda: all(thread.name != "karat" for thread in threading.enumerate()))
