@@ -147,12 +147,15 @@ def _pictures(found: Estimate) -> Block:
     if not changes:
         return scores
     who = judge_names(found)
-    verb = "is" if len(found.judges) == 1 else "are"
+    verb = "Is" if len(found.judges) == 1 else "Are"
     bias = Forest(
-        f"Where {who} {verb} biased",
+        f"{verb} {who} biased?",
         "as people do",
         changes,
-        caption=f"Right of the line: rated higher by {who} than by people, beside other systems.",
+        caption=(
+            f"Right of the line: rated higher by {who} than by people, beside other systems. "
+            "Hollow dots: undecided."
+        ),
         sides=("lower", "higher"),
     )
     title = f"Human scores, and the bias of {who}"
@@ -171,8 +174,8 @@ def _intervals(found: Estimate) -> PairedIntervals:
         for row in found.ranked
     ]
     caption = "Dots: estimates; lines: 95% intervals."
-    caption += f" {found.better.capitalize()} is better."
     title = f"Human scores with and without {judge_names(found)}" if judged else "Human scores"
+    title += " (lower is better)" if found.better == "lower" else ""
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
 
 
