@@ -234,7 +234,7 @@ def estimate_sample(
     if baseline is not None and baseline not in sample.systems:
         told = f"baseline {quoted(baseline)} has fewer than {FEWEST} labels"
         raise InputError(f"{told}: name another")
-    _check_judges(sample)
+    check_judges(sample)
     finite = how["population"] == "set"
     prediction = predict(sample)
     count = range(len(sample.systems))
@@ -281,7 +281,8 @@ def _enough(sample: Sample) -> tuple[Sample, list[str]]:
     return sample.select(np.flatnonzero(counts >= FEWEST)), [told]
 
 
-def _check_judges(sample: Sample) -> None:
+def check_judges(sample: Sample) -> None:
+    """Refuse a judge that gives every output the same value."""
     for j, name in enumerate(sample.judges):
         values = sample.every[:, :, j][sample.present]
         if float(np.ptp(values)) == 0:

@@ -45,6 +45,14 @@ def predict(sample: Sample) -> Prediction | None:
     return cross_fitted(sample.with_means().values())
 
 
+def predict_every(sample: Sample, prediction: Prediction | None) -> Floats:
+    """Return the predictions of all units, systems x units; 0 without judges."""
+    if prediction is None:
+        return np.zeros(sample.y.shape)
+    used = sample if len(sample.judges) == 1 else sample.with_means()
+    return prediction.of_values(used.every, used.values())
+
+
 def estimate_system(
     sample: Sample, system: int, prediction: Prediction | None, finite: bool
 ) -> EstimatedScore:
@@ -116,8 +124,10 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
     guess = prediction.units - np.where(known, prediction.units, 0.0).sum(axis=0) / count
     made = given.__class__(apart, guess[:, :, None], prediction.means[:, None], given.weights)
     factor = tuned(made).factor
-    units, means = prediction.units * factor, prediction.means * factor
-    return Prediction(units, means, factor, prediction.correlation)
+    units, means, slopes = (
+        part * factor for part in (prediction.units, prediction.means, prediction.slopes)
+    )
+    return Prediction(units, means, factor, prediction.correlation, slopes)
 
 
 def estimate_difference(

@@ -58,6 +58,17 @@ class Prediction(NamedTuple):
     """lambda."""
     correlation: float
     """Of people's values with the predictions, within systems."""
+    slopes: Floats
+    """Systems x judges: the change of a prediction with a judge's value, over all fits."""
+
+    def of_values(self, values: Floats, given: Labelled) -> Floats:
+        """Return the predictions of any units: systems x units, from judges' values of them.
+
+        With cross-fitting a unit without a label is predicted by the mean of all fits.
+        """
+        apart = values - given.means[:, None]
+        found: Floats = self.means[:, None] + (apart * self.slopes[:, None]).sum(axis=2)
+        return found
 
 
 class Moments(NamedTuple):
@@ -97,7 +108,8 @@ def tuned(given: Labelled) -> Prediction:
     factor = shared / spread if spread > 0 else 0.0
     r = shared / np.sqrt(spread * found.yy) if spread > 0 and found.yy > 0 else 0.0
     units = np.where(given.known, factor * given.x[:, :, 0], 0.0)
-    return Prediction(units, factor * given.means[:, 0], factor, float(r))
+    slopes = np.full((len(units), 1), factor)
+    return Prediction(units, factor * given.means[:, 0], factor, float(r), slopes)
 
 
 def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
@@ -121,12 +133,16 @@ def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
 
 def _standardised(given: Labelled) -> Labelled:
     """Return judges' values with a standard deviation of 1; a judge that is constant stays 0."""
-    known = given.known
-    centre = given.x[known].mean(axis=0)
-    spread = given.x[known].std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    x, means = ((values - centre) / scale * (spread > 0) for values in (given.x, given.means))
+    centre, scale = given.x[given.known].mean(axis=0), _scale(given)
+    x, means = ((values - centre) * scale for values in (given.x, given.means))
     return Labelled(given.y, x, means, given.weights)
+
+
+def _scale(given: Labelled) -> Floats:
+    """Return 1 over the standard deviation of each judge's values; 0 for a constant judge."""
+    spread = given.x[given.known].std(axis=0)
+    found: Floats = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
+    return found
 
 
 def _fits(given: Labelled, rows: Flags) -> list[Floats]:
@@ -154,10 +170,11 @@ def _power_tuned(
     alone = Labelled(given.y, predicted[:, :, None], given.means[:, :1], given.weights)
     factors = [tuned_factor(alone, given.known & (fold != k)) for k in range(len(coefficients))]
     factor = np.clip(factors, 0.0, 1.0)
-    by_fold = product(scaled.means, (coefficients * factor[:, None]).T)
-    means = (by_fold * _shares(given, fold, len(factor))).sum(axis=1)
+    slopes = product(_shares(given, fold, len(factor)), coefficients * factor[:, None])
+    means = (scaled.means * slopes).sum(axis=1)
     units = np.where(given.known, predicted * factor[fold], 0.0)
-    return Prediction(units, means, float(factor.mean()), tuned(alone).correlation)
+    r = tuned(alone).correlation
+    return Prediction(units, means, float(factor.mean()), r, slopes * _scale(given))
 
 
 def _shares(given: Labelled, fold: Ints, folds: int) -> Floats:
