@@ -17,8 +17,9 @@ from karat.stats.estimates.intervals import (
 from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned
 from karat.stats.estimates.sampling import Expansion, expand
 
-STUDENT, BOUNDED, NONE = "student", "bounded", "none"
-"""Forms of intervals: Student's corrected for skewness, that for the ends of a scale, none."""
+STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
+"""Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
+itself where all units are labelled, none."""
 AT_END = 0.25
 """The share of a system's labels at one end of the scale from which on its interval is bounded."""
 ALIKE = 0.5
@@ -93,12 +94,13 @@ def _interval(
 ) -> tuple[MeanInterval, str]:
     """Return the interval of the mean of some values over a population, and its form."""
     found = expand(values, units, sample.design, population)
+    if finite and len(units) == len(population):
+        return MeanInterval(found.mean, found.mean, found.mean, 0.0), EXACT
     if bounds is not None and len(units) <= MOST_BOUNDED:
         weights = sample.design.weights(units, len(population))
         return bounded_interval(values, weights, bounds, found, finite), BOUNDED
     made = skewed_interval(found, finite, more)
-    unknown = finite and len(units) == len(population)
-    if not made.error > 0 and not unknown:  # labels that do not differ tell no spread
+    if not made.error > 0:  # labels that do not differ tell no spread
         return made._replace(low=nan, high=nan), NONE
     return made, STUDENT
 

@@ -87,10 +87,10 @@ def command(
 
     People label some segments, a judge (a language model or any metric) rates all of them. The
     estimate is what people would say of all segments, with a 95% interval. It is right even if the
-    judge is biased, and at least as precise as people alone. SET can also be a nugget set.
+    judge is biased, and narrower where the judge agrees with people. SET can also be a nugget set.
 
     \b
-    karat estimate demo --dimension fluency --judge chrf
+    karat estimate demo-labels --judge chrf
     karat estimate my-set -d quality --judgements gpt.jsonl -o page.html
     karat estimate my-set -d quality -J chrf -J given:file=comet.tsv --baseline old
     karat estimate my-set -d quality -J chrf --next 20 --plan draws.tsv
