@@ -177,9 +177,9 @@ def test_p_is_students() -> None:
 # ------------------------------------------------------------------------------ predictions
 
 
-def labelled(y: Floats, x: Floats, means: Floats | None = None) -> Labelled:
+def labelled(y: Floats, x: Floats) -> Labelled:
     weights = np.where(np.isnan(y), 0.0, 1.0)
-    return Labelled(y, x, x.mean(axis=1) if means is None else means, weights)
+    return Labelled(y, x, x, np.ones(y.shape), weights)
 
 
 def test_lambda_is_pooled_over_systems() -> None:

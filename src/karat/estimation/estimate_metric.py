@@ -43,8 +43,6 @@ class HumanEstimate(Metric):
     uses_human_scores: ClassVar[bool] = True
     found: ClassVar[EstimateRows | None] = None
     """The rows of a set; None where no set is scored."""
-    segments_only: ClassVar[bool] = False
-    """True where single segments are scored."""
 
     dimension: str | None = setting(
         None, "Dimension that people judged; it may be left out if there is one.", kind=str
@@ -111,7 +109,7 @@ class HumanEstimate(Metric):
     # --------------------------------------------------------------------------------- its rows
 
     def columns(self) -> tuple[str, ...]:
-        """Predictions, outputs, residuals of labels, labels; scores of segments."""
+        """The sums of predictions, outputs, residuals of labels, and labels."""
         return COLUMNS
 
     def rows(self, pairs: Pairs) -> Floats:
@@ -125,19 +123,14 @@ class HumanEstimate(Metric):
         return made
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """The mean prediction, corrected by the mean residual of labels; NaN without outputs."""
-        predicted, outputs, residual, labels, own = np.asarray(rows, np.float64).T
-        total = own if self.segments_only else predicted
-        value = np.divide(total, outputs, out=np.full(len(rows), np.nan), where=outputs > 0)
-        if not self.segments_only:
-            value = value + np.divide(residual, labels, out=np.zeros(len(rows)), where=labels > 0)
-        return {"value": value, "outputs": outputs, "labels": labels}
+        """The mean prediction, corrected by the mean residual of labels; NaN without outputs.
 
-    def of_segments(self) -> Metric:
-        """Return what scores segments: people's value, or the prediction where there is none."""
-        made = copy.copy(self)
-        made.__dict__["segments_only"] = True
-        return made
+        Of one segment that is people's value, or the prediction where there is no label.
+        """
+        predicted, outputs, residual, labels = np.asarray(rows, np.float64).T
+        value = np.divide(predicted, outputs, out=np.full(len(rows), np.nan), where=outputs > 0)
+        value += np.divide(residual, labels, out=np.zeros(len(rows)), where=labels > 0)
+        return {"value": value, "outputs": outputs, "labels": labels}
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
         """Refuse outputs that are not those of a set."""

@@ -7,14 +7,14 @@ Y are people's values of labelled segments, m the judges' predictions, w the wei
     outputs     1
     residual    w (Y - m - r) if it is labelled, else 0
     labels      w if it is labelled, else 0
-    segment     Y if it is labelled, else m + r
 
 and the estimate of any sum of rows is
 
     prediction / outputs + residual / labels
 
 For all segments of a system that is PPI++ (`karat.stats.estimates.predictions`). r cancels out;
-with it a resample without labels has an estimate, too. Resamples of segments draw predictions and
+with it the estimate of one segment is Y if it is labelled, else m + r, and a resample without
+labels has an estimate, too. Resamples of segments draw predictions and
 labels together, so that intervals are for new segments like these. Judges are not fitted again.
 """
 
@@ -33,18 +33,18 @@ from karat.estimation.evalset_samples import sample_of_set
 from karat.estimation.judge_values import JudgeValues, judge_values
 from karat.estimation.sample_notes import notes_of
 from karat.estimation.samples import Sample
-from karat.estimation.system_estimates import predict, predict_every
+from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress
 from karat.stats.estimates.predictions import Prediction
 from karat.stats.estimates.sampling import shares
 
-COLUMNS = ("prediction", "outputs", "residual", "labels", "segment")
+COLUMNS = ("prediction", "outputs", "residual", "labels")
 
 
 class Asked(NamedTuple):
-    """What is estimated: a dimension, judges by name, and the unit that was drawn."""
+    """The dimension to estimate, judges by name, and the unit that was drawn."""
 
     dimension: str
     judges: Sequence[str]
@@ -131,20 +131,18 @@ def _check_labels(sample: Sample) -> None:
 
 def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
     """Yield the rows of each system."""
-    every = predict_every(sample, prediction)
-    for system, guess in enumerate(every):
+    for system in range(len(sample.systems)):
         units = sample.labelled(system)
         share = shares(units, sample.design, sample.population(system))
-        y = sample.y[system, units]
-        residual = y if prediction is None else y - prediction.units[system, units]
+        guess = np.zeros(len(sample.units)) if prediction is None else prediction.every[system]
+        residual = sample.y[system, units] - guess[units]
         mean = float((share * residual).sum())
         rows = np.zeros((len(guess), len(COLUMNS)))
-        rows[:, 0] = rows[:, 4] = guess + mean
+        rows[:, 0] = guess + mean
         rows[:, 1] = 1
         rows[units, 3] = share * len(units)
         rows[units, 2] = rows[units, 3] * (residual - mean)
-        rows[units, 4] = y
-        rows[:, [0, 2, 4]] *= sample.scale.sign
+        rows[:, [0, 2]] *= sample.scale.sign
         yield rows + 0.0  # no negative zeros
 
 

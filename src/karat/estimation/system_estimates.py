@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil, isnan, nan
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from karat.stats.estimates.intervals import (
     bounded_interval,
     skewed_interval,
 )
-from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned
+from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
 from karat.stats.estimates.sampling import Expansion, expand
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
@@ -44,14 +45,6 @@ def predict(sample: Sample) -> Prediction | None:
     if len(sample.judges) == 1:
         return tuned(sample.values())
     return cross_fitted(sample.with_means().values())
-
-
-def predict_every(sample: Sample, prediction: Prediction | None) -> Floats:
-    """Return the predictions of all units, systems x units; 0 without judges."""
-    if prediction is None:
-        return np.zeros(sample.y.shape)
-    used = sample if len(sample.judges) == 1 else sample.with_means()
-    return prediction.of_values(used.every, used.values())
 
 
 def estimate_system(
@@ -124,12 +117,9 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
     y = np.where(known, sample.y, 0.0)
     apart = np.where(known, sample.y - y.sum(axis=0) / count, np.nan)
     guess = prediction.units - np.where(known, prediction.units, 0.0).sum(axis=0) / count
-    made = given.__class__(apart, guess[:, :, None], prediction.means[:, None], given.weights)
-    factor = tuned(made).factor
-    units, means, slopes = (
-        part * factor for part in (prediction.units, prediction.means, prediction.slopes)
-    )
-    return Prediction(units, means, factor, prediction.correlation, slopes)
+    column = guess[:, :, None]
+    made = replace(given, y=apart).with_columns(column, column)
+    return prediction.times(tuned_factor(made, known))
 
 
 def estimate_difference(

@@ -28,7 +28,7 @@ from karat.meta.documents.pseudo_documents import (
 )
 from karat.meta.scores import (
     ScoredSet,
-    check_independent,
+    independent,
     outputs_present,
     references_of,
     score_evalset,
@@ -196,8 +196,7 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    check_independent(metrics)
-    chosen = scored.metrics if scored else tuple(metrics_of_set(metrics, evalset))
+    chosen = scored.metrics if scored else tuple(metrics_of_set(independent(metrics), evalset))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = ReliabilitySettings(
         evalset=evalset.name,

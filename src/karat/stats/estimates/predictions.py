@@ -9,14 +9,16 @@ which is right for every lambda; lambda = Cov(Y, f) / Var(f), pooled over system
 precise. Several judges are first made one by a regression of Y on their values. The value of a unit
 is predicted by a fit that has not seen it (cross-fitting), so that its error is not understated:
 
-    theta = lambda mean over folds k of mean_N(m_k) + mean_n(Y - lambda m_k(unit))
+    theta = lambda mean_N(m) + mean_n(Y - lambda m)
 
-where m_k is the fit to all folds but k, and lambda is tuned on the other folds, too.
+where m of a labelled unit of fold k is the fit to all folds but k, m of any other unit is the mean
+of these fits, and lambda is tuned on the other folds, too. Where all units are labelled, that is
+the mean of Y.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
 
@@ -36,10 +38,21 @@ class Labelled:
     """People's values, systems x units; NaN where there is none."""
     x: Floats
     """Judges' values of the same outputs, systems x units x judges."""
-    means: Floats
-    """Judges' mean values over the whole population, systems x judges."""
+    every: Floats
+    """Judges' values of all outputs of each unit, systems x units x judges."""
+    sizes: Floats
+    """The size of each unit, systems x units; 0 where the system has no output."""
     weights: Floats
     """The weight of each label, m / pi; 0 where there is none."""
+
+    def with_columns(self, x: Floats, every: Floats) -> Labelled:
+        """Return the same labels with other values beside them."""
+        return replace(self, x=x, every=every)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of some values, systems x units, over each system's population."""
+        found: Floats = (values * self.sizes).sum(axis=1) / self.sizes.sum(axis=1)
+        return found
 
     @property
     def known(self) -> Flags:
@@ -48,27 +61,23 @@ class Labelled:
 
 
 class Prediction(NamedTuple):
-    """Predictions of labelled units, systems x units, and of whole populations."""
+    """Predictions of units, systems x units, and of whole populations."""
 
     units: Floats
-    """lambda f, or lambda m; 0 where there is no label."""
+    """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
+    every: Floats
+    """lambda f, or lambda m, of all outputs of each unit."""
     means: Floats
-    """Its mean over the population of each system."""
+    """The mean of `every` over the population of each system."""
     factor: float
     """lambda."""
     correlation: float
     """Of people's values with the predictions, within systems."""
-    slopes: Floats
-    """Systems x judges: the change of a prediction with a judge's value, over all fits."""
 
-    def of_values(self, values: Floats, given: Labelled) -> Floats:
-        """Return the predictions of any units: systems x units, from judges' values of them.
-
-        With cross-fitting a unit without a label is predicted by the mean of all fits.
-        """
-        apart = values - given.means[:, None]
-        found: Floats = self.means[:, None] + (apart * self.slopes[:, None]).sum(axis=2)
-        return found
+    def times(self, factor: float) -> Prediction:
+        """Return the predictions times a number, which is then lambda."""
+        units, every, means = (part * factor for part in self[:3])
+        return Prediction(units, every, means, factor, self.correlation)
 
 
 class Moments(NamedTuple):
@@ -108,8 +117,8 @@ def tuned(given: Labelled) -> Prediction:
     factor = shared / spread if spread > 0 else 0.0
     r = shared / np.sqrt(spread * found.yy) if spread > 0 and found.yy > 0 else 0.0
     units = np.where(given.known, factor * given.x[:, :, 0], 0.0)
-    slopes = np.full((len(units), 1), factor)
-    return Prediction(units, factor * given.means[:, 0], factor, float(r), slopes)
+    every = factor * given.every[:, :, 0]
+    return Prediction(units, every, given.means(every), factor, float(r))
 
 
 def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
@@ -133,16 +142,12 @@ def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
 
 def _standardised(given: Labelled) -> Labelled:
     """Return judges' values with a standard deviation of 1; a judge that is constant stays 0."""
-    centre, scale = given.x[given.known].mean(axis=0), _scale(given)
-    x, means = ((values - centre) * scale for values in (given.x, given.means))
-    return Labelled(given.y, x, means, given.weights)
-
-
-def _scale(given: Labelled) -> Floats:
-    """Return 1 over the standard deviation of each judge's values; 0 for a constant judge."""
-    spread = given.x[given.known].std(axis=0)
-    found: Floats = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
-    return found
+    known = given.known
+    centre = given.x[known].mean(axis=0)
+    spread = given.x[known].std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    x, every = ((values - centre) / scale * (spread > 0) for values in (given.x, given.every))
+    return given.with_columns(x, every)
 
 
 def _fits(given: Labelled, rows: Flags) -> list[Floats]:
@@ -159,7 +164,7 @@ def _predicted(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
 
 def _error(given: Labelled, predicted: Floats) -> float:
     """Return the squared error within systems."""
-    left = Labelled(given.y - predicted, given.x[:, :, :0], given.means[:, :0], given.weights)
+    left = replace(given, y=given.y - predicted, x=given.x[:, :, :0])
     return moments(left, given.known).yy
 
 
@@ -167,14 +172,17 @@ def _power_tuned(
     given: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
 ) -> Prediction:
     """Return predictions times lambda, from 0 to 1, each tuned on the other folds."""
-    alone = Labelled(given.y, predicted[:, :, None], given.means[:, :1], given.weights)
+    column = predicted[:, :, None]
+    alone = given.with_columns(column, column)
     factors = [tuned_factor(alone, given.known & (fold != k)) for k in range(len(coefficients))]
     factor = np.clip(factors, 0.0, 1.0)
-    slopes = product(_shares(given, fold, len(factor)), coefficients * factor[:, None])
-    means = (scaled.means * slopes).sum(axis=1)
+    fits = coefficients * factor[:, None]
+    mean_fit = product(_shares(given, fold, len(factor)), fits)
+    others = (scaled.every * mean_fit[:, None]).sum(axis=2)
+    every = np.where(given.known, _predicted(scaled.every, fits, fold), others)
     units = np.where(given.known, predicted * factor[fold], 0.0)
     r = tuned(alone).correlation
-    return Prediction(units, means, float(factor.mean()), r, slopes * _scale(given))
+    return Prediction(units, every, given.means(every), float(factor.mean()), r)
 
 
 def _shares(given: Labelled, fold: Ints, folds: int) -> Floats:
