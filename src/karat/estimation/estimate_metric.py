@@ -53,7 +53,7 @@ class HumanEstimate(Metric):
         "several (none: the models that judged the set).",
         kind=str,
     )
-    unit: str = setting("auto", "What was drawn for labelling.", choices=_UNITS)
+    unit: str = setting("auto", "Unit that was drawn for labelling.", choices=_UNITS)
     digest: str | None = setting(
         None,
         "Digest of labels and judges' values, as signatures have it; others are refused.",

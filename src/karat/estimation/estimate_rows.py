@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from math import fsum
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
@@ -136,7 +137,7 @@ def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
         share = shares(units, sample.design, sample.population(system))
         guess = np.zeros(len(sample.units)) if prediction is None else prediction.every[system]
         residual = sample.y[system, units] - guess[units]
-        mean = float((share * residual).sum())
+        mean = fsum((share * residual).tolist())
         rows = np.zeros((len(guess), len(COLUMNS)))
         rows[:, 0] = guess + mean
         rows[:, 1] = 1

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
 
-from karat.arithmetic import product, solve_symmetric
+from karat.arithmetic import exact_sum, product, solve_symmetric
 from karat.arrays import Flags, Floats, Ints, np
 
 FOLDS = 10
@@ -51,7 +51,7 @@ class Labelled:
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of some values, systems x units, over each system's population."""
-        found: Floats = (values * self.sizes).sum(axis=1) / self.sizes.sum(axis=1)
+        found: Floats = exact_sum(values * self.sizes) / exact_sum(self.sizes)
         return found
 
     @property
