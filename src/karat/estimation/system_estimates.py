@@ -59,9 +59,9 @@ def estimate_system(
     ends = sample.scale.ends
     piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
     bounds = _bounds(ends, guess) if piled and ends else None
-    found = _interval(sample, y - guess, units, every, bounds, finite, more)
-    kept = found[0].shifted(shift).within(*sample.scale.turned)
-    return EstimatedScore(kept, found[1], len(units), len(every))
+    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
+    kept = made.shifted(shift).within(*sample.scale.turned)
+    return EstimatedScore(*_told(kept, form, y), len(units), len(every))
 
 
 def _spread(sample: Sample, system: int, prediction: Prediction) -> float:
@@ -92,10 +92,14 @@ def _interval(
     if bounds is not None and len(units) <= MOST_BOUNDED:
         weights = sample.design.weights(units, len(population))
         return bounded_interval(values, weights, bounds, found, finite), BOUNDED
-    made = skewed_interval(found, finite, more)
-    if not made.error > 0:  # labels that do not differ tell no spread
+    return skewed_interval(found, finite, more), STUDENT
+
+
+def _told(made: MeanInterval, form: str, labels: Floats) -> tuple[MeanInterval, str]:
+    """Return an interval and its form; labels that do not differ tell no spread."""
+    if form == STUDENT and float(np.ptp(labels)) == 0:
         return made._replace(low=nan, high=nan), NONE
-    return made, STUDENT
+    return made, form
 
 
 class EstimatedDifference(NamedTuple):
@@ -141,7 +145,8 @@ def estimate_difference(
     if ends is not None and float((y == 0).mean()) >= ALIKE:
         bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
     made, form = _interval(sample, y - guess, units, every, bounds, finite)
-    return EstimatedDifference(made.shifted(shift), form, len(units), len(units) - 1)
+    told = _told(made.shifted(shift), form, y)
+    return EstimatedDifference(*told, len(units), len(units) - 1)
 
 
 def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:

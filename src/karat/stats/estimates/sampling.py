@@ -95,7 +95,8 @@ def expand(values: Floats, units: Ints, design: Design, population: Ints) -> Exp
     for one in rounds:
         mine = numbers == one
         weights, own = sizes[mine] / probability[mine], values[mine]
-        here = _sum(weights * own) / _sum(weights)
+        some = float(own[0])  # equal values have this mean, without rounding
+        here = some + _sum(weights * (own - some)) / _sum(weights)
         share = (total - known_size) / total
         mean += int(mine.sum()) / n * (known / total + share * here)
         weight[mine] = share * weights * int(mine.sum()) / _sum(weights)
