@@ -64,11 +64,11 @@ class EstimateRow(NamedTuple):
     units: int
     """All units."""
     form: str
-    """How the interval was made: student, bounded or none."""
+    """The form of the interval: student, bounded, exact or none."""
     more: int | None
     """Further labelled units that would halve the width."""
     bias: float
-    """How far judges rate the system higher than people do, beside the other systems."""
+    """The excess of the judges' ratings over people's, beside the other systems."""
     bias_low: float
     bias_high: float
 

@@ -164,7 +164,7 @@ def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:
 
 
 class SystemBias(NamedTuple):
-    """How far judges rate a system higher than people do, beside the other systems."""
+    """The excess of the judges' ratings over people's, beside the other systems."""
 
     bias: float
     low: float
