@@ -16,6 +16,8 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
+from karat.estimation.estimates import Estimate as Estimate
+from karat.estimation.estimates import estimate as estimate
 from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
 from karat.evalset.aligned_texts import load_texts as load_texts
 from karat.evalset.catalogue import SetFormat as SetFormat
@@ -62,8 +64,6 @@ from karat.meta.fit import ScoreFit as ScoreFit
 from karat.meta.fit import fit_scores as fit_scores
 from karat.meta.full_report import MetaReport as MetaReport
 from karat.meta.full_report import meta_report as meta_report
-from karat.estimation.estimates import Estimate as Estimate
-from karat.estimation.estimates import estimate as estimate
 from karat.meta.judge_agreement import JudgeAgreement as JudgeAgreement
 from karat.meta.judge_agreement import judge_agreement as judge_agreement
 from karat.meta.plane.fit import PlaneFit as PlaneFit

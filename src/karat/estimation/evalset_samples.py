@@ -22,7 +22,7 @@ from karat.evalset.sets import EvalSet
 from karat.stats.estimates.sampling import Design
 
 UNITS = ("auto", SEGMENT, GROUP)
-FAR = 4.0
+FAR = 3.0
 """Standard deviations by which fewer groups have labels than chance would give them."""
 
 

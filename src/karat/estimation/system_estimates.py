@@ -17,8 +17,9 @@ from karat.stats.estimates.intervals import (
 from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned
 from karat.stats.estimates.sampling import Expansion, expand
 
-STUDENT, BOUNDED, NONE = "student", "bounded", "none"
-"""Forms of intervals: Student's corrected for skewness, that for the ends of a scale, none."""
+STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
+"""Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
+itself where all units are labelled, none."""
 AT_END = 0.25
 """The share of a system's labels at one end of the scale from which on its interval is bounded."""
 ALIKE = 0.5
@@ -57,9 +58,9 @@ def estimate_system(
     ends = sample.scale.ends
     piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
     bounds = _bounds(ends, guess) if piled and ends else None
-    found = _interval(sample, y - guess, units, every, bounds, finite, more)
-    kept = found[0].shifted(shift).within(*sample.scale.turned)
-    return EstimatedScore(kept, found[1], len(units), len(every))
+    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
+    kept = made.shifted(shift).within(*sample.scale.turned)
+    return EstimatedScore(*_told(kept, form, y), len(units), len(every))
 
 
 def _spread(sample: Sample, system: int, prediction: Prediction) -> float:
@@ -85,14 +86,19 @@ def _interval(
 ) -> tuple[MeanInterval, str]:
     """Return the interval of the mean of some values over a population, and its form."""
     found = expand(values, units, sample.design, population)
+    if finite and len(units) == len(population):
+        return MeanInterval(found.mean, found.mean, found.mean, 0.0), EXACT
     if bounds is not None and len(units) <= MOST_BOUNDED:
         weights = sample.design.weights(units, len(population))
         return bounded_interval(values, weights, bounds, found, finite), BOUNDED
-    made = skewed_interval(found, finite, more)
-    unknown = finite and len(units) == len(population)
-    if not made.error > 0 and not unknown:  # labels that do not differ tell no spread
+    return skewed_interval(found, finite, more), STUDENT
+
+
+def _told(made: MeanInterval, form: str, labels: Floats) -> tuple[MeanInterval, str]:
+    """Return an interval and its form; labels that do not differ tell no spread."""
+    if form == STUDENT and float(np.ptp(labels)) == 0:
         return made._replace(low=nan, high=nan), NONE
-    return made, STUDENT
+    return made, form
 
 
 class EstimatedDifference(NamedTuple):
@@ -139,7 +145,8 @@ def estimate_difference(
     if ends is not None and float((y == 0).mean()) >= ALIKE:
         bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
     made, form = _interval(sample, y - guess, units, every, bounds, finite)
-    return EstimatedDifference(made.shifted(shift), form, len(units), len(units) - 1)
+    told = _told(made.shifted(shift), form, y)
+    return EstimatedDifference(*told, len(units), len(units) - 1)
 
 
 def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:

@@ -67,12 +67,8 @@ class Expansion(NamedTuple):
     """z without the factors 1 - pi: for new units."""
     freedom: int
     """Labelled units less rounds."""
-
-    @property
-    def fraction(self) -> float:
-        """The share of the population that is known, as far as the error is concerned."""
-        whole = _sum(self.plain * self.plain)
-        return 1 - _sum(self.deviations * self.deviations) / whole if whole > 0 else 0.0
+    fraction: float
+    """The share of the population that was drawn, the mean of pi by squared weights."""
 
     def error(self, finite: bool = True) -> float:
         """Return the standard error of the mean."""
@@ -93,21 +89,24 @@ def expand(values: Floats, units: Ints, design: Design, population: Ints) -> Exp
     probability = design.probabilities(units, len(population))
     total = _sum(design.sizes[population])
     known = known_size = mean = 0.0
-    deviations, plain = np.zeros((2, n))
+    deviations, plain, weight = np.zeros((3, n))
     numbers = design.round[units]
     rounds = np.unique(numbers).tolist()
     for one in rounds:
         mine = numbers == one
         weights, own = sizes[mine] / probability[mine], values[mine]
-        here = _sum(weights * own) / _sum(weights)
+        some = float(own[0])  # equal values have this mean, without rounding
+        here = some + _sum(weights * (own - some)) / _sum(weights)
         share = (total - known_size) / total
         mean += int(mine.sum()) / n * (known / total + share * here)
-        z = share * weights * (own - here) * int(mine.sum()) / _sum(weights)
+        weight[mine] = share * weights * int(mine.sum()) / _sum(weights)
+        z = weight[mine] * (own - here)
         plain[mine] = z
         deviations[mine] = z * np.sqrt(1 - probability[mine])
         known += _sum(sizes[mine] * own)
         known_size += _sum(sizes[mine])
-    return Expansion(mean, deviations, plain, n - len(rounds))
+    fraction = _sum(weight * weight * probability) / _sum(weight * weight)
+    return Expansion(mean, deviations, plain, n - len(rounds), fraction)
 
 
 def _sum(values: Floats) -> float:
