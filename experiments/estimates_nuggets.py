@@ -1,8 +1,9 @@
 """Estimates of nugget scores on TREC RAG 2024: what their intervals hold, and Nuggeteer's beside.
 
-    KARAT_DATA=… python experiments/estimates_nuggets.py [--draws 2000] [--sets 12]
+    KARAT_DATA=… python experiments/estimates_nuggets.py [--draws 2000] [--sets 12] [ROW]...
 
-Prints Markdown. First: 10 of the 21 questions are drawn, the judgements of the others are
+Prints Markdown. ROW is A-words and so on, differences, or nuggeteer for the second table; by
+default all are made. First: 10 of the 21 questions are drawn, the judgements of the others are
 forgotten, and the scores of the 43 runs that answer all questions are estimated, as `kt.estimate`
 does. Held: the share of draws in which the 95% interval holds the score on all questions; width:
 that with the judge over that by people alone. Both are means over runs with their standard errors.
@@ -62,15 +63,16 @@ def held(
 
 
 ROWS: dict[str, tuple[str, list[str]]] = {
-    "A, words": ("A", ["words"]),
-    "V, words": ("V", ["words"]),
-    "W, words": ("W", ["words"]),
-    "F, words": ("f", ["words"]),
-    "A, calibrated": ("A", ["calibrated"]),
-    "F, calibrated": ("f", ["calibrated"]),
-    "A, paper": ("A", ["paper"]),
-    "A, words and calibrated": ("A", ["words", "calibrated"]),
+    "A-words": ("A", ["words"]),
+    "V-words": ("V", ["words"]),
+    "F-words": ("f", ["words"]),
+    "A-calibrated": ("A", ["calibrated"]),
+    "F-calibrated": ("f", ["calibrated"]),
+    "A-both": ("A", ["words", "calibrated"]),
 }
+DIFFERENCES, NUGGETEER = "differences", "nuggeteer"
+"""Differences of A with words (a twentieth of the draws: there are 903 pairs of runs), and the
+second table."""
 
 
 def same(count: int) -> Judge:
@@ -140,29 +142,42 @@ def beside(nuggets: NuggetSet, judge: Judge, rng: np.random.Generator) -> Beside
     return Beside(*np.mean(rows, axis=0).tolist(), float(others / measured))
 
 
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--sets", type=int, default=12)
-    asked = parser.parse_args()
-    nuggets = whole(kt.load_nuggets("rag24"))
-    print(
-        "| score and judge | held, people alone | held, with the judge | width over people alone |"
-    )
+def estimates(nuggets: NuggetSet, names: Sequence[str], draws: int) -> None:
+    """Print the first table."""
+    print("| row | held, people alone | held, with the judge | width over people alone |")
     print("|---|---|---|---|")
-    for name, given in ROWS.items():
-        print(held(nuggets, *given, asked.draws).line(name), flush=True)
-    few = max(asked.draws // 20, 2)  # 903 pairs of runs each
-    shown = f"differences of A, words ({few:,} draws)"
-    print(held(nuggets, *ROWS["A, words"], few, differences=True).line(shown))
+    for name in names:
+        if name == DIFFERENCES:
+            found = held(nuggets, *ROWS["A-words"], max(draws // 20, 2), differences=True)
+        else:
+            found = held(nuggets, *ROWS[name], draws)
+        print(found.line(name), flush=True)
+
+
+def intervals(nuggets: NuggetSet, sets: int) -> None:
+    """Print the second table."""
     print("\n| judged | others | Nuggeteer: held | width |\n|---|---|---|---|")
     for name, judge in CASES.items():
         rng = np.random.default_rng(SEED)
-        rows = np.array([beside(nuggets, judge, rng) for _ in range(asked.sets)])
+        rows = np.array([beside(nuggets, judge, rng) for _ in range(sets)])
         (inside, width, others), error = rows.mean(axis=0), rows[:, 0].std(ddof=1)
         spread = error / np.sqrt(len(rows))
         print(f"| {name} | {others:.2f} | {inside:.3f} ± {spread:.3f} | {width:.3f} |", flush=True)
+
+
+def main() -> None:
+    """Print the rows that were asked for, or all."""
+    every = [*ROWS, DIFFERENCES, NUGGETEER]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rows", nargs="*", choices=[*every, []], metavar="ROW")
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--sets", type=int, default=12)
+    asked = parser.parse_args()
+    nuggets, rows = whole(kt.load_nuggets("rag24")), asked.rows or every
+    if first := [name for name in rows if name != NUGGETEER]:
+        estimates(nuggets, first, asked.draws)
+    if NUGGETEER in rows:
+        intervals(nuggets, asked.sets)
 
 
 if __name__ == "__main__":

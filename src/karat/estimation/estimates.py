@@ -66,7 +66,7 @@ class EstimateRow(NamedTuple):
     units: int
     """All units."""
     form: str
-    """How the interval was made: student, bounded or none."""
+    """The form of the interval: student, bounded, none, or nuggeteer for runs with nuggets."""
     more: int | None
     """Further labelled units that would halve the width."""
     bias: float

@@ -82,7 +82,7 @@ class NuggeteerIntervals(NamedTuple):
     ends: dict[str, ScoreInterval]
     signature: str
     notes: tuple[str, ...]
-    """What the guesses rest on."""
+    """Sentences on what the guesses rest on."""
 
 
 def nuggeteer_intervals(
