@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from karat import __version__
 from karat.arrays import np
@@ -46,6 +46,8 @@ POPULATIONS = {
 FEWEST = 10
 """Labelled units below which nothing is estimated."""
 SURE = 0.05
+FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
+"""From the names of two systems to their difference; None where there is none."""
 
 
 class EstimateRow(NamedTuple):
@@ -65,7 +67,7 @@ class EstimateRow(NamedTuple):
     units: int
     """All units."""
     form: str
-    """The form of the interval: student, bounded or none."""
+    """The form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets."""
     more: int | None
     """Further labelled units that would halve the width."""
     bias: float
@@ -207,7 +209,10 @@ def estimate(
     how: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
     if type(given).__name__ in SET_KINDS:
         own = load(SET_KINDS[type(given).__name__].estimate)
-        more = {"baseline": baseline, "next": next, "seed": seed, "progress": progress}
+        if normalise != "none":
+            raise InputError(f"normalise={normalise}: only ratings of an evaluation set are scaled")
+        more: dict[str, Any] = {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
+        more["progress"] = progress
         found: Estimate = own(given, dimension, asked, tuple(exclude), **how, **more, **settings)
         return found
     if settings:
@@ -263,7 +268,7 @@ def estimate_sample(
     if baseline is not None and baseline not in sample.systems:
         told = f"baseline {quoted(baseline)} has fewer than {FEWEST} labels"
         raise InputError(f"{told}: name another")
-    _check_judges(sample)
+    check_judges(sample)
     finite = how["population"] == "set"
     prediction = predict(sample)
     count = range(len(sample.systems))
@@ -277,12 +282,12 @@ def estimate_sample(
         row._replace(more=labels_to_halve(one, finite)) for row, one in zip(rows, both, strict=True)
     )
     planned = plan_units(sample, prediction, next, int(str(how["seed"]))) if next else ()
-    scale = sample.scale
+    scale, find = sample.scale, sample_differences(sample, prediction, finite)
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
         rows=rows,
-        differences=_differences(sample, rows, prediction, baseline, how),
+        differences=differences(rows, find, baseline, str(how["correction"]), scale.sign),
         judges=tuple(_worths(sample, worths, people, finite)),
         planned=planned,
         unit=sample.unit,
@@ -310,7 +315,8 @@ def _enough(sample: Sample) -> tuple[Sample, list[str]]:
     return sample.select(np.flatnonzero(counts >= FEWEST)), [told]
 
 
-def _check_judges(sample: Sample) -> None:
+def check_judges(sample: Sample) -> None:
+    """Refuse a judge that gives every output the same value."""
     for j, name in enumerate(sample.judges):
         values = sample.every[:, :, j][sample.present]
         if float(np.ptp(values)) == 0:
@@ -338,50 +344,58 @@ def _turned(one: MeanInterval, sign: int) -> MeanInterval:
     return one if sign > 0 else MeanInterval(0.0 - mean, 0.0 - high, 0.0 - low, error)
 
 
-def _differences(
-    sample: Sample,
+def sample_differences(
+    sample: Sample, prediction: Prediction | None, finite: bool
+) -> FindDifference:
+    """Return the function that finds the difference of two systems of a sample."""
+    guess = difference_prediction(sample, prediction)
+
+    def find(system: str, other: str) -> EstimatedDifference | None:
+        pair = sample.systems.index(system), sample.systems.index(other)
+        return estimate_difference(sample, pair, guess, finite)
+
+    return find
+
+
+def differences(
     rows: Sequence[EstimateRow],
-    prediction: Prediction | None,
+    find: FindDifference,
     baseline: str | None,
-    how: Mapping[str, object],
+    correction: str,
+    sign: int = 1,
 ) -> tuple[EstimateDifference, ...]:
     """Compare every system with the baseline; one that the data chose counts all pairs."""
     if len(rows) < 2:
         return ()
-    sign, finite = sample.scale.sign, how["population"] == "set"
-    best = max(range(len(rows)), key=lambda k: sign * rows[k].estimate)
-    first = best if baseline is None else sample.systems.index(baseline)
-    guess = difference_prediction(sample, prediction)
-    others = [k for k in range(len(rows)) if k != first]
-    made = {k: estimate_difference(sample, (k, first), guess, finite) for k in others}
-    known = {k: one for k, one in made.items() if one is not None}
-    p_values = {k: _p(one) for k, one in known.items()}
+    first = baseline or max(rows, key=lambda row: sign * row.estimate).system
+    others = [row.system for row in rows if row.system != first]
+    made = {name: find(name, first) for name in others}
+    known = {name: one for name, one in made.items() if one is not None}
+    p_values = [_p(one) for one in known.values()]
     if baseline is None:  # as many comparisons as there are pairs of systems
-        pairs = len(rows) * (len(rows) - 1) // 2 - len(others)
-        corrected = CORRECTIONS[str(how["correction"])]([*p_values.values(), *[1.0] * pairs])
-    else:
-        corrected = CORRECTIONS[str(how["correction"])]([*p_values.values()])
-    p_values = dict(zip(p_values, corrected.tolist(), strict=False))
-    return tuple(
-        _difference(sample, (k, first), one, p_values[k], sign) for k, one in known.items()
-    )
+        p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(others))
+    corrected = CORRECTIONS[correction](p_values)[: len(known)].tolist()
+    pairs = zip(known.items(), corrected, strict=True)
+    return tuple(_difference((name, first), one, p, sign) for (name, one), p in pairs)
 
 
 def _p(found: EstimatedDifference) -> float:
-    p = two_sided(found.interval.mean, found.interval.error, found.freedom)
+    mean, low, high, error = found.interval
+    if low == high:  # nothing is left to label: the difference is known
+        return 1.0 if mean == 0 else 0.0
+    p = two_sided(mean, error, found.freedom)
     return 1.0 if isnan(p) else p
 
 
 def _difference(
-    sample: Sample, pair: tuple[int, int], found: EstimatedDifference, p: float, sign: int
+    pair: tuple[str, str], found: EstimatedDifference, p: float, sign: int
 ) -> EstimateDifference:
     mean, low, high, _ = found.interval
     verdict = "undecided"
     if p < SURE and (low > 0 or high < 0):
         verdict = "better" if mean > 0 else "worse"
     turned = _turned(found.interval, sign)
-    names = sample.systems[pair[0]], sample.systems[pair[1]]
-    return EstimateDifference(*names, *turned[:3], p, found.labels, verdict)
+    return EstimateDifference(*pair, *turned[:3], p, found.labels, verdict)
 
 
 def _worths(

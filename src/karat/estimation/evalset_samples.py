@@ -46,7 +46,7 @@ def sample_of_set(
     human = evalset.human(dimension, normalise)
     drawn = evalset.draws if draws is None else draws
     grouping, why = _grouping(evalset, ~np.isnan(human), unit, drawn)
-    human, design, told = _designed(evalset, human, grouping, drawn)
+    human, design, told = designed(evalset.name, human, grouping, drawn)
     values = np.stack([one.values for one in judges], axis=2) if judges else _none(human)
     present = np.array([[text is not None for text in own] for own in evalset.systems.values()])
     known = ~np.isnan(human) & present
@@ -122,10 +122,13 @@ def _guessed_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
     return SEGMENT, []
 
 
-def _designed(
-    evalset: EvalSet, human: Floats, grouping: Grouping, draws: Sequence[Draw] | None
+def designed(
+    whose: str, human: Floats, grouping: Grouping, draws: Sequence[Draw] | None
 ) -> tuple[Floats, Design, list[str]]:
-    """Return the labels that count, how units were drawn, and what a reader should know."""
+    """Return the labels that count, how units were drawn, and what a reader should know.
+
+    `whose` is the name of the set.
+    """
     sizes = np.bincount(grouping.of_segment, minlength=len(grouping.names)).astype(np.float64)
     labelled = np.flatnonzero(_counts(~np.isnan(human), grouping).any(axis=0))
     if not draws:
@@ -144,7 +147,7 @@ def _designed(
     if unknown:
         first = quoted(grouping.names[unknown[0]])
         raise InputError(
-            f"{evalset.name}: {len(unknown):,} labelled {grouping.word}s are not among the draws "
+            f"{whose}: {len(unknown):,} labelled {grouping.word}s are not among the draws "
             f"(the first is {first}): add how they were drawn, or leave the draws out"
         )
     left = [at for at in labelled.tolist() if chosen[at]]

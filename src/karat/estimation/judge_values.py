@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from karat.arrays import Floats, np
-from karat.errors import InputError, quoted
+from karat.arrays import Flags, Floats, np
+from karat.errors import InputError, MetricError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import score_evalset
 from karat.metrics.base import Metric
@@ -45,7 +45,8 @@ def judge_values(
     present = np.array([[text is not None for text in own] for own in evalset.systems.values()])
     filled = []
     for name, own in zip(names, found, strict=True):
-        filled.append(_filled(evalset, name, own or next(scored), present))
+        given = (own or next(scored))._replace(name=name)
+        filled.append(fill_missing(evalset.name, given, present))
     return filled
 
 
@@ -63,7 +64,11 @@ def _model(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues
 def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
     if isinstance(judge, str) and judge in evalset.offered:
         return Given(metric=judge)
-    return metric(judge) if isinstance(judge, str) else judge
+    try:
+        return metric(judge)
+    except MetricError as error:
+        told = f"{evalset.name} has no model and no scores of that name"
+        raise InputError(f"judge {quoted(judge)}: {told}; as a metric: {error}") from error
 
 
 def _scored(
@@ -76,21 +81,22 @@ def _scored(
         yield JudgeValues(str(one), scored.segments(one), 0, scored.signature(one))
 
 
-def _filled(evalset: EvalSet, name: str, given: JudgeValues, present: Floats) -> JudgeValues:
+def fill_missing(whose: str, given: JudgeValues, present: Flags) -> JudgeValues:
     """Return the values with the judge's mean for a system in place of those that are missing.
 
     Any value that does not depend on the labels keeps estimates right; the mean adds no spread.
+    `whose` is the name of the set.
     """
-    values = given.values.copy()
+    name, values = given.name, given.values.copy()
     lacking = np.isnan(values) & present
     if lacking.sum() > (1 - LEAST_KNOWN) * present.sum():
         raise InputError(
             f"judge {quoted(name)} has no value for {int(lacking.sum()):,} of "
-            f"{int(present.sum()):,} outputs of {evalset.name}: expected one for at least half"
+            f"{int(present.sum()):,} outputs of {whose}: expected one for at least half"
         )
     if np.isinf(values).any() or (np.abs(values[present & ~lacking]) > 1e100).any():
         raise InputError(f"judge {quoted(name)}: values must be finite and below 1e100")
     for own, absent in zip(values, lacking, strict=True):
         own[absent] = np.nanmean(own) if not np.isnan(own).all() else np.nanmean(given.values)
     known = np.where(np.isnan(values), 0.0, values)
-    return JudgeValues(name, known, int(lacking.sum()), given.signature)
+    return given._replace(values=known, missing=int(lacking.sum()))

@@ -39,7 +39,7 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
     labelled: Flags = np.asarray(sample.known.any(axis=0))
     n, whole = int(labelled.sum()), len(labelled)
     if n == whole:
-        if finite:
+        if finite and sample.known[sample.present].all():
             yield (
                 f"All {sample.unit}s are labelled: intervals for the set have no width. Use "
                 f"--population new for new {sample.unit}s like these."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil, isnan, nan
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from karat.stats.estimates.intervals import (
     bounded_interval,
     skewed_interval,
 )
-from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned
+from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
 from karat.stats.estimates.sampling import expand
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
@@ -120,10 +121,9 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
     y = np.where(known, sample.y, 0.0)
     apart = np.where(known, sample.y - y.sum(axis=0) / count, np.nan)
     guess = prediction.units - np.where(known, prediction.units, 0.0).sum(axis=0) / count
-    made = given.__class__(apart, guess[:, :, None], prediction.means[:, None], given.weights)
-    factor = tuned(made).factor
-    units, means = prediction.units * factor, prediction.means * factor
-    return Prediction(units, means, factor, prediction.correlation)
+    column = guess[:, :, None]
+    made = replace(given, y=apart).with_columns(column, column)
+    return prediction.times(tuned_factor(made, known))
 
 
 def estimate_difference(

@@ -20,9 +20,9 @@ from karat.nuggets.scores.official import mean, sums_between
 from karat.nuggets.sets.keys import Key
 from karat.nuggets.sets.runs import Run
 
-_OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
+OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
 """Weight of an okay nugget; a vital one weighs 1."""
-_OKAYS = np.array([[okay] for okay in _OKAY.values()])
+_OKAYS = np.array([[okay] for okay in OKAY.values()])
 _NONE = np.zeros(0)
 
 

@@ -1,0 +1,235 @@
+"""`estimate_nuggets`: scores of runs from judged questions and judges, or by Nuggeteer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from karat.arrays import np
+from karat.errors import InputError, quoted
+from karat.estimation.estimates import (
+    FEWEST,
+    Estimate,
+    EstimateRow,
+    FindDifference,
+    differences,
+    estimate_sample,
+    sample_differences,
+)
+from karat.estimation.planning import plan_draws, plan_units
+from karat.estimation.samples import Sample
+from karat.estimation.system_estimates import EstimatedDifference, predict
+from karat.evalset.draws import Draw
+from karat.nuggets.estimation.judges import question_judges
+from karat.nuggets.estimation.methods import (
+    ESTIMATE,
+    NUGGETEER,
+    NuggeteerIntervals,
+    difference_of_rows,
+    nuggeteer_intervals,
+    nuggeteer_row,
+)
+from karat.nuggets.estimation.question_samples import (
+    UNIT,
+    QuestionScores,
+    draws_of_questions,
+    question_scores,
+    sample_of_questions,
+)
+from karat.nuggets.intervals.intervals import FEWEST_RUNS
+from karat.nuggets.results.item_scores import MEASURES
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.voting import HALF
+from karat.progress import Progress, silent
+from karat.stats.resampling import SEED
+
+
+def estimate_nuggets(
+    nuggets: NuggetSet,
+    dimension: str | None = None,
+    judges: Sequence[object] = (),
+    exclude: Sequence[str] = (),
+    *,
+    population: str = "set",
+    unit: str = "auto",
+    correction: str = "holm",
+    draws: Sequence[Draw] | None = None,
+    baseline: str | None = None,
+    next: int = 0,
+    seed: int = SEED,
+    how: Official | None = None,
+    progress: Progress = silent,
+) -> Estimate:
+    """Estimate the scores that runs would have if people judged them on all questions.
+
+    Args:
+        nuggets: a set with runs and judgements of some questions.
+        dimension: `f`, the official F, by default; or the shares of nuggets `A`, `V` and `W`.
+        judges: models that judged the set, `words`, or classifiers; by default the models that
+            judged it, else `words`.
+        exclude: runs to leave out; their judgements still teach the classifier.
+        population: `set` for the questions of the set, `new` for new questions like these.
+        unit: `auto`: the unit is the question.
+        correction: correction of p-values for the number of comparisons: none, holm or bh.
+        draws: how questions were drawn; by default at random.
+        baseline: run to compare the others with; by default the one with the best estimate.
+        next: number of questions to draw for judging next.
+        seed: seed of the random numbers of that draw.
+        how: settings of the official score.
+        progress: function that is called with the progress.
+    """
+    how = how or Official()
+    if unit != "auto":
+        raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
+    kept = _kept(nuggets, exclude)
+    if baseline is not None:
+        kept.run(baseline)
+    found = question_scores(kept, _dimension(kept, dimension), how, progress)
+    values = question_judges(found, judges, progress)
+    sample = sample_of_questions(found, values, draws_of_questions(nuggets, draws))
+    told = {"population": population, "correction": correction, "dimension": found.dimension}
+    settings: dict[str, Any] = {**told, "judges": sample.judges, "seed": seed, **_scores(found)}
+    worths = [(one.missing, one.signature) for one in values]
+    guessed = nuggeteer_intervals(found, population == "new", progress)
+    if guessed is None:
+        made = estimate_sample(sample, worths, baseline, next, settings)
+        return replace(made, notes=(*made.notes, *_why_not(found)))
+    left = _with_estimates(sample, guessed)
+    by_sample = estimate_sample(left, worths, None, next, settings) if left else None
+    return _joined(sample, left, by_sample, guessed, baseline, next, settings)
+
+
+def _kept(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
+    if not nuggets.runs:
+        raise InputError(f"{nuggets.name} comes without runs: there is nothing to estimate")
+    for tag in exclude:
+        nuggets.run(tag)
+    kept = nuggets.select(*(tag for tag in nuggets.runs if tag not in exclude))
+    if not kept.runs:
+        raise InputError(f"{nuggets.name}: all runs are left out: leave out fewer")
+    return kept
+
+
+def _dimension(nuggets: NuggetSet, dimension: str | None) -> str:
+    """Return the score that is asked for; by default F, or A where no question has an F."""
+    if dimension is None:
+        return "f" if any(q.vital for q in nuggets.key.questions.values()) else "A"
+    if dimension not in MEASURES:
+        known = ", ".join(MEASURES)
+        raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {known}")
+    return dimension
+
+
+def _scores(found: QuestionScores) -> dict[str, object]:
+    """Return the settings of scores that change the numbers."""
+    ties = found.nuggets.judgements.ties
+    told: dict[str, object] = {"score": str(found.how)} if found.dimension == "f" else {}
+    return told if ties == HALF else {**told, "ties": ties}
+
+
+def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
+    """Return the sample of the other runs; None if none of them has enough labels."""
+    mine = np.array([tag not in guessed.ends for tag in sample.systems])
+    enough = (sample.known.sum(axis=1) >= FEWEST) & mine
+    return sample.select(np.flatnonzero(mine)) if enough.any() else None
+
+
+def _joined(
+    sample: Sample,
+    left: Sample | None,
+    by_sample: Estimate | None,
+    guessed: NuggeteerIntervals,
+    baseline: str | None,
+    next: int,
+    settings: Mapping[str, Any],
+) -> Estimate:
+    """Return the estimate in which Nuggeteer's intervals stand for some runs."""
+    finite = settings["population"] == "set"
+    rows = {row.system: row for row in by_sample.rows} if by_sample else {}
+    rows |= {tag: nuggeteer_row(sample, tag, one, finite) for tag, one in guessed.ends.items()}
+    if baseline is not None and baseline not in rows:
+        told = f"baseline {quoted(baseline)} has fewer than {FEWEST} judged questions"
+        raise InputError(f"{told}: name another")
+    ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
+    find = _find(left, rows, finite)
+    compared = differences(ordered, find, baseline, settings["correction"])
+    methods = {tag: NUGGETEER if tag in guessed.ends else ESTIMATE for tag in rows}
+    few = [tag for tag in sample.systems if tag not in rows] if by_sample is None else []
+    base = by_sample or _without_estimates(sample, few, next, settings)
+    return replace(
+        base,
+        rows=ordered,
+        differences=compared,
+        methods=methods,
+        notes=(*base.notes, *_which(methods), *guessed.notes),
+        settings={**base.settings, NUGGETEER: guessed.signature},
+    )
+
+
+def _without_estimates(
+    sample: Sample, few: Sequence[str], next: int, settings: Mapping[str, Any]
+) -> Estimate:
+    """Return an estimate without rows, where Nuggeteer alone has intervals; no judge is used."""
+    out = f"Left out, with fewer than {FEWEST} judged questions: {', '.join(few)}."
+    planned = plan_units(sample, None, next, settings["seed"]) if next else ()
+    return Estimate(
+        name=sample.name,
+        dimension=sample.dimension,
+        rows=(),
+        differences=(),
+        judges=(),
+        planned=planned,
+        unit=UNIT,
+        better="higher",
+        ends=(0.0, 1.0),
+        settings={**settings, "judges": ()},
+        notes=(out,) if few else (),
+        draws=plan_draws(sample, planned) if planned else (),
+    )
+
+
+def _find(left: Sample | None, rows: Mapping[str, EstimateRow], finite: bool) -> FindDifference:
+    """Return what compares two runs: by common labels where both have estimates from them."""
+    by_labels = sample_differences(left, predict(left), finite) if left else None
+
+    def find(system: str, other: str) -> EstimatedDifference | None:
+        if by_labels and NUGGETEER not in (rows[system].form, rows[other].form):
+            return by_labels(system, other)
+        return difference_of_rows(rows, system, other)
+
+    return find
+
+
+def _which(methods: Mapping[str, str]) -> Iterator[str]:
+    """Say which method is taken for which runs, and why."""
+    mine = [tag for tag, method in methods.items() if method == NUGGETEER]
+    yield (
+        f"Nuggeteer's intervals for {_some(mine, len(methods))}: other runs were judged on the "
+        "questions that these were not judged on, so a classifier guesses what is not judged, and "
+        "its errors on judged runs make the interval."
+    )
+    if len(mine) < len(methods):
+        others = [tag for tag, method in methods.items() if method == ESTIMATE]
+        yield (
+            f"Estimates from judged questions and judges for {_some(others, len(methods))}: they "
+            f"are judged whole, or on an unjudged question fewer than {FEWEST_RUNS} other runs "
+            "were judged, or far fewer than on judged ones."
+        )
+
+
+def _some(tags: Sequence[str], whole: int) -> str:
+    if len(tags) == whole:
+        return f"all {whole:,} runs" if whole > 1 else tags[0]
+    names = ", ".join(tags[:5]) + (", …" if len(tags) > 5 else "")
+    return f"{len(tags):,} of {whole:,} runs ({names})"
+
+
+def _why_not(found: QuestionScores) -> Iterator[str]:
+    """Say why Nuggeteer's intervals are not taken, where something is left to judge."""
+    if (found.answered & ~found.judged).any():
+        yield (
+            "Scores are estimated from judged questions and judges. Nuggeteer's intervals are not "
+            "used: they need other runs that were judged on the questions that are not judged here."
+        )

@@ -1,0 +1,39 @@
+"""The experiment about estimates of nugget scores: some of its draws, and who is judged on what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import karat as kt
+
+
+def test_estimates_hold_and_are_narrower(karat_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import estimates_nuggets as experiment
+
+    monkeypatch.setenv("KARAT_DATA", str(karat_data))
+    nuggets = experiment.whole(kt.load_nuggets("rag24"))
+    assert len(nuggets.runs) == 43
+    found = experiment.held(nuggets, "A", ["words"], 20)
+    assert found.judged.shape == (20, 43)
+    assert 0.9 < found.judged.mean() < 1  # 0.957 of 2,000 draws
+    ratio = found.width.mean(axis=0) / found.people_width.mean(axis=0)
+    assert 0.74 < ratio.mean() < 0.88  # 0.813
+
+
+def test_runs_are_judged_as_the_cases_say() -> None:
+    import estimates_nuggets as experiment
+
+    def judged(judge: experiment.Judge) -> list[int]:
+        return sorted(judge(np.random.default_rng(1), 6, 20).sum(axis=1).tolist())
+
+    assert judged(experiment.same(0)) == [10] * 6
+    assert judged(experiment.same(2)) == [10] * 4 + [20] * 2
+    assert judged(experiment.own) == [10] * 6
+    assert judged(experiment.some(2)) == [0] * 4 + [20] * 2
+    together = experiment.same(0)(np.random.default_rng(1), 6, 20)
+    assert (together == together[0]).all()
+    apart = experiment.own(np.random.default_rng(1), 6, 20)
+    assert len({tuple(row) for row in apart.tolist()}) == 6

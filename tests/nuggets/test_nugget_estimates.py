@@ -1,0 +1,402 @@
+"""`kt.estimate` of nugget sets: samples of questions, judges, the pick of a method, wrong input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from nugget_world import world
+
+import karat as kt
+from karat.arrays import Floats
+from karat.nuggets.estimation.judges import question_judges
+from karat.nuggets.estimation.methods import other_runs_tell
+from karat.nuggets.estimation.question_samples import (
+    QuestionScores,
+    is_judged,
+    question_scores,
+    sample_of_questions,
+)
+from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.nugget_shares import score_shares
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
+
+HOW = kt.Official()
+ODD = {f"q{q}" for q in range(1, 24, 2)}
+"""12 of the 24 questions of `a_set`."""
+
+
+def a_set(
+    judged: Callable[[Judged], bool] = lambda row: row.question in ODD,
+    okay: int = 1,
+    questions: int = 24,
+) -> NuggetSet:
+    """Questions and 8 runs, of whose judgements some are kept; the last nuggets are okay."""
+    key, runs, judgements = world(questions=questions, runs=8)
+    changed = [
+        replace(q, nuggets=tuple(replace(n, vital=g < 4 - okay) for g, n in enumerate(q.nuggets)))
+        for q in key.questions.values()
+    ]
+    kept = judgements.with_rows(filter(judged, judgements.rows))
+    tags = MappingProxyType({run.tag: run for run in runs})
+    return NuggetSet("world", make_key(changed), tags, kept)
+
+
+def with_model(nuggets: NuggetSet, without: Collection[tuple[str, str]] = ()) -> NuggetSet:
+    """The set with the labels of a model that calls everything carried that has its first word.
+
+    It did not label the first nugget of some answers: pairs of run and question.
+    """
+    rows = []
+    for tag, run in nuggets.runs.items():
+        for id, (response,) in run.answers.items():
+            for nugget in nuggets.key.questions[id].nuggets:
+                if nugget.id != "n0" or (tag, id) not in without:
+                    said = float(nugget.descriptions[0].split()[0] in response.text)
+                    rows.append(
+                        Judged(id, nugget.id, response.text, said, tag, "gpt", kind="model")
+                    )
+    kept = nuggets.judgements
+    return replace(nuggets, judgements=kept.with_rows((*kept.rows, *rows)))
+
+
+def values(nuggets: NuggetSet, dimension: str, judge: str) -> Floats:
+    (found,) = question_judges(question_scores(nuggets, dimension, HOW), [judge])
+    return found.values
+
+
+# ------------------------------------------------------------------------------ worked values
+
+
+def test_the_estimate_is_ppi_over_questions_by_hand() -> None:
+    nuggets, whole = a_set(), a_set(lambda row: True)
+    found = kt.estimate(nuggets, "A", "words")
+    at = [k for k, id in enumerate(nuggets.key.questions) if id in ODD]
+    y = np.array(
+        [
+            [row.A for row in score_shares(one.run, whole.key, one.decided)]
+            for one in kt.score_nuggets(whole, guess=False).scored
+        ]
+    )[:, at]
+    f = values(nuggets, "A", "words")
+    x = f[:, at]
+    dx, dy = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
+    factor = (dx * dy).sum() / (dx * dx).sum()
+    expected = (y - factor * x).mean(axis=1) + factor * f.mean(axis=1)
+    assert [row.people for row in found.rows] == pytest.approx(y.mean(axis=1).tolist())
+    assert [row.estimate for row in found.rows] == pytest.approx(expected.tolist())
+    assert {(row.labels, row.units) for row in found.rows} == {(12, 24)}
+    assert (found.unit, found.better, found.ends, found.methods) == (
+        "question",
+        "higher",
+        (0, 1),
+        {},
+    )
+    assert np.mean([row.ratio for row in found.rows]) < 0.9
+
+
+def test_words_are_the_matches_of_pourpre_weighed_as_the_score_weighs_nuggets() -> None:
+    nuggets = a_set(okay=2, questions=3)
+    pourpre = Pourpre(weigh=IdfSource().of_words(nuggets.runs.values(), "porter"))
+    okay = {"A": 1.0, "V": 0.0, "W": 0.5, "f": 0.0}
+    for dimension, weight in okay.items():
+        found = values(nuggets, dimension, "words")
+        for k, run in enumerate(nuggets.runs.values()):
+            for q, question in enumerate(nuggets.key.questions.values()):
+                match = pourpre.match(question, run.responses(question.id))
+                expected = np.average(match, weights=[1, 1, weight, weight])
+                assert found[k, q] == pytest.approx(expected)
+
+
+def test_a_model_has_the_score_by_its_labels() -> None:
+    nuggets = with_model(a_set(okay=2))
+    mine = nuggets.judgements.with_rows(
+        row._replace(kind="person") for row in nuggets.judgements.rows if row.kind == "model"
+    )
+    done = kt.score_nuggets(replace(nuggets, judgements=mine), guess=False)
+    for dimension, score in (("f", "F"), ("A", "A"), ("V", "V")):
+        expected = [[*one.by_question(score).values()] for one in done.scored]
+        assert values(nuggets, dimension, "gpt").tolist() == expected
+    assert [one.judge for one in kt.estimate(nuggets).judges] == ["gpt"]
+    assert [one.judge for one in kt.estimate(a_set()).judges] == ["words"]
+
+
+def test_a_question_that_a_model_labelled_in_part_has_no_value_of_it() -> None:
+    part = with_model(a_set(), {("run1", "q0"), ("run1", "q5")})
+    found = kt.estimate(part, "A")
+    assert found.judges[0].missing == 2
+    assert any("gpt has no value for 2 outputs" in note for note in found.notes)
+    whole, filled = (values(one, "A", "gpt") for one in (with_model(a_set()), part))
+    others = np.delete(whole[1], [0, 5]).mean()
+    assert filled[1, [0, 5]] == pytest.approx([others, others])
+    runs = [f"run{k}" for k in range(8)]
+    most = with_model(a_set(), {(tag, f"q{q}") for tag in runs for q in range(13)})
+    with pytest.raises(kt.InputError, match="'gpt' has no value for 104 of 192 outputs"):
+        kt.estimate(most, "A")
+
+
+def test_labels_of_models_are_no_judgements() -> None:
+    alone = with_model(a_set(lambda row: False))
+    with pytest.raises(kt.InputError, match="no system has 10 labelled questions for 'f'"):
+        kt.estimate(alone)
+
+
+@pytest.mark.parametrize("judge", ["words", "calibrated", "paper:n=1,stem=porter"])
+@pytest.mark.parametrize("dimension", ["f", "A", "V", "W"])
+def test_values_of_judges_do_not_depend_on_judgements(judge: str, dimension: str) -> None:
+    some, others = a_set(), a_set(lambda row: row.value > 0)
+    found = values(some, dimension, judge)
+    assert found.tolist() == values(others, dimension, judge).tolist()
+    assert found.shape == (8, 24)
+    assert 0 <= found.min() < found.max() <= 1
+
+
+# ---------------------------------------------------------------------------- what is judged
+
+
+def decided(*rows: list[float]) -> Decided:
+    table = np.array(rows)
+    return Decided(table, ~np.isnan(table))
+
+
+def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
+    nan = math.nan
+    assert is_judged(decided([1, 0], [0, 0.5]))
+    assert is_judged(decided([1, 0], [nan, 0]))  # carried in full, whatever the other response has
+    assert not is_judged(decided([0.5, 0], [nan, 0]))
+    assert not is_judged(decided([0, 0], [nan, 0]))
+    assert is_judged(Decided(np.zeros((0, 2)), np.zeros((0, 2), bool)))
+
+
+def test_a_question_without_a_response_is_judged_where_others_are() -> None:
+    nuggets = a_set()
+    silent = nuggets.runs["run3"]
+    left = {q: some for q, some in silent.answers.items() if q not in ("q0", "q1")}
+    runs = {**nuggets.runs, "run3": replace(silent, answers=MappingProxyType(left))}
+    found = question_scores(replace(nuggets, runs=MappingProxyType(runs)), "A", HOW)
+    assert math.isnan(found.values[3, 0])  # nobody was judged on q0
+    assert found.values[3, 1] == 0
+    assert not found.judged[3, :2].any()
+    assert np.isnan(found.values).sum() == 8 * 12
+    sample = sample_of_questions(found, question_judges(found, ["words"]))
+    assert sample.every[3, :2, 0].tolist() == [0, 0]
+    assert sample.present.all()
+
+
+def test_questions_without_a_score_are_no_units() -> None:
+    nuggets = a_set()
+    first = nuggets.key.questions["q0"]
+    okay = tuple(replace(nugget, vital=False) for nugget in first.nuggets)
+    questions = {**nuggets.key.questions, "q0": replace(first, nuggets=okay)}
+    changed = replace(nuggets, key=make_key(questions.values()))
+    assert {row.units for row in kt.estimate(changed, "f").rows} == {23}
+    assert {row.units for row in kt.estimate(changed, "A").rows} == {24}
+
+
+def test_without_vital_nuggets_the_score_is_a() -> None:
+    nuggets = a_set(okay=4)
+    assert kt.estimate(nuggets).dimension == "A"
+    with pytest.raises(kt.InputError, match="no question has a score 'V'"):
+        kt.estimate(nuggets, "V")
+
+
+# -------------------------------------------------------------------------- which of the methods
+
+
+def test_other_runs_tell_where_enough_of_them_were_judged() -> None:
+    answered = np.ones((10, 4), bool)
+    judged = answered.copy()
+    nobody = np.zeros(4, np.int64)
+    assert not other_runs_tell(answered, judged, nobody).any()  # nothing is left to judge
+    judged[0] = False
+    assert np.flatnonzero(other_runs_tell(answered, judged, nobody)).tolist() == [0]
+    judged[:5, 1] = False  # 5 other runs are left there: the fewest, but 3.9 others elsewhere, too
+    assert other_runs_tell(answered, judged, nobody)[0]
+    judged[5, 1] = False
+    assert not other_runs_tell(answered, judged, nobody)[0]
+    assert other_runs_tell(answered, judged, nobody + 3)[0]  # of runs that are not scored here
+    same = np.zeros((40, 20), bool)
+    same[:, :10] = same[:8] = True  # 8 others on open questions, 39 on judged ones
+    assert not other_runs_tell(np.ones((40, 20), bool), same, np.zeros(20, np.int64)).any()
+
+
+def test_runs_judged_on_the_same_questions_are_estimated() -> None:
+    found = kt.estimate(a_set(), "A")
+    assert {row.form for row in found.rows} <= {"student", "bounded"}
+    assert sum("Nuggeteer's intervals are not used" in note for note in found.notes) == 1
+    whole = kt.estimate(a_set(lambda row: True), "A")
+    assert not any("Nuggeteer" in note for note in whole.notes)
+    assert all(row.low == row.high == row.estimate for row in whole.rows)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "which", "population"), [("A", "share", "set"), ("f", "macro", "new")]
+)
+def test_a_run_beside_judged_ones_has_nuggeteers_interval(
+    dimension: str, which: str, population: str
+) -> None:
+    nuggets = a_set(lambda row: row.run != "run2", questions=12)
+    found = kt.estimate(nuggets, dimension, population=population)
+    rows = {row.system: row for row in found.rows}
+    assert [row.system for row in found.rows] == [*nuggets.runs]
+    assert [tag for tag, row in rows.items() if row.form == "nuggeteer"] == ["run2"]
+    assert found.methods == dict.fromkeys(rows, "estimate") | {"run2": "nuggeteer"}
+    done = kt.score_nuggets(nuggets, general=population == "new")
+    ends = getattr(done.scored[2].intervals, which)
+    row = rows["run2"]
+    assert (row.low, row.high, row.labels, row.units) == (ends.low, ends.high, 0, 12)
+    assert row.low <= row.estimate <= row.high
+    assert math.isnan(row.people)
+    assert math.isnan(row.ratio)
+    assert sum(
+        note.startswith("Nuggeteer's intervals for 1 of 8 runs (run2)") for note in found.notes
+    )
+    assert f"nuggeteer={done.signature}" in found.signature
+
+
+def test_runs_that_only_judgements_quote_are_other_runs_too() -> None:
+    nuggets = a_set(lambda row: row.run != "run2", questions=12).select("run2")
+    found = kt.estimate(nuggets, "A")
+    (row,) = found.rows
+    assert (row.system, row.form, found.judges) == ("run2", "nuggeteer", ())
+    assert "judges=," in found.signature
+    four = ("run0", "run1", "run4", "run6")
+    few = a_set(lambda row: row.run in four, questions=12).select("run2")
+    with pytest.raises(kt.InputError, match="no system has 10 labelled questions"):
+        kt.estimate(few, "A")
+
+
+def test_nuggeteer_has_no_intervals_of_v() -> None:
+    nuggets = a_set(lambda row: row.run != "run2", questions=12)
+    found = kt.estimate(nuggets, "V")
+    assert "run2" not in [row.system for row in found.rows]
+    assert "Left out, with fewer than 10 labelled questions: run2." in found.notes
+
+
+def test_differences_by_two_methods_have_both_errors() -> None:
+    nuggets = a_set(lambda row: row.run != "run5", questions=12)
+    found = kt.estimate(nuggets, "A", population="new", baseline="run5", correction="none")
+    rows = {row.system: row for row in found.rows}
+    mine = rows["run5"]
+    assert len(found.differences) == 7
+    for one in found.differences:
+        other = rows[one.system]
+        assert one.delta == pytest.approx(other.estimate - mine.estimate)
+        below = math.hypot(other.estimate - other.low, mine.high - mine.estimate)
+        assert one.low == pytest.approx(one.delta - below)
+        sure = one.low > 0 or one.high < 0
+        assert (one.p < 0.05) == sure == (one.verdict != "undecided")
+    assert {one.verdict for one in found.differences} == {"worse", "undecided"}
+
+
+def test_a_difference_between_scores_that_are_known_is_decided() -> None:
+    found = kt.estimate(a_set(lambda row: True), "A", correction="none")
+    scores = {row.system: row.estimate for row in found.rows}
+    for one in found.differences:
+        assert one.delta == pytest.approx(scores[one.system] - scores[one.baseline])
+        assert one.verdict == ("worse" if one.delta < 0 else "undecided")
+
+
+# ----------------------------------------------------------------------------- draws and plans
+
+
+def test_a_plan_draws_questions_and_is_read_back() -> None:
+    nuggets = a_set()
+    found = kt.estimate(nuggets, "A", next=4, seed=3)
+    assert len(found.planned) == 4
+    assert not {one.unit for one in found.planned} & ODD
+    assert {draw.round for draw in found.draws} == {1, 2}
+    asked = ODD | {one.unit for one in found.planned}
+    more = kt.estimate(a_set(lambda row: row.question in asked), "A", draws=found.draws)
+    assert {row.labels for row in more.rows} == {16}
+    assert not any("taken as drawn at random" in note for note in more.notes)
+    with pytest.raises(kt.InputError, match="12 questions have no label yet"):
+        kt.estimate(nuggets, next=13)
+
+
+def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
+    draws = [kt.Draw(id, None if id == "q1" else 0.5, of="group") for id in sorted(ODD)]
+    found = kt.estimate(a_set(), "A", draws=draws)
+    assert {row.labels for row in found.rows} == {11}
+    with pytest.raises(kt.InputError, match="1 labelled questions are not among the draws"):
+        kt.estimate(a_set(), "A", draws=draws[1:])
+    with pytest.raises(kt.InputError, match="a draw of 'q99': world has no such question"):
+        kt.estimate(a_set(), "A", draws=[*draws, kt.Draw("q99", 0.5)])
+
+
+# --------------------------------------------------------------------------------- wrong input
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"dimension": "F1"}, "dimension 'F1' of nuggets: expected one of f, A, V, W"),
+        ({"judges": "gpt"}, "world has no judge 'gpt': expected one of words, calibrated, paper"),
+        ({"judges": "auto"}, "world has no judge 'auto'"),
+        ({"judges": ["words", "words"]}, "judge 'words' is named twice"),
+        ({"unit": "segment"}, "that of a nugget set is the question"),
+        ({"exclude": ["run9"]}, "world has no run 'run9'"),
+        ({"exclude": [f"run{k}" for k in range(8)]}, "all runs are left out"),
+        ({"baseline": "run9"}, "world has no run 'run9'"),
+        ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
+    ],
+)
+def test_wrong_settings_are_told(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(), **given)
+
+
+def test_sets_with_too_little_are_refused() -> None:
+    some = {f"q{q}" for q in range(9)}
+    with pytest.raises(kt.InputError, match=r"10 labelled questions for 'f' \(the most is 9\)"):
+        kt.estimate(a_set(lambda row: row.question in some))
+    with pytest.raises(kt.InputError, match="world comes without runs"):
+        kt.estimate(replace(a_set(), runs=MappingProxyType({})))
+    few = a_set(lambda row: row.question in (some if row.run == "run1" else ODD))
+    with pytest.raises(kt.InputError, match="baseline 'run1' has fewer than 10 labels"):
+        kt.estimate(few, "V", baseline="run1")
+
+
+# ----------------------------------------------------------------------------------- real data
+
+
+@pytest.fixture(scope="module")
+def rag24(karat_data: Path) -> NuggetSet:
+    return kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+
+
+def test_rag24_from_ten_of_its_questions(rag24: NuggetSet) -> None:
+    ids = sorted(rag24.key.questions)[::2][:10]
+    kept = rag24.judgements.with_rows(r for r in rag24.judgements.rows if r.question in ids)
+    found = kt.estimate(replace(rag24, judgements=kept), "A")
+    truth = {row.run: row.A for row in kt.score_nuggets(rag24, guess=False).rows}
+    held = [row.low <= truth[row.system] <= row.high for row in found.rows]
+    assert len(held) == 45
+    assert sum(held) >= 40
+    assert np.mean([row.ratio for row in found.rows]) < 0.9
+    assert found.judges[0].r > 0.4
+
+
+def test_a_small_set_by_hand() -> None:
+    """12 questions of one vital nugget: the score is 1 or 0, and words see it but for one."""
+    key = make_key(Question(f"q{k}", (Nugget("n", (f"fact{k}",)),)) for k in range(12))
+    said = [(f"q{k}", Response(f"fact{k}" if k % 2 else f"other{k}")) for k in range(12)]
+    run = make_run("mine", said)
+    rows = [Judged(id, "n", one.text, float("fact" in one.text), "mine") for id, one in said[:10]]
+    nuggets = NuggetSet("small", key, {"mine": run}, Judgements(tuple(rows)))
+    found: QuestionScores = question_scores(nuggets, "A", HOW)
+    assert np.nan_to_num(found.values, nan=-1).tolist() == [[0, 1] * 5 + [-1, -1]]
+    (row,) = kt.estimate(nuggets, "A").rows
+    assert (row.people, row.estimate, row.form) == (0.5, 0.5, "bounded")
+    assert row.ratio < 0.8
