@@ -129,3 +129,11 @@ def test_what_judges_add_is_the_mean_over_the_systems_with_intervals() -> None:
     both = [labels_worth(ratio, 50, 460, finite=True) for ratio in (0.5, 0.9)]
     assert found.worth == pytest.approx(sum(both) / 2)
     assert isnan(made((NO_WIDTH,)).ratio)
+
+
+def test_methods_of_other_kinds_of_sets_are_named_beside_judges() -> None:
+    both = replace(made((A, B)), methods={"A": "estimate", "B": "nuggeteer"})
+    assert estimate_answer(both)[-1].startswith("With chrF and Nuggeteer, intervals are 0.80 times")
+    guessed = replace(made((A,), judges=()), methods={"A": "nuggeteer"})
+    assert estimate_answer(guessed)[-1].startswith("With Nuggeteer, intervals are 0.80 times")
+    assert "People low" in guessed.render("text")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isnan
 
 from karat.estimation.estimates import SURE, Estimate, EstimateDifference, EstimateRow
 from karat.estimation.sample_notes import LITTLE
 from karat.report.model.cells import several
-from karat.report.model.phrases import listing, metric_label, span
+from karat.report.model.phrases import listing, metric_label, sentence_case, span
 
 MOST_DIGITS = 6
 MOST_NAMED = 4
@@ -53,10 +53,20 @@ def ranked_differences(found: Estimate) -> list[EstimateDifference]:
     return sorted(found.differences, key=lambda one: place[one.system])
 
 
-def judge_names(found: Estimate) -> str:
-    """Return the judges as a sentence names them; many are counted."""
-    names = [metric_label(one.judge) for one in found.judges]
-    return listing(names) if len(names) <= MOST_NAMED else f"{len(names)} judges"
+def judges(found: Estimate) -> list[str]:
+    """Return the names of the judges."""
+    return [metric_label(one.judge) for one in found.judges]
+
+
+def helpers(found: Estimate) -> list[str]:
+    """Return what estimates rest on beside labels: judges, and methods of other kinds of sets."""
+    methods = sorted({*found.methods.values()} - {"estimate"})
+    return [*judges(found), *map(sentence_case, methods)]
+
+
+def named(helpers: Sequence[str]) -> str:
+    """Return judges and methods as a sentence names them; many are counted."""
+    return listing(helpers) if len(helpers) <= MOST_NAMED else f"{len(helpers)} judges"
 
 
 # ------------------------------------------------------------------------------------ systems
@@ -121,11 +131,11 @@ def _labelled(found: Estimate) -> str:
 
 
 def _judges(found: Estimate) -> Iterator[str]:
-    if not found.judges or isnan(found.ratio):
+    if not helpers(found) or isnan(found.ratio):
         return
-    who, wide = judge_names(found), f"{found.ratio:.2f} times as wide as by people alone"
+    who, wide = named(helpers(found)), f"{found.ratio:.2f} times as wide as by people alone"
     if found.ratio > LITTLE:
-        verb = "adds" if len(found.judges) == 1 else "add"
+        verb = "adds" if len(helpers(found)) == 1 else "add"
         yield f"{who} {verb} almost nothing: intervals are {wide}."
         return
     more = round(found.worth)

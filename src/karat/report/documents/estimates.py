@@ -11,14 +11,16 @@ from karat.report.answers.estimates import (
     digits,
     estimate_answer,
     estimate_basis,
-    judge_names,
+    helpers,
+    judges,
+    named,
     ranked_differences,
 )
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.paired import Estimated, Pair, PairedIntervals
 from karat.report.model.cells import is_missing
-from karat.report.model.phrases import metric_label, signed, span
+from karat.report.model.phrases import signed, span
 from karat.report.model.table import (
     Block,
     Cell,
@@ -35,7 +37,7 @@ _number = partial(Column, align="right")
 _RATIO = "Width of the interval, over that by people alone: below 1, judges help."
 _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
-    "an end of the scale; or none."
+    "an end of the scale; Nuggeteer's, where other runs were judged; or none."
 )
 _BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _SYSTEM = Column("system", "System", help="The name of the system.")
@@ -88,9 +90,8 @@ _PLANNED = (
 
 def estimate_document(found: Estimate, command: str) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
-    first, *judges = found.signature.split("\n")
-    names = [metric_label(one.judge) for one in found.judges]
-    signatures = {"estimate": first, **dict(zip(names, judges, strict=False))}
+    first, *others = found.signature.split("\n")
+    signatures = {"estimate": first, **dict(zip(judges(found), others, strict=False))}
     blocks = (_pictures(found), *_tables(found))
     told = estimate_answer(found), estimate_basis(found)
     title = f"Human scores of {found.name}: {found.dimension}"
@@ -102,17 +103,18 @@ def estimate_document(found: Estimate, command: str) -> Document:
 
 def _tables(found: Estimate) -> Iterator[Table]:
     cells = partial(_cells, places=digits(found))
-    rows = [cells(row) | {"side": _side(row)} for row in found.ranked]
-    shown = _ROWS if found.judges else tuple(map(_alone, _ROWS))
+    rows = [cells(row) for row in found.ranked]
+    biased = [cells(row) | {"side": _side(row)} for row in _biased(found)]
+    shown = _ROWS if helpers(found) else tuple(map(_alone, _ROWS))
     yield Table("rows", "Systems", shown, rows, open=True)
     if found.differences:
         title = f"Differences from {found.differences[0].baseline}"
         yield Table(
             "differences", title, _DIFFERENCES, [cells(one) for one in ranked_differences(found)]
         )
-    if _biased(found):
-        title = f"Bias of {judge_names(found)}"
-        yield Table("bias", title, _BIAS, rows, readers="people")
+    if biased:
+        title = f"Bias of {named(judges(found))}"
+        yield Table("bias", title, _BIAS, biased, readers="people")
     if found.judges:
         yield Table("judges", "Judges", _JUDGES, [one._asdict() for one in found.judges])
     if found.planned:
@@ -146,7 +148,7 @@ def _pictures(found: Estimate) -> Block:
     changes = [_change(row, digits(found)) for row in _biased(found)]
     if not changes:
         return scores
-    who = judge_names(found)
+    who = named(judges(found))
     verb = "Is" if len(found.judges) == 1 else "Are"
     bias = Forest(
         f"{verb} {who} biased?",
@@ -163,8 +165,8 @@ def _pictures(found: Estimate) -> Block:
 
 
 def _intervals(found: Estimate) -> PairedIntervals:
-    places, judged = digits(found), bool(found.judges)
-    names = (f"people with {judge_names(found)}" if judged else "people", "people alone")
+    places, judged = digits(found), bool(helpers(found))
+    names = (f"people with {named(helpers(found))}" if judged else "people", "people alone")
     pairs = [
         Pair(
             row.system,
@@ -174,7 +176,7 @@ def _intervals(found: Estimate) -> PairedIntervals:
         for row in found.ranked
     ]
     caption = "Dots: estimates; lines: 95% intervals."
-    title = f"Human scores with and without {judge_names(found)}" if judged else "Human scores"
+    title = f"Human scores with and without {named(helpers(found))}" if judged else "Human scores"
     title += " (lower is better)" if found.better == "lower" else ""
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
 

@@ -17,6 +17,7 @@ _LABELS = {
     "aev": "AEv",
     "gtm": "GTM",
     "pem": "PEM",
+    "words": "word overlap",
     "rougeL": "ROUGE-L",
     "rougeLsum": "ROUGE-Lsum",
     "rougeW": "ROUGE-W",
