@@ -1,0 +1,149 @@
+"""Interviews: cases that a model is asked about, its answers read in their form, and the missing.
+
+A case is asked once for each replicate. An answer that has not the form of its case is asked again
+and is missing in the end, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import PathLike
+from typing import Any, NamedTuple
+
+from karat.asking.asker import Limits, Plan, Usage, ask, plan
+from karat.asking.demo import JUDGE, NOTE
+from karat.asking.endpoint import Endpoint
+from karat.asking.forms import InvalidAnswer
+from karat.asking.requests import Message, Request
+from karat.asking.templates import Prompt
+from karat.errors import InputError
+from karat.progress import Progress, silent
+
+DEMO = "demo"
+"""The endpoint that is no endpoint."""
+
+
+class Case(NamedTuple):
+    """One thing to ask about: what fills the prompt, and how the answer is read."""
+
+    id: str
+    values: Mapping[str, object]
+    read: Callable[[str], Any]
+    """Reads an answer; raises InvalidAnswer."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a model is asked, whatever the task is."""
+
+    endpoint: Endpoint
+    cache: str | PathLike[str] | None = None
+    limits: Limits = field(default_factory=Limits)
+    replicates: int = 1
+    """Answers that are wanted for each case."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.replicates, int) or self.replicates < 1:
+            raise InputError(f"replicates={self.replicates!r}: expected a whole number from 1")
+
+    @property
+    def judge(self) -> str:
+        """The name of the model as a judge."""
+        return JUDGE if self.endpoint.url == DEMO else self.endpoint.model
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the model that every report has."""
+        return (NOTE,) if self.endpoint.url == DEMO else ()
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What changes answers, as signatures have it; no key is among it."""
+        return {
+            "endpoint": self.endpoint.url,
+            "model": self.endpoint.model or self.judge,
+            "temperature": self.endpoint.temperature,
+            "replicates": self.replicates,
+        }
+
+
+class Interview(NamedTuple):
+    """What came of all cases."""
+
+    answers: Mapping[str, tuple[Any, ...]]
+    """Case -> its answers, as many as there are."""
+    missing: tuple[tuple[str, str], ...]
+    """Case and reason of each answer that is missing."""
+    usage: Usage
+    replicates: int = 1
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Case -> the first reason why an answer is missing."""
+        return dict(reversed(self.missing))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on cases that have only some of their replicates."""
+        some = sum(len(answers) < self.replicates for answers in self.answers.values())
+        told = f"{some:,} of {len(self.answers):,} judgements rest on fewer than"
+        return (f"{told} {self.replicates} answers.",) if some else ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """Cases under one prompt, and the form that their answers have."""
+
+    prompt: Prompt
+    form: str
+    """The form in words, of which the cache keeps a hash."""
+    cases: Sequence[Case]
+
+    def requests(self, setup: Setup) -> list[Request]:
+        """Return the requests, those of the replicates of a case one after the other."""
+        schema = f"{self.prompt.name}@{sha256(self.form.encode()).hexdigest()[:8]}"
+        return [
+            Request(f"{case.id}\t{k}", messages, schema, k)
+            for case in self.cases
+            for messages in [tuple(Message(*m) for m in self.prompt.messages(case.values))]
+            for k in range(setup.replicates)
+        ]
+
+    def plan(self, setup: Setup) -> Plan:
+        """Return what asking would take; nothing is sent."""
+        return plan(self.requests(setup), setup.endpoint, setup.cache, setup.limits)
+
+    def ask(self, setup: Setup, progress: Progress = silent) -> Interview:
+        """Ask about every case; raise if nothing at all was answered."""
+        cases = {case.id: case for case in self.cases}
+
+        def check(request: Request, text: str) -> str:
+            try:
+                cases[_case(request.id)].read(text)
+            except InvalidAnswer as error:
+                return str(error)
+            return ""
+
+        asked = ask(
+            self.requests(setup),
+            setup.endpoint,
+            cache=setup.cache,
+            limits=setup.limits,
+            check=check,
+            progress=progress,
+        )
+        answers: dict[str, list[Any]] = {}
+        missing = []
+        for one in asked.answers:
+            if one.text is None:
+                missing.append((_case(one.id), one.why))
+            else:
+                answers.setdefault(_case(one.id), []).append(cases[_case(one.id)].read(one.text))
+        found = {id: tuple(some) for id, some in answers.items()}
+        return Interview(found, tuple(missing), asked.usage, setup.replicates)
+
+
+def _case(request: str) -> str:
+    return request.rpartition("\t")[0]
