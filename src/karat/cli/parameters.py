@@ -33,9 +33,10 @@ class share(click.FloatRange):  # noqa: N801
         super().__init__(0, 1)
 
 
-COMMON, INPUT, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
+COMMON, INPUT, MODEL, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
     "Options",
     "Input",
+    "Language model",
     "Tables",
     "Nuggets",
     "Words",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from karat.asking.templates import Prompt, Slots, bundled_prompt, read_prompt
+from karat.asking.interview.templates import Prompt, Slots, bundled_prompt, read_prompt
 from karat.nuggets.drafting.prompt import DRAFT, draft_prompt
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from karat.asking.interviews import Setup
+from karat.asking.interview.tasks import Setup
 from karat.evalset.loading import as_evalset
 from karat.judge.material import Material, chosen_dimension
 from karat.judge.pairs import OVERALL, PairTask

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from karat.asking.draws import drawn
-from karat.asking.forms import LONGEST_TEXT
+from karat.asking.interview.draws import drawn
+from karat.asking.interview.forms import LONGEST_TEXT
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet

@@ -13,9 +13,9 @@ from itertools import combinations
 from os import PathLike
 from typing import NamedTuple
 
-from karat.asking.forms import json_object, one_of, quote_from
-from karat.asking.interviews import Case, Interview, Setup, Task
-from karat.asking.signatures import signature
+from karat.asking.interview.forms import json_object, one_of, quote_from
+from karat.asking.interview.signatures import signature
+from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import check_known

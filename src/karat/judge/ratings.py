@@ -12,10 +12,10 @@ from functools import partial
 from os import PathLike
 from typing import NamedTuple
 
-from karat.asking.draws import shuffled
-from karat.asking.forms import entries, json_object, number_between, quote_from
-from karat.asking.interviews import Case, Interview, Setup, Task
-from karat.asking.signatures import signature
+from karat.asking.interview.draws import shuffled
+from karat.asking.interview.forms import entries, json_object, number_between, quote_from
+from karat.asking.interview.signatures import signature
+from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError, short
 from karat.judge.agreement import rating_agreement
 from karat.judge.bundled_prompts import RATINGS, task_prompt
@@ -122,18 +122,18 @@ class RatingTask:
                 if text is None:
                     continue
                 if some := found.answers.get(case or ""):
-                    rows.append(_row(system, segment, [answer[text] for answer in some]))
+                    rows.append(_row(system, segment, text, [answer[text] for answer in some]))
                 else:
                     why = found.reasons.get(case or "", TOO_LONG)
                     missing.append((f"{system}, segment {segment}", why))
         return rows, missing
 
 
-def _row(system: str, segment: str, ratings: Sequence[Rating]) -> RatingRow:
+def _row(system: str, segment: str, text: str, ratings: Sequence[Rating]) -> RatingRow:
     """The mean of some ratings, with the evidence of the one that is nearest to it."""
     mean = sum(one.value for one in ratings) / len(ratings)
     nearest = min(ratings, key=lambda one: abs(one.value - mean))
-    return RatingRow(system, segment, mean, nearest.evidence, len(ratings))
+    return RatingRow(system, segment, mean, nearest.evidence, text, len(ratings))
 
 
 def read_ratings(texts: Mapping[str, str], scale: Scale, answer: str) -> dict[str, Rating]:

@@ -28,6 +28,7 @@ class RatingRow(NamedTuple):
     value: float
     """Mean over replicates."""
     evidence: str
+    output: str
     answers: int
 
 

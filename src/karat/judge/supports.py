@@ -11,10 +11,10 @@ from functools import cached_property, partial
 from os import PathLike
 from typing import NamedTuple
 
-from karat.asking.draws import drawn
-from karat.asking.forms import LONGEST_TEXT, entries, json_object, one_of, quote_from
-from karat.asking.interviews import Case, Interview, Setup, Task
-from karat.asking.signatures import signature
+from karat.asking.interview.draws import drawn
+from karat.asking.interview.forms import LONGEST_TEXT, entries, json_object, one_of, quote_from
+from karat.asking.interview.signatures import signature
+from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError
 from karat.judge.agreement import nugget_agreement
 from karat.judge.bundled_prompts import NUGGETS, task_prompt

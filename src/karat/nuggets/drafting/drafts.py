@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.asking.asker import Usage
-from karat.asking.draws import drawn
-from karat.asking.forms import LONGEST_TEXT
-from karat.asking.interviews import Case, Interview, Setup, Task
-from karat.asking.signatures import signature
+from karat.asking.interview.draws import drawn
+from karat.asking.interview.forms import LONGEST_TEXT
+from karat.asking.interview.signatures import signature
+from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError, OutputError, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import json_line

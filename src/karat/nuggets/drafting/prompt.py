@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.asking.templates import Prompt, Slots, bundled_prompt, read_prompt
+from karat.asking.interview.templates import Prompt, Slots, bundled_prompt, read_prompt
 
 FOLDER = Path(__file__).parent / "prompts"
 DRAFT = Slots("draft", ("documents",), ("question", "most"))

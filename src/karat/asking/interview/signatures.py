@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from karat import __version__
-from karat.asking.interviews import Setup
-from karat.asking.templates import Prompt
+from karat.asking.interview.tasks import Setup
+from karat.asking.interview.templates import Prompt
 
 _SAFE = " /:()@+-._~"
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, short
+from karat.storage.unpacking import read_bytes
 
 _HEADING = re.compile(r"\[(system|user)\]\s*")
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}|\{([a-z_]+)\}")
@@ -97,15 +98,23 @@ class Prompt:
 
 def read_prompt(path: str | Path, slots: Slots) -> Prompt:
     """Return the prompt in a file, checked for a task."""
-    from karat.evalset.reading import read_text
-
     place = Path(path)
-    text = read_text(place).replace("\r\n", "\n")
+    text = _read_text(place).replace("\r\n", "\n")
     prompt = Prompt(place.name.removesuffix(".md").removesuffix(".txt"), text, str(path))
     if not text.strip():
         raise InputError(f"{path} is empty: expected a prompt with {{{slots.needed[0]}}}")
     prompt.check(slots)
     return prompt
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: not valid UTF-8, expected a text") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 def bundled_prompt(folder: Path, name: str) -> Prompt:

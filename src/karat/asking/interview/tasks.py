@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from karat.asking.asker import Limits, Plan, Usage, ask, plan
 from karat.asking.demo import JUDGE, NOTE
 from karat.asking.endpoint import Endpoint
-from karat.asking.forms import InvalidAnswer
+from karat.asking.interview.forms import InvalidAnswer
+from karat.asking.interview.templates import Prompt
 from karat.asking.requests import Message, Request
-from karat.asking.templates import Prompt
 from karat.errors import InputError
 from karat.progress import Progress, silent
 

@@ -1,0 +1,268 @@
+"""Options of all commands that ask a language model, and how such a command goes."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import click
+
+from karat.cli.bar import Bar
+from karat.cli.bundles import bundle
+from karat.cli.old_names import note
+from karat.cli.options import ENDINGS, FORMATS, command_line
+from karat.cli.parameters import (
+    MODEL,
+    OUTPUT,
+    Listing,
+    Numbers,
+    choice,
+    flag,
+    option,
+    path,
+    whole,
+)
+from karat.cli.show import check_output, show
+from karat.errors import InputError, Interrupted, OutputError, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from karat.asking.interview.tasks import Setup, Task
+    from karat.asking.limits import Limits
+    from karat.progress import Progress
+
+DEMO, DEMO_MODEL = "demo", "word overlap"
+CACHE = ".cache.sqlite"
+"""Ending of the cache beside the output."""
+_BUDGETS = ("requests", "tokens", "cost")
+
+
+class Answered(Protocol):
+    """A result whose judgements or nuggets go to a file."""
+
+    @property
+    def missing(self) -> Sequence[Any]: ...
+    def save_log(self, path: str) -> None: ...
+    def document(self, command: str = "") -> Any: ...
+
+
+class Asks(Protocol):
+    """A task of a command: what is asked, and the result."""
+
+    def task(self) -> Task: ...
+    def run(self, setup: Setup, judge: str = "", progress: Progress = ...) -> Any: ...
+
+
+class Asking(NamedTuple):
+    """Values of the options."""
+
+    setup: Any
+    judge: str
+    dry_run: bool
+    output: str
+    format: str
+    report: str | None
+    prompt: str | None
+
+    def check(self, inputs: Sequence[str]) -> None:
+        """Refuse outputs that cannot be written or are inputs, before anything is read."""
+        read = (*inputs, *([self.prompt] if self.prompt else []))
+        cache = str(self.setup.cache)
+        for written in (self.output, self.report, cache):
+            check_output(written, read)
+        names = [os.path.realpath(name) for name in (self.output, self.report, cache) if name]
+        if len(set(names)) < len(names):
+            raise OutputError("--output, --report and --cache must be different files")
+
+
+def answer(asks: Asks, asking: Asking, name: str) -> None:
+    """Ask a model, write its answers and show the report; or show the plan of a dry run."""
+    from karat.asking.interview.plans import plan_task
+
+    if asking.dry_run:
+        plan = plan_task(name, asks.task(), asking.setup)
+        show(plan.document(command_line()), asking.format, asking.report)
+        return
+    kept = f"answers so far are in {asking.setup.cache}: run the same command again to continue"
+    try:
+        with Bar() as progress:
+            found: Answered = asks.run(asking.setup, asking.judge, progress)
+    except (Interrupted, KeyboardInterrupt) as stop:
+        click.echo(f"karat: interrupted; {kept}", err=True)
+        raise click.exceptions.Exit(130) from stop
+    found.save_log(asking.output)
+    show(found.document(command_line()), asking.format, asking.report)
+    if count := sum(getattr(row, "count", 1) for row in found.missing):
+        missing = f"{count:,} {'is' if count == 1 else 'are'} missing"
+        note(f"{missing} in {asking.output}; {kept}")
+
+
+def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **given: Any) -> Limits:
+    from karat.asking.limits import Limits, Prices
+
+    if price is not None and len(price) != 2:
+        raise click.UsageError("--price: expected two numbers, IN,OUT for a million tokens each")
+    found = {}
+    for text in budget:
+        name, equals, value = text.rpartition("=")
+        name = name if equals else "requests"
+        if name not in _BUDGETS or name in found:
+            told = "expected requests=N, tokens=N or cost=X, each once"
+            raise click.UsageError(f"--budget {text}: {told}")
+        found[name] = _amount(text, value, whole=name != "cost")
+    if "cost" in found and price is None:
+        raise click.UsageError("--budget cost=X needs --price IN,OUT: add it")
+    return Limits(
+        **given,
+        budget_requests=found.get("requests"),
+        budget_tokens=found.get("tokens"),
+        budget_money=found.get("cost"),
+        prices=None if price is None else Prices(*price),
+    )
+
+
+def _amount(text: str, value: str, whole: bool) -> Any:
+    try:
+        found = int(value) if whole else float(value)
+    except ValueError:
+        found = 0
+    if not (math.isfinite(found) and found > 0):
+        kind = "a whole number" if whole else "a number"
+        raise click.UsageError(f"--budget {text}: expected {kind} above 0")
+    return found
+
+
+def _asking(
+    endpoint: str, model: str | None, cache: str | None, output: str, **given: Any
+) -> Asking:
+    """Return the values of the options as a command uses them."""
+    from karat.asking.endpoint import Endpoint
+    from karat.asking.interview.tasks import Setup
+
+    if model is None and endpoint != DEMO:
+        raise click.UsageError("--model is missing: name the model of the endpoint")
+    keys = ("key_variable", "temperature", "max_tokens", "timeout", "json_object")
+    where = Endpoint(endpoint, model or DEMO_MODEL, **{key: given.pop(key) for key in keys})
+    keys = ("budget", "price", "concurrency", "rate", "attempts")
+    limits = _limits(**{key: given.pop(key) for key in keys})
+    setup = Setup(where, cache or output + CACHE, limits, given.pop("replicates", 1))
+    judge = given.pop("judge", None) or ""
+    if judge and not judge.isprintable():
+        raise InputError(f"--judge {quoted(judge)}: expected a name without line ends and tabs")
+    return Asking(setup, judge, output=output, **given)
+
+
+def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    """Return the format that was asked for, or the one of the report's ending."""
+    ending = os.path.splitext(str(ctx.params.get("report") or ""))[1].removeprefix(".").lower()
+    return value or ENDINGS.get(ending, "text")
+
+
+_WHERE = (
+    option(
+        "--endpoint",
+        "Base URL of an OpenAI-compatible server, such as http://localhost:8000/v1, or demo for "
+        "the offline stand-in (word overlap, no model).",
+        required=True,
+        metavar="URL",
+    ),
+    option("--model", "Name of the model, as the server knows it.", metavar="NAME"),
+)
+_HOW = (
+    flag("--dry-run", "Show requests, tokens and cost. Nothing is sent."),
+    option(
+        "--budget",
+        "Most requests of this run, or tokens=N, or cost=X (needs --price). Repeat for several.",
+        multiple=True,
+        metavar="N",
+    ),
+    option(
+        "--price",
+        "Prices of a million tokens of prompts and of answers, in any currency.",
+        Numbers(),
+        metavar="IN,OUT",
+        heading=MODEL,
+    ),
+    option(
+        "--key-variable",
+        "Environment variable that holds the key. The key is never stored.",
+        default="OPENAI_API_KEY",
+        show_default=True,
+        metavar="NAME",
+        heading=MODEL,
+    ),
+    option("--temperature", "Temperature.", float, 0.0, metavar="X", heading=MODEL),
+    option("--max-tokens", "Most tokens of an answer.", whole(1), 1024, heading=MODEL),
+    option(
+        "--json/--no-json json_object",
+        "Ask the server for JSON. Some servers do not know how.",
+        default=True,
+        show_default=True,
+        heading=MODEL,
+    ),
+    option(
+        "--prompt",
+        "File with another prompt (see `karat judge prompts`).",
+        path,
+        heading=MODEL,
+    ),
+    option(
+        "--cache",
+        f"File that keeps all answers. None is asked for twice. Default: the output with {CACHE}.",
+        path,
+        heading=MODEL,
+    ),
+    option("--concurrency", "Requests at the same time.", whole(1), 4, heading=MODEL),
+    option("--rate", "Most requests a minute.", float, metavar="X", heading=MODEL),
+    option("--attempts", "Attempts for an answer.", whole(1), 5, heading=MODEL),
+    option("--timeout", "Seconds for an attempt.", float, 120.0, metavar="X", heading=MODEL),
+)
+_JUDGE = (
+    option(
+        "--judge",
+        "Name of the judge in the log. Default: the model.",
+        metavar="NAME",
+        heading=MODEL,
+    ),
+    option(
+        "--replicates",
+        "Answers to each request. Their mean counts; of labels, the median.",
+        whole(1, 1000),
+        1,
+        heading=MODEL,
+    ),
+)
+_REPORT = (
+    option(
+        "--report",
+        "Write the report to FILE, such as page.html (atomic). Default: print it.",
+        path,
+        is_eager=True,
+        heading=OUTPUT,
+    ),
+    option(
+        "-f --format format",
+        "Format of the report: {names}. Default: by the ending of --report, else text.",
+        choice(*FORMATS),
+        callback=_ending,
+        metavar="FORMAT",
+        cls=Listing,
+        registry="renderers",
+        heading=OUTPUT,
+    ),
+)
+
+
+def asking(written: str, *, judge: bool = True) -> Any:
+    """Return the options of a command that asks a model: `asking`; `written` is what -o is."""
+    output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
+    return bundle(
+        "asking", *_WHERE, output, *_HOW, *(_JUDGE if judge else ()), *_REPORT, make=_asking
+    )
+
+
+def sample(what: str) -> Any:
+    """Return `--sample`: how many segments or questions are asked about."""
+    return option("--sample", f"Ask about N random {what}s only.", whole(1))
