@@ -1,0 +1,21 @@
+"""Bodies of replies: JSON that may be anything, texts that may hold anything."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from karat.asking.client.keys import Key
+
+
+def as_json(body: bytes) -> Any:
+    """Return a body as JSON, or None."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, or lists in lists in lists
+        return None
+
+
+def as_text(text: str, key: Key) -> str:
+    """Return a text without the key and without half characters, which cannot be stored."""
+    return key.redact(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
