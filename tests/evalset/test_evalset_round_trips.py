@@ -156,7 +156,7 @@ def test_an_interruption_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(directory, "chain", interrupted)  # while the last file is written
+    monkeypatch.setattr(directory, "_judgements", interrupted)  # while the last file is written
     monkeypatch.setattr(Path, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kt.save_evalset(kt.load_evalset("demo"), tmp_path / "x", format)

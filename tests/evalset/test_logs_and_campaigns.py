@@ -61,7 +61,7 @@ def test_models_in_folders_are_systems(tmp_path: Path) -> None:
     assert found.sources == ("Q: q0\nA:", "Q: q1\nA:")
     assert not found.dimensions  # the log's own scores are not human judgements
     assert found.remarks[0].endswith(f"left out: samples_qa_{EARLIER}.jsonl.")
-    judged = kt.load_evalset(tmp_path, judgements="exact_match")
+    judged = kt.load_evalset(tmp_path, scores="exact_match")
     assert judged.human("exact_match").tolist() == [[1.0, 0.0], [0.0, 0.0]]
     as_text = kt.load_evalset(tmp_path, targets="text")
     assert as_text.references[1] == ("['a dog', 'the dog']",)
@@ -111,9 +111,9 @@ def test_samples_that_do_not_fit_together(tmp_path: Path) -> None:
         kt.load_evalset(tmp_path)
     (tmp_path / "a" / "samples_t.jsonl").unlink()
     with pytest.raises(kt.InputError, match="no score 'f1'"):
-        kt.load_evalset(tmp_path, judgements="f1")
+        kt.load_evalset(tmp_path, scores="f1")
     with pytest.raises(kt.InputError, match="NAME:higher or NAME:lower"):
-        kt.load_evalset(tmp_path, judgements="exact_match:down")
+        kt.load_evalset(tmp_path, scores="exact_match:down")
 
 
 # ----------------------------------------------------------------------------------- inspect_ai
@@ -164,7 +164,7 @@ def test_both_forms_of_a_log(tmp_path: Path) -> None:
     assert found.references[1] == ("2", "long two")
     assert found.remarks == ("1 of 4 samples have no output.",)
     assert kt.load_evalset(whole, name="log") == found
-    judged = kt.load_evalset(whole, judgements="includes,f1.p:lower")
+    judged = kt.load_evalset(whole, scores="includes,f1.p:lower")
     assert judged.human("includes")[0].tolist()[:3] == [1.0, 1.0, 0.0]
     assert judged.human("f1.p")[0, 2] == -0.25
 

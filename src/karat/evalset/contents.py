@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
 
 from karat.errors import short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import read_evalset
+from karat.evalset.loading import as_additions, read_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
@@ -81,6 +81,9 @@ def check_evalset(
     given: GivenPath | EvalSet,
     format: str | None = None,
     *,
+    judgements: GivenPath | Sequence[GivenPath] = (),
+    model_judges: Sequence[str] = (),
+    draws: GivenPath | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> EvalSetCheck:
@@ -91,16 +94,24 @@ def check_evalset(
     Args:
         given: name or path of the set, as for `load_evalset`.
         format: name of its format; by default detected.
+        judgements, model_judges, draws: additions, as for `load_evalset`.
         progress: function that is called with the progress.
         options: options of the format's reader.
     """
-    settings = {"format": format, **options}
-    if isinstance(given, EvalSet):
-        return _contents(given.name, given, settings)
+    added = as_additions(judgements, model_judges, draws)
+    given_ones = {name: one for name, one in added._asdict().items() if one}
+    settings = {"format": format, **options, **given_ones}
     reading = Reading(progress)
-    found = reading.attempt(lambda: read_evalset(given, reading, format, options))
+
+    def read() -> EvalSet:
+        if isinstance(given, EvalSet):
+            return added.to(given, reading)
+        return read_evalset(given, reading, format, options, added)
+
+    found = reading.attempt(read)
     if found is not None:
-        return _contents(str(given), found, settings)
+        name = given.name if isinstance(given, EvalSet) else str(given)
+        return _contents(name, found, settings)
     count, problems = len(reading.problems) + reading.more, tuple(reading.all())
     return EvalSetCheck(str(given), None, (), (), (), problems, (), settings, problem_count=count)
 
@@ -108,11 +119,12 @@ def check_evalset(
 def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
     systems, dimensions = _systems(evalset), _dimensions(evalset)
     references = [len(group) for group in evalset.references]
+    people = evalset.judgements.by_people()
     row = SetCount(
         *(evalset.name, len(systems), len(evalset)),
         None if evalset.groups is None else len(set(evalset.groups)),
         *(min(references), float(median(references)), max(references)),
-        *(len(evalset.judgements), len(evalset.judgements.judges)),
+        *(len(people), len(people.judges)),
         *(sum(system.missing for system in systems), sum(system.empty for system in systems)),
     )
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
@@ -122,7 +134,7 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
 
 def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
     """Return a row for each system."""
-    rows = evalset.judgements
+    rows = evalset.judgements.by_people()
     found = []
     for i, (name, outputs) in enumerate(evalset.systems.items()):
         mine = rows.segment[rows.system == i].tolist()
@@ -134,9 +146,9 @@ def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
 
 def _dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
     """Return a row for each dimension."""
-    found = []
+    found, people = [], evalset.judgements.by_people()
     for name, dimension in evalset.dimensions.items():
-        mine = evalset.judgements.of_dimension(name)
+        mine = people.of_dimension(name)
         values = mine.value.tolist()
         items = set(zip(mine.system.tolist(), mine.segment.tolist(), strict=True))
         scale = name, dimension.better, dimension.low, dimension.high
@@ -150,7 +162,7 @@ def _remarks(
     evalset: EvalSet, systems: tuple[SystemCount, ...], dimensions: tuple[DimensionCount, ...]
 ) -> list[str]:
     """Return what is no error, and still good to know before numbers are believed."""
-    found = list(evalset.remarks)
+    found = list(evalset.notes)
     if evalset.trees is not None:
         found.append("every reference has a dependency tree")
     for count in dimensions:
@@ -158,7 +170,9 @@ def _remarks(
         if count.off_scale:
             found.append(f"{name}: {count.off_scale:,} judgements are off the stated scale")
         if not count.judgements:
-            found.append(f"{name}: no judgements")
+            models = evalset.judgements.of_dimension(count.dimension).judges
+            by_models = f"judged by models alone: {short(', '.join(models))}"
+            found.append(f"{name}: {by_models if models else 'no judgements'}")
         rows = evalset.judgements.of_dimension(count.dimension)
         values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
         if flat := [judge for judge, mine in values if mine.min() == mine.max()]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
+from karat.evalset.draws import Draw, checked_draws
+from karat.evalset.judge_kinds import no_kind
 from karat.evalset.judgements import Dimension, Judgement, JudgementTable
 from karat.evalset.reading import Reading, Where, is_name, number
-from karat.evalset.sets import EvalSet
+from karat.evalset.sets import EvalSet, check_known
 from karat.text.trees import Tree
 
 
@@ -59,7 +63,9 @@ class EvalSetDraft:
             {name: i for i, name in enumerate(names)}
             for names in (self.systems, self.segments, self.dimensions)
         )
+        self.draws: Sequence[tuple[Where, Draw]] | None = None
         self._judge: dict[str, int] = {}
+        self._kinds: dict[str, str] = {}
         self._rows = tuple(array("i") for _ in range(4))
         self._values = array("d")
         self._places: list[Where] = []
@@ -128,6 +134,7 @@ class EvalSetDraft:
         dimension: str,
         value: object,
         where: Where | None = None,
+        kind: str = "",
     ) -> None:
         """Take a row; what is wrong with it is noted and the row left out."""
         place = self.where if where is None else where
@@ -136,12 +143,23 @@ class EvalSetDraft:
             told = f"found the value {quoted(value)}, expected a finite number"
             self.reading.problem(place, problem or told)
             return
+        if kind:
+            self.kind(judge, kind, place)
         by = self._judge.setdefault(judge, len(self._judge))
         at = self._system[system], self._segment[segment], by, self._dimension[dimension]
         for column, index in zip(self._rows, at, strict=True):
             column.append(index)
         self._values.append(found)
         self._places.append(place)
+
+    def kind(self, judge: str, kind: str, where: Where) -> None:
+        """Take the kind of a judge, who has one kind throughout."""
+        problem, first = no_kind(kind), self._kinds.setdefault(judge, kind)
+        if not problem and first != kind:
+            told = f"judge {quoted(judge)} is of the kind {kind} here and {first} before"
+            problem = f"{told}: expected one kind for each judge"
+        if problem:
+            self.reading.problem(where, problem)
 
     def _wrong(self, system: str, segment: str, judge: str, dimension: str) -> str:
         if system not in self._system:
@@ -164,14 +182,19 @@ class EvalSetDraft:
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
         system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
         values = np.array(self._values, dtype=np.float64)
-        judgements = JudgementTable(*names, system, segment, judge, dimension, values)
+        kinds = tuple(self._kinds.get(name, "") for name in self._judge)
+        judgements = JudgementTable(*names, system, segment, judge, dimension, values, kinds)
         self._check_twice(judgements)
+        draws = None
+        if self.draws is not None:
+            draws = checked_draws(self.draws, self.segments, self.groups, self.reading)
         self.reading.check()
         return EvalSet(
             self.name,
             *(self.segments, self.groups, self.sources, self.references, self.systems),
             *(judgements, self.dimensions, self.description, self.licence, self.remarks),
             self.trees,
+            draws=draws,
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:
@@ -217,6 +240,8 @@ def make_evalset(
     sources: Sequence[str] | None = None,
     judgements: Iterable[Judgement | tuple[str, str, str, str, float]] = (),
     dimensions: Iterable[Dimension | str] = (),
+    judge_kinds: Mapping[str, str] = MappingProxyType({}),
+    draws: Iterable[Draw] | None = None,
     description: str = "",
     licence: str = "",
 ) -> EvalSet:
@@ -232,19 +257,15 @@ def make_evalset(
         groups, sources: group and source text of each segment.
         judgements: human scores.
         dimensions: dimensions, or their names if higher is better.
+        judge_kinds: `person`, `model` or `adjudicated` by judge; others count as people.
+        draws: how segments or groups were drawn for judging.
         description, licence: texts about the set.
     """
-    for system, given in systems.items():
-        if isinstance(given, str | bytes):
-            kind = type(given).__name__
-            one = f"system {short(system)} is one {kind}"
-            raise InputError(f"{one}: give a list with a string a segment")
-    outputs = {system: tuple(texts) for system, texts in systems.items()}
+    outputs = _outputs(systems)
     count = len(next(iter(outputs.values()), ()))
+    ids = [str(i) for i in range(1, count + 1)]
     draft = EvalSetDraft(
-        name,
-        [str(i) for i in range(1, count + 1)] if segments is None else segments,
-        outputs,
+        *(name, ids if segments is None else segments, outputs),
         reading=Reading(),
         where=name,
         references=None
@@ -259,9 +280,33 @@ def make_evalset(
         if trees is None
         else [(group,) if isinstance(group, Tree) else tuple(group) for group in trees],
     )
-    for i, row in enumerate(judgements):
+    for where, row in numbered_rows(judgements, f"{name}, judgements"):
+        draft.judge(*row, where)
+    if draws is not None:
+        draft.draws = [(f"{name}, draws[{i}]", draw) for i, draw in enumerate(draws)]
+    for judge, kind in judge_kinds.items():
+        draft.kind(judge, kind, f"{name}, judge_kinds")
+    found = draft.finish()
+    check_known("judge", judge_kinds, found.judgements.judges, name)
+    return found
+
+
+def _outputs(
+    systems: Mapping[str, Sequence[str | None]],
+) -> dict[str, tuple[str | None, ...]]:
+    for system, given in systems.items():
+        if isinstance(given, str | bytes):
+            kind = type(given).__name__
+            one = f"system {short(system)} is one {kind}"
+            raise InputError(f"{one}: give a list with a string a segment")
+    return {system: tuple(texts) for system, texts in systems.items()}
+
+
+def numbered_rows(given: Iterable[Any], what: str) -> Iterator[tuple[str, Judgement]]:
+    """Yield judgements that were given as rows, each with its place; refuse what is none."""
+    for i, row in enumerate(given):
+        where = f"{what}[{i}]"
         if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):
             expected = ", ".join(Judgement._fields)
-            raise InputError(f"{name}, judgements[{i}]: found {quoted(row)}, expected ({expected})")
-        draft.judge(*row, where=f"{name}, judgements[{i}]")
-    return draft.finish()
+            raise InputError(f"{where}: found {quoted(row)}, expected ({expected})")
+        yield where, Judgement(*row)

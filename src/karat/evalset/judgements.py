@@ -7,12 +7,13 @@ dimension; `EvalSet.human` alone turns values so that more is better.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
+from karat.evalset.judge_kinds import MODEL
 
 
 class Judgement(NamedTuple):
@@ -77,6 +78,8 @@ class JudgementTable(Sequence[Judgement]):
     judge: NDArray[np.int32]
     dimension: NDArray[np.int32]
     value: Floats
+    kinds: tuple[str, ...]
+    """The kind of each judge, one of `judge_kinds.KINDS`; "" if unknown: counts as a person."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -99,7 +102,9 @@ class JudgementTable(Sequence[Judgement]):
             yield Judgement(*names, value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, JudgementTable) and list(self) == list(other)
+        if not isinstance(other, JudgementTable):
+            return NotImplemented
+        return self.judge_kinds == other.judge_kinds and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -109,14 +114,57 @@ class JudgementTable(Sequence[Judgement]):
     def where(self, rows: Flags) -> JudgementTable:
         """The rows that are marked, with the same tables of names but for judges without a row."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
-        names, numbers = tuple(self.judges[i] for i in used), judge.reshape(-1).astype(np.int32)
         kept = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
-        return replace(self, judges=names, judge=numbers, **kept)
+        return replace(
+            self,
+            judges=tuple(self.judges[i] for i in used),
+            kinds=tuple(self.kinds[i] for i in used),
+            judge=judge.reshape(-1).astype(np.int32),
+            **kept,
+        )
+
+    @property
+    def judge_kinds(self) -> dict[str, str]:
+        """The kind of each judge, by name, where it is known."""
+        pairs = zip(self.judges, self.kinds, strict=True)
+        return {judge: kind for judge, kind in pairs if kind}
+
+    def of_judges(self, names: Collection[str]) -> JudgementTable:
+        """Return the rows of some judges."""
+        wanted = [i for i, name in enumerate(self.judges) if name in names]
+        return self.where(np.isin(self.judge, wanted))
+
+    def by_people(self) -> JudgementTable:
+        """Return the rows that are not by models."""
+        if MODEL not in self.kinds:
+            return self
+        people = [j for j, kind in zip(self.judges, self.kinds, strict=True) if kind != MODEL]
+        return self.of_judges(people)
 
     def of_dimension(self, name: str) -> JudgementTable:
         """Return the rows of one dimension."""
         number = self.dimensions.index(name) if name in self.dimensions else -1
         return self.where(self.dimension == number)
+
+    def joined(self, other: JudgementTable) -> JudgementTable:
+        """Return the rows of both.
+
+        Systems and segments are the same, and the dimensions of `other` begin with those of this.
+        """
+        judges = tuple(dict.fromkeys((*self.judges, *other.judges)))
+        kinds = {**self.judge_kinds, **other.judge_kinds}
+        judge = _renumbering(other.judges, judges)[other.judge]
+        names = ("system", "segment", "dimension", "value")
+        both: dict[str, Any] = {
+            k: np.concatenate([getattr(self, k), getattr(other, k)]) for k in names
+        }
+        return replace(
+            other,
+            judges=judges,
+            kinds=tuple(kinds.get(name, "") for name in judges),
+            judge=np.concatenate([self.judge, judge]).astype(np.int32),
+            **both,
+        )
 
     def among(self, systems: Sequence[str], segments: Sequence[str]) -> JudgementTable:
         """Return the rows of some systems and segments, numbered by these."""

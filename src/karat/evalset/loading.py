@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
+from karat.evalset.added.judgements import NOTHING, Additions
 from karat.evalset.catalogue import (
     VARIABLE,
     Catalogue,
@@ -30,8 +31,13 @@ from karat.results import Result
 _HERE = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval")
 
-_OWN_NAMES = ("name_or_path", "given", "path", "format", "read_as", "progress")
+_OWN_NAMES = (
+    *("name_or_path", "given", "path", "format", "read_as", "progress"),
+    *("judgements", "model_judges", "draws"),
+)
 """Names of parameters of functions that take the options of readers, too."""
+OLD_OPTIONS = {"judgements": "scores"}
+"""Options of readers by the names that they had in the last release."""
 
 
 def _own(module: str, **more: Any) -> SetFormat:
@@ -152,6 +158,7 @@ def as_options(given: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
+        name = OLD_OPTIONS.get(name, name)
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
         if name in _OWN_NAMES:
@@ -166,6 +173,9 @@ def load_evalset(
     name_or_path: GivenPath,
     format: str | None = None,
     *,
+    judgements: GivenPath | Sequence[GivenPath] = (),
+    model_judges: Sequence[str] = (),
+    draws: GivenPath | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> EvalSet:
@@ -176,10 +186,24 @@ def load_evalset(
     Args:
         name_or_path: name of a known set, or path of a folder or file.
         format: name of the format; by default detected.
+        judgements: files of judgements to add: JSON lines, or a table like `human.tsv`.
+        model_judges: names of judges that are models; human scores are without them.
+        draws: file that says how segments were drawn for judging.
         progress: function that is called with the progress.
         options: options of the format's reader.
     """
-    return read_evalset(name_or_path, Reading(progress), format, options)
+    added = as_additions(judgements, model_judges, draws)
+    return read_evalset(name_or_path, Reading(progress), format, options, added)
+
+
+def as_additions(
+    judgements: GivenPath | Sequence[GivenPath] = (),
+    model_judges: Sequence[str] = (),
+    draws: GivenPath | None = None,
+) -> Additions:
+    """Return what is added to a set; one file of judgements may stand alone."""
+    files = [judgements] if isinstance(judgements, str | os.PathLike) else judgements
+    return Additions(tuple(files), tuple(model_judges), draws)
 
 
 def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
@@ -203,6 +227,7 @@ def read_evalset(
     reading: Reading,
     format: str | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
+    added: Additions = NOTHING,
 ) -> EvalSet:
     """Return a set as `load_evalset` does, leaving what was found wrong in `reading`."""
     known = EVALSETS.known_set(name_or_path)
@@ -217,7 +242,7 @@ def read_evalset(
         EVALSETS.check_place(name_or_path)
     path = EVALSETS.path(name_or_path)
     found: EvalSet = EVALSETS.read(path, format, detect, reading, options)
-    return found
+    return added.to(found, reading)
 
 
 def detect(path: Path) -> tuple[str, Path]:

@@ -138,10 +138,19 @@ def _line_text(path: Path) -> str:
     return text
 
 
-def tab_rows(path: Path, columns: Sequence[str], reading: Reading, only: bool = False) -> Rows:
-    """The named columns of a tab-separated table; its header may hold others unless `only`."""
+def tab_rows(
+    path: Path,
+    columns: Sequence[str],
+    reading: Reading,
+    only: bool = False,
+    optional: Sequence[str] = (),
+) -> Rows:
+    """The named columns of a tab-separated table; its header may hold others unless `only`.
+
+    The columns in `optional` come last, and are empty where the table does not have them.
+    """
     rows = ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
-    yield from _columns(path, rows, columns, reading, only)
+    yield from _columns(path, rows, columns, reading, only, optional)
 
 
 def csv_rows(path: Path, columns: Sequence[str], reading: Reading) -> Rows:
@@ -176,18 +185,28 @@ def csv_records(path: Path, reading: Reading) -> Rows:
         raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
 
 
-def _columns(path: Path, rows: Rows, columns: Sequence[str], reading: Reading, only: bool) -> Rows:
+def _columns(
+    path: Path,
+    rows: Rows,
+    columns: Sequence[str],
+    reading: Reading,
+    only: bool,
+    optional: Sequence[str] = (),
+) -> Rows:
     place, header = next(rows, (Place(str(path), 1), []))
     times = Counter(header)
-    if any(times[name] != 1 for name in columns) or (only and len(header) > len(columns)):
+    known = [*columns, *(name for name in optional if times[name])]
+    if any(times[name] != 1 for name in known) or (only and len(header) > len(known)):
         found, wanted = ", ".join(header) or "nothing", ", ".join(map(short, columns))
-        raise InputError(f"{place}: found the columns {short(found)}, expected {wanted}")
+        more = f" (and perhaps {' and '.join(optional)})" if optional else ""
+        raise InputError(f"{place}: found the columns {short(found)}, expected {wanted}{more}")
     places = {name: i for i, name in enumerate(header)}
-    at = [places[name] for name in columns]
+    at = [places.get(name, -1) for name in (*columns, *optional)]
     for place, row in rows:
         if not any(row):
             continue  # a blank line
         if len(row) == len(header):
+            row.append("")  # the last place, which optional columns have that are not there
             yield place, [row[i] for i in at]
         else:
             reading.problem(place, f"found {len(row)} fields, expected {len(header)}")

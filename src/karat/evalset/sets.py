@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar
 
 from karat.arithmetic import SLACK
-from karat.arrays import Floats, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted, short
+from karat.evalset.draws import Draw, among
 from karat.evalset.given_scores import Offered, given_scores
-from karat.evalset.judgements import Dimension, JudgementTable
+from karat.evalset.judge_kinds import ADJUDICATED, MODEL
+from karat.evalset.judgements import Dimension, Judgement, JudgementTable
 from karat.text.references import References
 from karat.text.trees import TextWithTrees, Tree
 
@@ -43,6 +47,8 @@ class EvalSet:
     """Choices of the reader where the data leave one; reports have them among their notes."""
     trees: tuple[tuple[Tree, ...], ...] | None = None
     """The dependency tree of each reference, in the same places; None if the set has no trees."""
+    draws: tuple[Draw, ...] | None = None
+    """The draws of segments or groups for judging; None if nothing is known."""
     offered: Offered = field(default_factory=dict, compare=False)
     """Scores of other metrics that come with the set, by name, read when they are asked for."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
@@ -63,6 +69,9 @@ class EvalSet:
     ) -> Floats:
         """A matrix of systems by segments: the mean over judges, more is better, NaN if unjudged.
 
+        This is what people said. Models are left out, and where an output was adjudicated, that
+        value counts instead of people's. `judges` names the judges that count, of any kind.
+
         With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
         the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
         judge whose values do not differ has no such scale and is left out. The dimension may be a
@@ -74,38 +83,87 @@ class EvalSet:
             first, second = (self.human(one, normalise, judges) for one in pair)
             return _differences(first, second)
         self.check_dimension(dimension)
-        rows = self.judgements.of_dimension(dimension)
-        if judges is not None:
-            wanted = list(judges)
-            check_known("judge", wanted, self.judgements.judges, self.name)
-            asked = [i for i, name in enumerate(rows.judges) if name in wanted]
-            rows = rows.where(np.isin(rows.judge, asked))
+        rows = self._rows(dimension, judges)
         value = rows.value if normalise == "none" else _z_by_judge(rows)
-        good = np.isfinite(value)
         shape = len(self.systems), len(self)
-        cell = rows.system[good].astype(np.int64) * shape[1] + rows.segment[good]
         size = shape[0] * shape[1]
+        cell = rows.system.astype(np.int64) * shape[1] + rows.segment
+        good = np.isfinite(value)
+        if judges is None:
+            good &= ~_overruled(rows, cell, good)
+        cell = cell[good]
         count = np.bincount(cell, minlength=size)
         total = np.bincount(cell, weights=value[good], minlength=size)
         mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
         turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
 
+    def _rows(self, dimension: str, judges: Iterable[str] | None) -> JudgementTable:
+        """The judgements of a dimension by some judges, or by all that are no models."""
+        rows = self.judgements.of_dimension(dimension)
+        if judges is None:
+            return rows.by_people()
+        wanted = list(judges)
+        check_known("judge", wanted, self.judgements.judges, self.name)
+        return rows.of_judges(wanted)
+
+    @property
+    def model_judges(self) -> tuple[str, ...]:
+        """The names of the judges that are models."""
+        return tuple(j for j, kind in self.judgements.judge_kinds.items() if kind == MODEL)
+
+    def rated_by(self, judge: str, dimension: str) -> Floats:
+        """Return the values of one judge of any kind, as `human` does: systems by segments."""
+        return self.human(dimension, judges=[judge])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the set for reports that use its human scores."""
+        models = self.model_judges
+        if not models:
+            return self.remarks
+        one = "1 model judge is" if len(models) == 1 else f"{len(models):,} model judges are"
+        return *self.remarks, f"{one} left out of the human scores: {short(', '.join(models))}"
+
+    @property
+    def human_dimensions(self) -> tuple[str, ...]:
+        """The dimensions, without those that only models judged."""
+        if not self.model_judges:
+            return tuple(self.dimensions)
+        people, rows = self.judgements.by_people(), self.judgements
+        return tuple(
+            d for d in self.dimensions if people.of_dimension(d) or not rows.of_dimension(d)
+        )
+
     def chosen_dimensions(
         self, names: Sequence[str] = (), differences: bool = False
     ) -> tuple[str, ...]:
         """Return some dimensions, or all if none is named; each must be there and be named once.
 
-        With `differences`, one may be the difference of two, such as `quality - fluency`.
+        With `differences`, one may be the difference of two, such as `quality - fluency`. A
+        dimension that only models judged has no human scores: it is not chosen, and is refused.
         """
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
+        self._check_human(names)
         derived = [name for name in names if differences and self.difference(name)]
         for name in names:
             if name not in derived:
                 self.check_dimension(name)
         check_known("dimension", names, (*self.dimensions, *derived), self.name)
-        return tuple(names) or tuple(self.dimensions)
+        return tuple(names) or self.human_dimensions
+
+    def _check_human(self, names: Sequence[str]) -> None:
+        """Refuse dimensions that only models judged."""
+        by_models = {*self.dimensions} - {*self.human_dimensions}
+        if not by_models:
+            return
+        parts = (part for name in names for part in self.difference(name) or (name,))
+        found = next((part for part in parts if part in by_models), None)
+        if found is not None or not self.human_dimensions:
+            of = "" if found is None else f" of {short(found)}"
+            told = f"only models judged it ({short(', '.join(self.model_judges))})"
+            raise InputError(f"{self.name} has no human scores{of}: {told}")
 
     def difference(self, dimension: str) -> tuple[str, str] | None:
         """The two dimensions of a difference such as `quality - understandability`.
@@ -149,16 +207,18 @@ class EvalSet:
             raise InputError(f"{self.name}: references={references}: places are counted from 0")
         place = {name: i for i, name in enumerate(self.segments)}
         at = [place[name] for name in kept]
+        groups = None if self.groups is None else tuple(self.groups[i] for i in at)
         places = range(max(map(len, self.references))) if references is None else references
         return replace(
             self,
             segments=tuple(kept),
-            groups=None if self.groups is None else tuple(self.groups[i] for i in at),
+            groups=groups,
             sources=None if self.sources is None else tuple(self.sources[i] for i in at),
             references=_places(self.references, at, places),
             trees=None if self.trees is None else _places(self.trees, at, places),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
             judgements=self.judgements.among(chosen, kept),
+            draws=among(self.draws, kept, groups),
             left_out=(self.left_out | {*self.segments}) - {*kept},
         )
 
@@ -180,6 +240,27 @@ class EvalSet:
         made = partial(given_scores, f"scores of {name}", scores, systems)
         made()  # refuses what is wrong
         return replace(self, offered={**self.offered, name: made})
+
+    def with_judgements(
+        self,
+        judgements: str | os.PathLike[str] | Iterable[Judgement | tuple[str, str, str, str, float]],
+        *,
+        judge_kinds: Mapping[str, str] = MappingProxyType({}),
+        dimensions: Iterable[Dimension | str] = (),
+    ) -> EvalSet:
+        """Return the set with further judgements.
+
+        A judgement that the set has already must have the same value. A dimension that the set does
+        not have is added; higher is better unless `dimensions` has it.
+
+        Args:
+            judgements: a file of judgements (see `load_evalset`), or rows.
+            judge_kinds: `person`, `model` or `adjudicated` by judge.
+            dimensions: dimensions of the judgements that the set does not have.
+        """
+        from karat.evalset.added.judgements import with_judgements
+
+        return with_judgements(self, judgements, judge_kinds, dimensions)
 
     def texts(self) -> tuple[dict[str, list[str]], list[list[str]] | References]:
         """Systems and references as `score` and `compare` take them: every output must be there."""
@@ -240,6 +321,13 @@ def _differences(first: Floats, second: Floats) -> Floats:
     chosen = np.maximum.accumulate(np.where(starts, np.arange(len(values)), 0))
     equal: Floats = values[chosen][places].reshape(found.shape)
     return equal
+
+
+def _overruled(rows: JudgementTable, cell: Ints, good: Flags) -> Flags:
+    """Return which judgements do not count, as their output was adjudicated."""
+    final = np.isin(rows.judge, [i for i, kind in enumerate(rows.kinds) if kind == ADJUDICATED])
+    overruled: Flags = ~final & np.isin(cell, cell[final & good])
+    return overruled
 
 
 def _z_by_judge(rows: JudgementTable) -> Floats:

@@ -128,7 +128,7 @@ class MetaEvaluation(Ranking):
     @property
     def size(self) -> SetSize:
         """Systems, segments, judged outputs and judges of the dimensions asked for."""
-        evalset, judged = self.evalset, self.evalset.judgements
+        evalset, judged = self.evalset, self.evalset.judgements.by_people()
         asked = self.experiment.dimensions
         names = {part for one in asked for part in evalset.difference(one) or (one,)}
         kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
@@ -157,7 +157,7 @@ class MetaEvaluation(Ranking):
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the scores and on what the data allow."""
         own = (*_turned(self), *self.scored.notes(), *_few(self))
-        return (*_scored(self), *own, *self.evalset.remarks)
+        return (*_scored(self), *own, *self.evalset.notes)
 
 
 def meta_evaluate(

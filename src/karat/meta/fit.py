@@ -163,7 +163,7 @@ def fit_scores(
         tuple(row for one in made for row in one.left_out()),
         tuple(row for one in made for row in one.fitted_points()),
         {**settings, "exclude": tuple(exclude)},
-        (*_notes(terms, normalise), *scored.notes(), *found.remarks),
+        (*_notes(terms, normalise), *scored.notes(), *found.notes),
         {str(m): scored.signature(m) for m in scored.metrics},
     )
 

@@ -6,7 +6,9 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
     references/*.conllu if they have dependency trees: a sentence a segment (see below)
     source.txt          if there are sources
     segments.tsv        if segments have ids (default: 1, 2, …) or groups: columns id and group
-    human.tsv           if there are judgements: columns system, segment, judge, dimension, value
+    human.tsv           if there are judgements: columns system, segment, judge, dimension, value,
+                        and kind (of the judge: person, model or adjudicated) where it is known
+    draws.tsv           if segments were drawn for judging: see `draws`
 
 Text stands as it is, one segment a line. Where that does not do - a text with a line end, an empty
 text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\\` and `\e`
@@ -20,13 +22,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from karat.errors import InputError
 from karat.evalset.draft import EvalSetDraft
+from karat.evalset.draws import DRAWS, draw_lines, read_draws
 from karat.evalset.formats.settings_file import FILE, Settings, read_settings, settings_text
+from karat.evalset.judgements import JudgementTable
 from karat.evalset.reading import Place, Reading, read_lines, tab_rows
 from karat.evalset.sets import EvalSet
 from karat.text.conllu import conllu_lines, read_conllu
@@ -66,9 +69,11 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         licence=settings.licence,
     )
     if (path / "human.tsv").exists():
-        for place, row in tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, only=True):
-            system, segment, judge, dimension, value = row
-            draft.judge(system, segment, judge, dimension, value, place)
+        rows = tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind",))
+        for place, (system, segment, judge, dimension, value, kind) in rows:
+            draft.judge(system, segment, judge, dimension, value, place, kind)
+    if (path / DRAWS).exists():
+        draft.draws = [*read_draws(path / DRAWS, reading)]
     return draft.finish()
 
 
@@ -230,8 +235,18 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     elif evalset.segments != tuple(str(i) for i in range(1, len(evalset) + 1)):
         yield "segments.tsv", ["id\n", *(f"{name}\n" for name in evalset.segments)]
     if evalset.judgements:
-        judged = ((*row[:-1], repr(row.value)) for row in evalset.judgements)
-        yield "human.tsv", ("\t".join(row) + "\n" for row in chain([JUDGEMENT_COLUMNS], judged))
+        yield "human.tsv", ("\t".join(row) + "\n" for row in _judgements(evalset.judgements))
+    if evalset.draws is not None:
+        yield DRAWS, draw_lines(evalset.draws)
+
+
+def _judgements(rows: JudgementTable) -> Iterator[tuple[str, ...]]:
+    """Yield the header and the rows of judgements; kinds only where some are known."""
+    kinds = rows.judge_kinds
+    yield (*JUDGEMENT_COLUMNS, "kind") if kinds else JUDGEMENT_COLUMNS
+    for row in rows:
+        kind = (kinds.get(row.judge, ""),) if kinds else ()
+        yield (*row[:-1], repr(row.value), *kind)
 
 
 def _settings(evalset: EvalSet) -> Settings:

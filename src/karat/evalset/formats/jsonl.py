@@ -3,10 +3,13 @@
     {"evalset": "NAME", "description": …, "licence": …, "systems": […], "dimensions": [{"name": …}]}
     {"id": "1", "group": "d1", "source": "…", "references": ["…"], "outputs": {"A": "…", "B": null}}
     {"system": "A", "segment": "1", "judge": "j1", "dimension": "fluency", "value": 4}
+    {"draw": "1", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
 
 The first kind of object, if there is one, stands in the first line. A segment needs `id` and
 `outputs`; an output that is null or not there is missing. Judgements stand in lines of their own,
 anywhere, or in a segment's `judgements`, then without `segment`. `systems` gives their order.
+A judgement may have the `kind` of its judge (person, model or adjudicated) and `evidence`, a text
+that is not kept. `draws` says what a draw is.
 
 Where references have dependency trees, all have them, in a segment's `trees`; without
 `references`, these are the words of the trees. A head is the number of a word from 1, 0 the root's.
@@ -23,6 +26,7 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
+from karat.evalset.draws import draw_object, json_draws
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
 from karat.evalset.sets import EvalSet
@@ -31,6 +35,8 @@ from karat.text.trees import Tree
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
 SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
 JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
+OF_JUDGEMENT = ("kind", "evidence")
+"""Members that a judgement may have, too."""
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
 
@@ -42,13 +48,14 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
     header: _Found = {}
     segments: list[tuple[Place, _Found]] = []
     judgements: list[tuple[Place, _Found]] = []
+    draws: list[tuple[Place, _Found]] = []
     for place, found in json_rows(path, reading):
         if "evalset" in found and place.line == 1:
-            header = _checked(found, HEADER, place, reading)
+            header = checked(found, HEADER, place, reading)
         elif isinstance(found.get("id"), str | int):
-            segments.append((place, _checked(found, SEGMENT, place, reading)))
+            segments.append((place, checked(found, SEGMENT, place, reading)))
         else:
-            judgements.append((place, found))
+            (draws if "draw" in found else judgements).append((place, found))
     draft = _draft(path, header, segments, reading)
     for place, found in segments:
         for row in _array(found, "judgements", place, reading):
@@ -56,10 +63,12 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
             _judge(draft, {**inner, "segment": str(found["id"])}, place, reading)
     for place, found in judgements:
         _judge(draft, found, place, reading)
+    draft.draws = [*json_draws(draws, reading)] if draws else None
     return draft.finish()
 
 
-def _checked(found: _Found, keys: tuple[str, ...], place: Place, reading: Reading) -> _Found:
+def checked(found: _Found, keys: tuple[str, ...], place: Place, reading: Reading) -> _Found:
+    """Return an object; a member that is none of the names is noted."""
     if unknown := [key for key in found if key not in keys]:
         reading.problem(place, f"found the name {quoted(unknown[0])}, expected {', '.join(keys)}")
     return found
@@ -70,17 +79,24 @@ def _array(found: _Found, key: str, place: Place, reading: Reading) -> list[Any]
 
 
 def _judge(draft: EvalSetDraft, found: _Found, place: Place, reading: Reading) -> None:
-    if set(found) != set(JUDGEMENT):
-        given = f"found an object with {short(', '.join(found) or 'nothing')}"
-        reading.problem(place, f"{given}, expected {', '.join(JUDGEMENT)}")
-        return
-    system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
-    if not all(isinstance(name, str) for name in (system, segment, judge, dimension)):
-        reading.problem(place, "system, segment, judge and dimension must be strings")
-    elif isinstance(value, str):
-        reading.problem(place, f"found the value {quoted(value)}, expected a number")
+    if problem := no_judgement(found):
+        reading.problem(place, problem)
     else:
-        draft.judge(system, segment, judge, dimension, value, place)
+        system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
+        draft.judge(system, segment, judge, dimension, value, place, found.get("kind", ""))
+
+
+def no_judgement(found: _Found, optional: tuple[str, ...] = OF_JUDGEMENT) -> str:
+    """Return why an object is no judgement with these optional members; "" if it is one."""
+    if {*found} - {*optional} != {*JUDGEMENT}:
+        given = f"found an object with {short(', '.join(found) or 'nothing')}"
+        return f"{given}, expected {', '.join(JUDGEMENT)}"
+    if not all(isinstance(found[key], str) for key in JUDGEMENT[:-1]):
+        return "system, segment, judge and dimension must be strings"
+    if isinstance(found["value"], str):
+        return f"found the value {quoted(found['value'])}, expected a number"
+    bad = next((key for key in optional if not isinstance(found.get(key, ""), str)), None)
+    return f"found {quoted(found[bad])} for {quoted(bad)}, expected a string" if bad else ""
 
 
 def _draft(
@@ -109,7 +125,7 @@ def _draft(
         trees=trees,
         groups=_column(segments, "group", reading),
         sources=_column(segments, "source", reading),
-        dimensions=_dimensions(header, place, reading),
+        dimensions=json_dimensions(header, place, reading),
         description=str(header.get("description", "")),
         licence=str(header.get("licence", "")),
     )
@@ -127,7 +143,7 @@ def _trees(found: _Found, place: Place, reading: Reading) -> Iterator[Tree]:
             reading.problem(place, f"found the tree {quoted(item)}, expected words and heads")
             continue
         try:
-            _checked(given, TREE, place, reading)
+            checked(given, TREE, place, reading)
             yield Tree(tuple(words), tuple(heads), name)
         except InputError as error:
             reading.problem(place, str(error))
@@ -140,14 +156,15 @@ def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) ->
     return [member(found, key, str, place, reading) or "" for place, found in segments]
 
 
-def _dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dimension]:
+def json_dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dimension]:
+    """Yield the dimensions that a first line has; what is none is noted."""
     for item in _array(header, "dimensions", place, reading):
         given = {"name": item} if isinstance(item, str) else item
         if not isinstance(given, dict) or not isinstance(given.get("name"), str):
             reading.problem(place, f"found the dimension {quoted(item)}, expected one with a name")
             continue
         try:
-            yield Dimension(**_checked(given, DIMENSION, place, reading))
+            yield Dimension(**checked(given, DIMENSION, place, reading))
         except (InputError, TypeError) as error:
             reading.problem(place, f"the dimension {quoted(item)}: {error}")
 
@@ -171,8 +188,12 @@ def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
             segment["trees"] = [_tree(tree) for tree in evalset.trees[i]]
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
         yield json_line(segment)
+    kinds = evalset.judgements.judge_kinds
     for row in evalset.judgements:
-        yield json_line(row._asdict())
+        kind = kinds.get(row.judge)
+        yield json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
+    for draw in evalset.draws or ():
+        yield json_line(draw_object(draw))
 
 
 def _tree(tree: Tree) -> _Found:

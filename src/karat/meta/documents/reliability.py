@@ -217,7 +217,7 @@ def reliability(
     rows, pooled = _pooled(found, asked)
     signed = _signatures(chosen, asked.references)
     about = (*_about_references(evalset, taken), *_about_metrics(chosen), *_undefined(rows))
-    notes = (*about, *evalset.remarks)
+    notes = (*about, *evalset.notes)
     return ReliabilityCurves(asked, rows, pooled, tuple(_tests(rows)), signed, notes)
 
 

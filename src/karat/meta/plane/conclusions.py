@@ -47,7 +47,7 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
             f"{fewest} systems are too few to tell cells apart: intervals over systems, left-out "
             f"shares, picks and halves mean little below {ENOUGH_SYSTEMS}."
         )
-    yield from study.evalset.remarks
+    yield from study.evalset.notes
 
 
 def _beside(study: PlaneStudy) -> Iterator[str]:

@@ -12,8 +12,8 @@ from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import choice, option, path, share
 from karat.cli.show import check_output
+from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.nuggets.cli import options as nuggets_options
-from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 
 
 @click.command(name="judge", cls=Command)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from karat.evalset.judge_kinds import PERSON, check_kinds
 from karat.nuggets.judging.agenda import Listed, Order
 from karat.nuggets.judging.asking import Ask
 from karat.nuggets.judging.log import Log
 from karat.nuggets.sets.judgements import SUPPORT, Judged
 from karat.nuggets.sets.keys import Nugget
-from karat.nuggets.sets.voting import PERSON, check_kinds
 
 ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
 """Acts of an assessor, which can be taken back."""
@@ -20,7 +20,7 @@ class Session:
     """Goes through pairs; every answer is in the log before the next is asked for.
 
     `asks` is an order of its own, or pairs in the order in which they are asked about. `judge` and
-    `kind`, one of `voting.KINDS`, stand beside every judgement.
+    `kind`, one of `judge_kinds.KINDS`, stand beside every judgement.
     """
 
     def __init__(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
+from karat.evalset.judge_kinds import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
 from karat.nuggets.guess.agreement import (
     AVERAGES,
@@ -33,7 +34,6 @@ from karat.nuggets.intervals.expected_scores import Returned, returned
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.voting import PERSON
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.judges.kappa import cohen_kappa

@@ -8,12 +8,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import quoted, short
+from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON, no_kind
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.sets.judgements import NAMELESS, NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
-from karat.nuggets.sets.voting import ADJUDICATED, HALF, KINDS, MODEL, PERSON
+from karat.nuggets.sets.voting import HALF
 
 PARTS = ("key", "runs", "judgements")
 
@@ -126,9 +127,8 @@ class NuggetDraft:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
             self.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
-        elif row.kind and row.kind not in KINDS:
-            known = ", ".join(KINDS)
-            self.problem(place, f"found the kind {quoted(row.kind)}, expected one of {known}")
+        elif told := no_kind(row.kind):
+            self.problem(place, told)
         else:
             self._judged.append((place, row._replace(place=str(place))))
 

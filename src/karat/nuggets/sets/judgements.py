@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from karat.evalset.judge_kinds import MODEL, check_kinds
 from karat.nuggets.sets.runs import Response, normal
-from karat.nuggets.sets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
+from karat.nuggets.sets.voting import HALF, RANK, Sides, Votes, check_ties
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 UNNAMED, NAMELESS = "unnamed", "-"
@@ -37,7 +38,7 @@ class Judged(NamedTuple):
     place: str = ""
     """File and line, for messages."""
     kind: str = ""
-    """The kind of the judge, one of `voting.KINDS`; "" if unknown, which counts as a person."""
+    """The kind of the judge, one of `judge_kinds.KINDS`; "" if unknown: counts as a person."""
 
     @property
     def words(self) -> Words:

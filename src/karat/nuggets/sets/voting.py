@@ -11,14 +11,11 @@ whether in full or in part. A tie counts as half, unless `ties` says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
 from karat.errors import InputError, quoted
+from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON
 
-PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
-KINDS = (PERSON, MODEL, ADJUDICATED)
-"""Kinds of judges; an unknown one ("") counts as a person."""
 RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
 """Judgements of the highest rank decide; those of rank 0 never do."""
 
@@ -55,12 +52,6 @@ class Votes(NamedTuple):
         """Return the value that counts."""
         low, high = self.sides
         return low if low == high else {HALF: 0.5, YES: high, NO: low}[ties]
-
-
-def check_kinds(kinds: Collection[str]) -> None:
-    """Refuse what is no kind of a judge."""
-    if unknown := sorted(kind for kind in kinds if kind not in RANK):
-        raise InputError(f"kind {quoted(unknown[0])}: expected one of {', '.join(KINDS)}")
 
 
 def check_ties(ties: str) -> None:

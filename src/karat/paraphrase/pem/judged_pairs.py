@@ -102,6 +102,7 @@ def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEE
         systems[name] = tuple(outputs)
     kept = ("segments", "references", "groups", "sources", "description", "licence")
     same: dict[str, Any] = {part: getattr(evalset, part) for part in kept}
+    same["judge_kinds"] = evalset.judgements.judge_kinds
     dimensions = evalset.dimensions.values()
     return make_evalset(evalset.name, systems, dimensions=dimensions, judgements=judgements, **same)
 

@@ -32,7 +32,7 @@ def read_inspect_ai(
     path: Path,
     reading: Reading,
     *,
-    judgements: str | Sequence[str] = (),
+    scores: str | Sequence[str] = (),
     name: str | None = None,
 ) -> EvalSet:
     """Return the set of a log, or of all logs in a folder and the folders in it."""
@@ -48,7 +48,7 @@ def read_inspect_ai(
         reading,
         samples,
         judge="inspect",
-        judgements=judgements,
+        scores=scores,
         name=name,
         description="Samples of inspect_ai",
     )

@@ -37,7 +37,7 @@ def read_lm_eval(
     *,
     filter: str | None = None,
     targets: str = "lists",
-    judgements: str | Sequence[str] = (),
+    scores: str | Sequence[str] = (),
     name: str | None = None,
 ) -> EvalSet:
     """Return the set of a file, or of all sample files in a folder and the folders in it."""
@@ -61,7 +61,7 @@ def read_lm_eval(
         reading,
         samples,
         judge="lm-eval",
-        judgements=judgements,
+        scores=scores,
         name=name,
         description="Samples of lm-evaluation-harness",
         remarks=remarks,

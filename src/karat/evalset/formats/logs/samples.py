@@ -5,7 +5,7 @@ A log is of one system and one task; several logs make a set. A segment is calle
 where any was answered again.
 
 The scores in a log are those of the tool's own metrics, not of people. They become judgements only
-if they are asked for: `judgements=exact_match,ter:lower`; without `:lower` more is better.
+if they are asked for: `scores=exact_match,ter:lower`; without `:lower` more is better.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def set_of_samples(
     samples: Sequence[LoggedSample],
     *,
     judge: str,
-    judgements: str | Sequence[str],
+    scores: str | Sequence[str],
     name: str | None,
     description: str,
     remarks: Sequence[str] = (),
 ) -> EvalSet:
     """Return the set of all samples; `judge` is the name under which scores are judgements."""
     reading.check()
-    dimensions = _dimensions(judgements, samples, path)
+    dimensions = _dimensions(scores, samples, path)
     tasks = list(dict.fromkeys(sample.task for sample in samples))
     again = any(sample.time > 1 for sample in samples)
     cells: dict[tuple[str, str], LoggedSample] = {}
@@ -112,14 +112,14 @@ def _missing(samples: Sequence[LoggedSample]) -> list[str]:
 
 
 def _dimensions(
-    judgements: str | Sequence[str], samples: Sequence[LoggedSample], path: Path
+    scores: str | Sequence[str], samples: Sequence[LoggedSample], path: Path
 ) -> dict[str, Dimension]:
     known = dict.fromkeys(name for sample in samples for name in sample.scores)
     found: dict[str, Dimension] = {}
-    for given in as_names(judgements):
+    for given in as_names(scores):
         name, colon, better = given.partition(":")
         if colon and better not in ("lower", "higher"):
-            raise InputError(f"judgements={given}: expected NAME, NAME:higher or NAME:lower")
+            raise InputError(f"scores={given}: expected NAME, NAME:higher or NAME:lower")
         check_known("score", (name,), known, str(path))
         direction: Better = "lower" if better == "lower" else "higher"
         found[name] = Dimension(name, direction, guideline="A score from the log.")

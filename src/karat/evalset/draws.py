@@ -1,0 +1,157 @@
+"""Draws: which segments or groups were chosen for judging, and how.
+
+An estimate from a part of a set is right if the part was drawn at random, with probabilities that
+are known. A table `draws.tsv`, or objects in JSON lines:
+
+    unit  of       probability  reason  round
+    12    segment  0.1          random  1
+
+    {"draw": "12", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
+
+The probability is empty (null, or not there) for a unit that was not drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from karat.errors import quoted, short
+from karat.evalset.reading import Place, Reading, Where, json_rows, number, read_lines, tab_rows
+
+DRAWS = "draws.tsv"
+"""The file in a folder of a set."""
+SEGMENT, GROUP = "segment", "group"
+COLUMNS = ("unit", "of", "probability", "reason", "round")
+
+
+class Draw(NamedTuple):
+    """A segment or group that was chosen for judging in one round."""
+
+    unit: str
+    """The id of a segment or a group."""
+    probability: float | None
+    """The probability with which it was drawn in this round; None if not drawn at random."""
+    reason: str = ""
+    """Why it was chosen, such as random or useful."""
+    round: int = 1
+    of: str = SEGMENT
+    """The kind of the unit: segment or group."""
+
+
+Placed: TypeAlias = tuple[Where, Draw]
+
+
+def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
+    """Yield the draws of a file, a table or JSON lines; what is none is noted."""
+    lines = read_lines(path)
+    if next(filter(None, lines), "").startswith("{"):
+        yield from json_draws(json_rows(path, reading), reading)
+        return
+    for place, (unit, of, probability, reason, round) in tab_rows(path, COLUMNS, reading, True):
+        yield from _draw(unit, of, probability or None, reason, round, place, reading)
+
+
+def json_draws(rows: Iterable[tuple[Place, dict[str, Any]]], reading: Reading) -> Iterator[Placed]:
+    """Yield the draws of JSON objects; what is none is noted."""
+    names = ("draw", *COLUMNS[1:])
+    for place, found in rows:
+        if unknown := [name for name in found if name not in names]:
+            told = f"found the name {quoted(unknown[0])}, expected {', '.join(names)}"
+            reading.problem(place, told)
+            continue
+        unit, of, reason = found.get("draw"), found.get("of", SEGMENT), found.get("reason", "")
+        probability = found.get("probability")
+        if not all(isinstance(text, str) for text in (unit, of, reason)):
+            reading.problem(place, "draw, of and reason must be strings")
+        elif isinstance(probability, str):
+            told = f"found the probability {quoted(probability)}, expected a number or null"
+            reading.problem(place, told)
+        else:
+            yield from _draw(unit, of, probability, reason, found.get("round", 1), place, reading)
+
+
+def _draw(
+    unit: Any, of: Any, probability: object, reason: str, round: Any, place: Place, reading: Reading
+) -> Iterator[Placed]:
+    """Yield a draw, if it is one."""
+    share, turn = None if probability is None else number(probability), number(round)
+    if probability is not None and share is None:
+        told = f"found the probability {quoted(probability)}"
+        reading.problem(place, f"{told}, expected a number above 0 and at most 1, or nothing")
+    elif turn is None or turn != int(turn):
+        reading.problem(place, f"found the round {quoted(round)}, expected a whole number from 1")
+    else:
+        yield place, Draw(unit, share, reason, int(turn), of)
+
+
+def checked_draws(
+    draws: Iterable[Placed],
+    segments: Collection[str],
+    groups: Collection[str] | None,
+    reading: Reading,
+) -> tuple[Draw, ...]:
+    """Return the draws of a set's units; what is wrong with them is noted."""
+    units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
+    seen: dict[tuple[int, str], Where] = {}
+    found: list[Draw] = []
+    for where, draw in draws:
+        found.append(draw)
+        problem = _wrong(draw, units, found[0].of)
+        first = seen.setdefault((draw.round, draw.unit), where)
+        if not problem and first is not where:
+            what = f"{draw.of} {quoted(draw.unit)}"
+            problem = f"{what} is drawn twice in round {draw.round} (first {first})"
+        if problem:
+            reading.problem(where, problem)
+    return tuple(found)
+
+
+def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
+    """Return why a draw cannot be one of a set; "" if it can."""
+    if draw.of not in units:
+        return f"found a draw of {quoted(draw.of)}, expected segment or group"
+    if draw.of != of:
+        return f"found a draw of a {draw.of} after one of a {of}, expected one kind of units"
+    if draw.unit not in units[draw.of]:
+        return f"a draw of {draw.of} {quoted(draw.unit)}, which is not in the set"
+    return _wrong_numbers(draw)
+
+
+def _wrong_numbers(draw: Draw) -> str:
+    if draw.probability is not None and not 0 < draw.probability <= 1:
+        told = f"found the probability {quoted(draw.probability)}"
+        return f"{told}, expected a number above 0 and at most 1"
+    if draw.round < 1:
+        return f"found the round {draw.round}, expected a whole number from 1"
+    if any(end in draw.reason for end in "\t\n\r"):
+        return f"found the reason {quoted(short(draw.reason))}, expected no tabs and line ends"
+    return ""
+
+
+def among(
+    draws: tuple[Draw, ...] | None, segments: Collection[str], groups: Collection[str] | None
+) -> tuple[Draw, ...] | None:
+    """Return the draws of some segments and groups."""
+    if draws is None:
+        return None
+    kept = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
+    return tuple(draw for draw in draws if draw.unit in kept[draw.of])
+
+
+def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:
+    """Yield the lines of a table that reads back as these draws."""
+    yield "\t".join(COLUMNS) + "\n"
+    for draw in draws:
+        share = "" if draw.probability is None else repr(draw.probability)
+        yield "\t".join((draw.unit, draw.of, share, draw.reason, str(draw.round))) + "\n"
+
+
+def draw_object(draw: Draw) -> dict[str, Any]:
+    """Return a draw as an object of JSON lines."""
+    share = {} if draw.probability is None else {"probability": draw.probability}
+    return {
+        **{"draw": draw.unit, "of": draw.of, **share},
+        **{"reason": draw.reason, "round": draw.round},
+    }

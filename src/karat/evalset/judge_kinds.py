@@ -1,0 +1,27 @@
+"""Kinds of judges: people, models, and adjudication, which settles what judges dispute.
+
+What a model says is never what people said: it is evidence, whose error is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from karat.errors import InputError, quoted
+
+PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
+KINDS = (PERSON, MODEL, ADJUDICATED)
+"""Kinds of judges; an unknown one ("") counts as a person."""
+
+
+def no_kind(kind: object) -> str:
+    """Return why this cannot be the kind of a judge; "" if it can."""
+    if kind == "" or kind in KINDS:
+        return ""
+    return f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}"
+
+
+def check_kinds(kinds: Collection[str]) -> None:
+    """Refuse what is no kind of a judge."""
+    if unknown := sorted(kind for kind in kinds if no_kind(kind)):
+        raise InputError(f"kind {quoted(unknown[0])}: expected one of {', '.join(KINDS)}")
