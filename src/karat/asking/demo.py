@@ -14,7 +14,7 @@ from typing import Any
 
 JUDGE = "demo (word overlap)"
 """The name under which the stand-in judges."""
-NOTE = "The judge is the offline stand-in, which counts shared words. It is not a language model."
+NOTE = "demo is the offline stand-in: it counts shared words and is not a language model."
 
 _LINE = re.compile(r"^([a-z_]+): (.+)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -109,7 +109,7 @@ def _supported(nugget: dict[str, Any], response: str) -> dict[str, Any]:
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:
-    facts = []
+    facts: list[dict[str, Any]] = []
     for document in found["documents"]:
         for sentence in _SENTENCE.findall(document["text"]):
             words = sentence.strip(" \n\t.!?").split()[:_MOST_WORDS]

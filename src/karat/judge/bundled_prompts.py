@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ def bundled_prompts() -> dict[str, BundledPrompt]:
     return {**found, DRAFT.task: BundledPrompt(draft_prompt(), DRAFT, "karat nuggets draft")}
 
 
-def task_prompt(slots: Slots, path: str | Path | None = None) -> Prompt:
+def task_prompt(slots: Slots, path: str | PathLike[str] | None = None) -> Prompt:
     """Return the prompt in a file, or the one that comes with Karat."""
     if path is not None:
         return read_prompt(path, slots)

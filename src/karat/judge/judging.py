@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from karat.asking.interview.tasks import Setup
+from karat.evalset.judgements import Dimension
 from karat.evalset.loading import as_evalset
 from karat.judge.material import Material, chosen_dimension
 from karat.judge.pairs import OVERALL, PairTask
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from karat.asking.asker import Limits
     from karat.asking.endpoint import Endpoint
     from karat.evalset.catalogue import GivenPath
-    from karat.evalset.judgements import Dimension
     from karat.evalset.sets import EvalSet
     from karat.judge.results import ModelPairs, ModelRatings, ModelSupports
     from karat.nuggets.sets.nugget_set import NuggetSet
@@ -101,7 +102,9 @@ def judge_pairs(
 
 def compared_dimension(evalset: EvalSet, dimension: str | None, guideline: str = "") -> Dimension:
     """Return the quality that pairs are compared by, which needs no scale."""
-    return chosen_dimension(evalset, dimension or OVERALL, (0, 1), guideline)
+    name = dimension or OVERALL
+    found = evalset.dimensions.get(name, Dimension(name))
+    return replace(found, guideline=guideline) if guideline else found
 
 
 def judge_nuggets(

@@ -1,4 +1,4 @@
-"""Material: the segments of a set that are judged, their outputs, and what prompts show with them."""
+"""Material: segments of a set to judge, their outputs, and what prompts show with them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from functools import cached_property
 from karat.asking.interview.draws import drawn
 from karat.asking.interview.forms import LONGEST_TEXT
 from karat.errors import InputError, quoted, short
+from karat.evalset.judge_kinds import PERSON
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
+from karat.judge.outcomes import check_judge
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,13 @@ class Material:
         sample: dict[str, object] = {} if self.sample is None else {"sample": self.sample}
         return {**sample, **({"seed": self.seed} if sample or by_seed else {})}
 
+    def check_judge(self, judge: str) -> None:
+        """Refuse the name of a person of the set."""
+        rows = self.evalset.judgements
+        kinds = dict(zip(rows.judges, rows.kinds, strict=True))
+        people = {name: kind or PERSON for name, kind in kinds.items()}
+        check_judge(judge, people, self.evalset.name)
+
     def notes(self) -> Iterator[str]:
         """Yield a sentence on the sample, if there is one."""
         judged, every = len(self.segments), len(self.evalset)
@@ -86,5 +95,9 @@ def chosen_dimension(
         raise InputError(f"{told}: to rate a new one, give its scale, such as --scale 1-5")
     found = evalset.dimensions.get(name, Dimension(name))
     if scale is not None:
+        for mine, theirs in zip((found.low, found.high), scale, strict=True):
+            if mine is not None and mine != theirs:
+                told = f"found a scale that ends at {theirs:g}, but {evalset.name} has {mine:g}"
+                raise InputError(f"dimension {short(name)}: {told}; rate under another name")
         found = replace(found, low=scale[0], high=scale[1])
     return replace(found, guideline=guideline) if guideline else found

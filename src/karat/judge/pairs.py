@@ -11,24 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from os import PathLike
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from karat.asking.interview.forms import json_object, one_of, quote_from
-from karat.asking.interview.signatures import signature
 from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import check_known
 from karat.judge.bundled_prompts import PAIRS, task_prompt
 from karat.judge.material import Material
-from karat.judge.results import (
-    TOO_LONG,
-    ModelPairs,
-    PairRow,
-    PositionBias,
-    check_answered,
-    missing_rows,
-)
+from karat.judge.outcomes import Asked, Named
+from karat.judge.results import TOO_LONG, ModelPairs, PairRow, PositionBias
 from karat.progress import Progress, silent
 
 FORM = "better: 1, 2 or tie; evidence (a quote from the better output; empty for a tie)"
@@ -55,7 +48,7 @@ class Shown(NamedTuple):
 
     @property
     def turned(self) -> Shown:
-        """The same in the other order."""
+        """Both in the other order."""
         return Shown(self.segment, self.second, self.first)
 
 
@@ -63,6 +56,7 @@ class Shown(NamedTuple):
 class PairTask:
     """Pairs of systems to compare on every segment: all, or each with a baseline."""
 
+    name: ClassVar[str] = "judge-pairs"
     material: Material
     prompt: str | PathLike[str] | None = None
     baseline: str | None = None
@@ -102,7 +96,7 @@ class PairTask:
 
     @cached_property
     def case_ids(self) -> dict[Shown, str]:
-        """What is asked -> the id of its case; equal texts are asked about once."""
+        """Outputs as shown -> the id of their case; equal texts are asked about once."""
         found: dict[Shown, str] = {}
         for _, shown in self.compared:
             if shown.first == shown.second or not self.material.fits(*shown):
@@ -122,29 +116,29 @@ class PairTask:
             values = {**self.material.values(shown.segment), "outputs": listed}
             yield Case(id, values, partial(read_preference, texts))
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings, as signatures have them."""
+        found = {"quality": self.material.dimension.name, "baseline": self.baseline or "none"}
+        return {**found, **self.material.settings()}
+
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelPairs:
         """Ask a model and return its preferences."""
-        asked, judge = self.task(), judge or setup.judge
-        found = asked.ask(setup, progress)
+        judge, task = judge or setup.judge, self.task()
+        self.material.check_judge(judge)
+        found = task.ask(setup, progress)
         rows, missing = self._rows(found)
-        reasons = missing_rows(missing)
-        check_answered([row for row in rows if row.answers], reasons, judge)
-        settings: dict[str, object] = {"quality": self.material.dimension.name}
-        settings["baseline"] = self.baseline or "none"
-        settings |= self.material.settings()
         same = sum(row.flipped is None for row in rows)
         equal = f"{same:,} pairs of equal outputs are ties that nobody was asked about."
+        name = self.material.evalset.name
+        asked = Asked(self.name, name, judge, self.settings, task, setup, found)
         return ModelPairs(
-            *(self.material.evalset.name, judge, tuple(rows), len(rows) + len(missing)),
-            *(reasons, found.usage),
-            settings={**settings, "prompt": asked.prompt.label, **setup.settings},
-            signature=signature("judge-pairs", settings, asked.prompt, setup),
-            notes=(*setup.notes, *self.material.notes(), *found.notes, *[equal] * bool(same)),
+            **asked.fields(rows, missing, [*self.material.notes(), *[equal] * bool(same)]),
             dimension=self.dimension,
             bias=position_bias(rows, found),
         )
 
-    def _rows(self, found: Interview) -> tuple[list[PairRow], list[tuple[str, str]]]:
+    def _rows(self, found: Interview) -> tuple[list[PairRow], list[Named]]:
         """Return the preferences, and the pair and reason of each that is missing."""
         rows, missing = [], []
         for (system, other), shown in self.compared:

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from karat.asking.interview.draws import shuffled
 from karat.asking.interview.forms import entries, json_object, number_between, quote_from
-from karat.asking.interview.signatures import signature
 from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError, short
 from karat.judge.agreement import rating_agreement
 from karat.judge.bundled_prompts import RATINGS, task_prompt
 from karat.judge.material import Material
-from karat.judge.results import TOO_LONG, ModelRatings, RatingRow, check_answered, missing_rows
+from karat.judge.outcomes import Asked, Named
+from karat.judge.results import TOO_LONG, ModelRatings, RatingRow
 from karat.progress import Progress, silent
 
 FORM = "answers: id, evidence (a quote; empty for the best value or an empty output), value"
@@ -50,6 +50,7 @@ class Rating(NamedTuple):
 class RatingTask:
     """Outputs to rate, at most `batch` of a segment in one request."""
 
+    name: ClassVar[str] = "judge-ratings"
     material: Material
     prompt: str | PathLike[str] | None = None
     batch: int = 1
@@ -64,7 +65,9 @@ class RatingTask:
         """The scale of the dimension, which must have two ends."""
         how = self.material.dimension
         if how.low is None or how.high is None:
-            told = f"{self.material.evalset.name}: dimension {short(how.name)} has no complete scale"
+            told = (
+                f"{self.material.evalset.name}: dimension {short(how.name)} has no complete scale"
+            )
             raise InputError(f"{told}: give one, such as --scale 1-5")
         return Scale(how.low, how.high, how.better)
 
@@ -85,29 +88,28 @@ class RatingTask:
             read = partial(read_ratings, some, self.scale)
             yield Case(f"{segment}\t{at}", {**given, "outputs": listed}, read)
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings, as signatures have them."""
+        low, high, _ = self.scale
+        found = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
+        return {**found, "batch": self.batch, **self.material.settings(self.batch > 1)}
+
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelRatings:
         """Ask a model and return its ratings."""
-        asked, judge = self.task(), judge or setup.judge
-        found = asked.ask(setup, progress)
-        rows, missing = self._rows(asked.cases, found)
-        reasons = missing_rows(missing)
-        check_answered(rows, reasons, judge)
-        low, high, _ = self.scale
-        settings = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
-        settings |= {"batch": self.batch, **self.material.settings(self.batch > 1)}  # type: ignore[dict-item]
+        judge, task = judge or setup.judge, self.task()
+        self.material.check_judge(judge)
+        found = task.ask(setup, progress)
+        rows, missing = self._rows(task.cases, found)
+        name = self.material.evalset.name
+        asked = Asked(self.name, name, judge, self.settings, task, setup, found)
         return ModelRatings(
-            *(self.material.evalset.name, judge, tuple(rows), len(rows) + len(missing)),
-            *(reasons, found.usage),
-            settings={**settings, "prompt": asked.prompt.label, **setup.settings},
-            signature=signature("judge-ratings", settings, asked.prompt, setup),
-            notes=(*setup.notes, *self.material.notes(), *found.notes),
+            **asked.fields(rows, missing, self.material.notes()),
             agreement=rating_agreement(self.material, judge, rows),
             dimension=self.material.dimension,
         )
 
-    def _rows(
-        self, cases: Sequence[Case], found: Interview
-    ) -> tuple[list[RatingRow], list[tuple[str, str]]]:
+    def _rows(self, cases: Sequence[Case], found: Interview) -> tuple[list[RatingRow], list[Named]]:
         """Return the ratings, and the output and reason of each that is missing."""
         case_of = {
             (case.id.partition("\t")[0], output["text"]): case.id

@@ -9,7 +9,6 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from karat.asking.asker import Usage
-from karat.errors import InputError, short
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import json_line
 from karat.meta.judge_agreement import JudgeRow
@@ -64,7 +63,7 @@ class MissingRow(NamedTuple):
     """Reason why judgements are missing, and how many."""
 
     why: str
-    count: int
+    missing: int
     example: str
 
 
@@ -89,6 +88,10 @@ class PositionBias(NamedTuple):
     """Answers that prefer one output."""
     first_share: float | None
     """Share of these that prefer the output shown first; 0.5 without bias."""
+
+
+NO_BIAS = PositionBias(0, 0, None, 0, None)
+"""Nothing was asked."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,7 +132,7 @@ class ModelRatings(Judging):
         for row in self.rows:
             yield {
                 **{"system": row.system, "segment": row.segment, "judge": self.judge},
-                **{"dimension": self.dimension.name, "value": row.value},
+                **{"dimension": self.dimension.name, "value": _number(row.value)},
                 **{"kind": "model", "evidence": row.evidence},
             }
 
@@ -144,7 +147,7 @@ class ModelPairs(Judging):
     """Preferences between outputs by a model."""
 
     dimension: Dimension = field(default_factory=lambda: Dimension("preference"))
-    bias: PositionBias = PositionBias(0, 0, None, 0, None)
+    bias: PositionBias = NO_BIAS
 
     def log_objects(self) -> Iterator[dict[str, Any]]:
         """Yield the header and the preferences; an evaluation set reads shares of wins."""
@@ -152,7 +155,11 @@ class ModelPairs(Judging):
         for row in self.rows:
             yield {
                 **{"segment": row.segment, "system": row.system, "other": row.other},
-                **{"judge": self.judge, "dimension": self.dimension.name, "value": row.value},
+                **{
+                    "judge": self.judge,
+                    "dimension": self.dimension.name,
+                    "value": _number(row.value),
+                },
                 **{"kind": "model", "evidence": row.evidence},
             }
 
@@ -175,13 +182,18 @@ class ModelSupports(Judging):
         yield {"judgements": self.name, "signature": self.signature}
         for row in self.rows:
             found = {"question": row.question, "nugget": row.nugget, "response": row.response}
-            found |= {"value": row.value, "judge": self.judge, "kind": "model"}
+            found |= {"value": _number(row.value), "judge": self.judge, "kind": "model"}
             yield {**found, **({"evidence": row.evidence} if row.evidence else {})}
 
     @property
     def systems(self) -> tuple[SystemShares, ...]:
         """Mean support and shares of labels by run."""
         return shares_of((run, row.value) for row in self.rows for run in row.runs)
+
+
+def _number(value: float) -> float:
+    """Return a whole number as one: a log has 4, not 4.0."""
+    return int(value) if value.is_integer() else value
 
 
 def _header(found: Judging, dimension: Dimension) -> dict[str, Any]:
@@ -211,10 +223,3 @@ def missing_rows(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
         counts[why] += 1
         examples.setdefault(why, name)
     return tuple(MissingRow(why, count, examples[why]) for why, count in counts.most_common())
-
-
-def check_answered(rows: Sequence[Any], missing: Sequence[MissingRow], judge: str) -> None:
-    """Refuse a result without a single judgement."""
-    if not rows and missing:
-        why = ", ".join(f"{row.why} ({row.count:,})" for row in missing[:3])
-        raise InputError(f"{short(judge)} gave no valid answer: {why}; nothing was written")

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from karat.asking.interview.draws import drawn
 from karat.asking.interview.forms import LONGEST_TEXT, entries, json_object, one_of, quote_from
-from karat.asking.interview.signatures import signature
 from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError
+from karat.evalset.judge_kinds import PERSON
 from karat.judge.agreement import nugget_agreement
 from karat.judge.bundled_prompts import NUGGETS, task_prompt
-from karat.judge.results import TOO_LONG, ModelSupports, SupportRow, check_answered, missing_rows
+from karat.judge.outcomes import Asked, Named, check_judge
+from karat.judge.results import TOO_LONG, ModelSupports, SupportRow
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
 from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -48,6 +49,7 @@ class Answered(NamedTuple):
 class SupportTask:
     """Responses of the runs of a set, each with the nuggets of its question."""
 
+    name: ClassVar[str] = "judge-nuggets"
     nuggets: NuggetSet
     prompt: str | PathLike[str] | None = None
     batch: int = 10
@@ -75,7 +77,8 @@ class SupportTask:
         for question in self.questions:
             for tag, run in self.nuggets.runs.items():
                 for response in run.responses(question):
-                    text, tags = found.setdefault((question, response.normal), (response.text, []))
+                    new = response.text, list[str]()
+                    _, tags = found.setdefault((question, response.normal), new)
                     if tag not in tags:
                         tags.append(tag)
         return [Answered(id, text, tuple(tags)) for (id, _), (text, tags) in found.items()]
@@ -101,25 +104,27 @@ class SupportTask:
                 read = partial(read_supports, answered.text, list(asked))
                 yield Case(f"{number}\t{at}", values, read), answered, asked
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings, as signatures have them."""
+        sample = {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        return {"batch": self.batch, **sample}
+
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelSupports:
         """Ask a model and return its labels."""
-        asked, judge = self.task(), judge or setup.judge
-        found = asked.ask(setup, progress)
+        judge, task = judge or setup.judge, self.task()
+        kinds = {row.judge: row.kind or PERSON for row in self.nuggets.judgements.rows}
+        check_judge(judge, kinds, self.nuggets.name)
+        found = task.ask(setup, progress)
         rows, missing = self._rows(found)
-        reasons = missing_rows(missing)
-        check_answered(rows, reasons, judge)
-        settings: dict[str, object] = {"batch": self.batch}
-        settings |= {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        name = self.nuggets.name
+        asked = Asked(self.name, name, judge, self.settings, task, setup, found)
         return ModelSupports(
-            *(self.nuggets.name, judge, tuple(rows), len(rows) + len(missing)),
-            *(reasons, found.usage),
-            settings={**settings, "prompt": asked.prompt.label, **setup.settings},
-            signature=signature("judge-nuggets", settings, asked.prompt, setup),
-            notes=(*setup.notes, *self._sample_note(), *found.notes),
+            **asked.fields(rows, missing, self._sample_note()),
             agreement=nugget_agreement(self.nuggets, judge, rows),
         )
 
-    def _rows(self, found: Interview) -> tuple[list[SupportRow], list[tuple[str, str]]]:
+    def _rows(self, found: Interview) -> tuple[list[SupportRow], list[Named]]:
         """Return the labels, and the pair and reason of each that is missing."""
         rows, missing = [], []
         for case, (question, text, runs), asked in self._cases():

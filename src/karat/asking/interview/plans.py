@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from karat.asking.interview.signatures import signature
 from karat.asking.asker import Plan
-from karat.asking.interview.tasks import Setup, Task
+from karat.asking.interview.signatures import signature
+from karat.asking.interview.tasks import Asks, Setup
 from karat.results import Result
 
 ESTIMATED = "Tokens are estimated: four characters are taken for one."
@@ -15,7 +15,7 @@ ESTIMATED = "Tokens are estimated: four characters are taken for one."
 
 @dataclass(frozen=True, repr=False)
 class AskingPlan(Result):
-    """What asking would take."""
+    """Requests, tokens and cost that asking would take."""
 
     task: str
     rows: tuple[Plan, ...]
@@ -24,8 +24,9 @@ class AskingPlan(Result):
     signature: str = ""
 
 
-def plan_task(name: str, task: Task, setup: Setup) -> AskingPlan:
+def plan_task(asks: Asks, setup: Setup) -> AskingPlan:
     """Return what asking about a task would take; nothing is sent."""
-    told = signature(name, {}, task.prompt, setup)
-    settings = {"prompt": task.prompt.label, **setup.settings}
-    return AskingPlan(name, (task.plan(setup),), (*setup.notes, ESTIMATED), settings, told)
+    task = asks.task()
+    told = signature(asks.name, asks.settings, task.prompt, setup)
+    settings = {**asks.settings, "prompt": task.prompt.label, **setup.settings}
+    return AskingPlan(asks.name, (task.plan(setup),), (*setup.notes, ESTIMATED), settings, told)

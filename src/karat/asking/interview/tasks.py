@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from karat.asking.asker import Limits, Plan, Usage, ask, plan
 from karat.asking.demo import JUDGE, NOTE
@@ -20,9 +20,6 @@ from karat.asking.interview.templates import Prompt
 from karat.asking.requests import Message, Request
 from karat.errors import InputError
 from karat.progress import Progress, silent
-
-DEMO = "demo"
-"""The endpoint that is no endpoint."""
 
 
 class Case(NamedTuple):
@@ -36,7 +33,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Setup:
-    """How a model is asked, whatever the task is."""
+    """Endpoint, cache, limits and replicates: what all tasks share."""
 
     endpoint: Endpoint
     cache: str | PathLike[str] | None = None
@@ -51,26 +48,26 @@ class Setup:
     @property
     def judge(self) -> str:
         """The name of the model as a judge."""
-        return JUDGE if self.endpoint.url == DEMO else self.endpoint.model
+        return JUDGE if self.endpoint.is_demo else self.endpoint.model
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the model that every report has."""
-        return (NOTE,) if self.endpoint.url == DEMO else ()
+        return (NOTE,) if self.endpoint.is_demo else ()
 
     @property
     def settings(self) -> dict[str, object]:
-        """What changes answers, as signatures have it; no key is among it."""
+        """Settings that change answers, as signatures have them; no key is among them."""
         return {
-            "endpoint": self.endpoint.url,
-            "model": self.endpoint.model or self.judge,
+            "endpoint": self.endpoint.name,
+            "model": self.endpoint.model,
             "temperature": self.endpoint.temperature,
             "replicates": self.replicates,
         }
 
 
 class Interview(NamedTuple):
-    """What came of all cases."""
+    """Answers to all cases, missing ones with their reasons, and usage."""
 
     answers: Mapping[str, tuple[Any, ...]]
     """Case -> its answers, as many as there are."""
@@ -89,7 +86,14 @@ class Interview(NamedTuple):
         """A sentence on cases that have only some of their replicates."""
         some = sum(len(answers) < self.replicates for answers in self.answers.values())
         told = f"{some:,} of {len(self.answers):,} judgements rest on fewer than"
-        return (f"{told} {self.replicates} answers.",) if some else ()
+        few = [f"{told} {self.replicates} answers."] if some else []
+        estimated = "Tokens are estimated: the server did not count them." if self.estimated else ""
+        return (*few, *([estimated] if estimated else []), *self.usage.notes)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether tokens of answers are estimated."""
+        return self.usage.estimated_tokens > 0
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,24 @@ class Task:
                 answers.setdefault(_case(one.id), []).append(cases[_case(one.id)].read(one.text))
         found = {id: tuple(some) for id, some in answers.items()}
         return Interview(found, tuple(missing), asked.usage, setup.replicates)
+
+
+class Asks(Protocol):
+    """Something that a command asks a model about, and the result of it."""
+
+    @property
+    def name(self) -> str:
+        """The task, as signatures have it."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Settings, as signatures have them."""
+
+    def task(self) -> Task:
+        """Return the cases to ask about."""
+
+    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> Any:
+        """Ask a model and return the result."""
 
 
 def _case(request: str) -> str:

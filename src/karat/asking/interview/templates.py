@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,7 +97,7 @@ class Prompt:
             yield role, "\n".join(lines).strip()
 
 
-def read_prompt(path: str | Path, slots: Slots) -> Prompt:
+def read_prompt(path: str | PathLike[str], slots: Slots) -> Prompt:
     """Return the prompt in a file, checked for a task."""
     place = Path(path)
     text = _read_text(place).replace("\r\n", "\n")

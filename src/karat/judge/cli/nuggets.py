@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking import Asking, answer, asking, sample
+from karat.cli.asking.options import asking, sample
+from karat.cli.asking.running import Asking, answer
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import option, whole
@@ -40,4 +41,4 @@ def command(name: str, given: Any, asking: Asking, **how: Any) -> None:
     with Bar() as progress:
         found = load_nuggets(name, **given, progress=progress)
     task = SupportTask(found, asking.prompt, **how)
-    answer(task, asking, "judge-nuggets")
+    answer(task, asking)

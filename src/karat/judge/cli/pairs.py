@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking import Asking, answer, asking, sample
+from karat.cli.asking.options import asking, sample
+from karat.cli.asking.running import Asking, answer
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import load_set
@@ -16,7 +17,9 @@ from karat.cli.parameters import option
 
 @click.command(name="pairs", cls=Command)
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
-@option("--baseline", "Compare every other system with this one. Default: all pairs.", metavar="SYSTEM")
+@option(
+    "--baseline", "Compare every other system with this one. Default: all pairs.", metavar="SYSTEM"
+)
 @option("-d --dimension", "Quality to compare. Default: overall quality.", metavar="NAME")
 @option("--guideline", "Question to answer. Default: that of SET.", default="", metavar="TEXT")
 @sample("segment")
@@ -44,4 +47,4 @@ def command(name: str, asking: Asking, **given: Any) -> None:
     evalset = evalset.without(*given["exclude"]) if given["exclude"] else evalset
     how = compared_dimension(evalset, given["dimension"], given["guideline"])
     material = Material(evalset, how, given["sample"], given["seed"])
-    answer(PairTask(material, asking.prompt, given["baseline"]), asking, "judge-pairs")
+    answer(PairTask(material, asking.prompt, given["baseline"]), asking)

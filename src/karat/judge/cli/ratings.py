@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking import Asking, answer, asking, sample
+from karat.cli.asking.options import asking, sample
+from karat.cli.asking.running import Asking, answer
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import load_set
@@ -47,4 +48,4 @@ def command(name: str, asking: Asking, **given: Any) -> None:
     evalset = evalset.without(*given["exclude"]) if given["exclude"] else evalset
     how = chosen_dimension(evalset, given["dimension"], given["scale"], given["guideline"])
     material = Material(evalset, how, given["sample"], given["seed"])
-    answer(RatingTask(material, asking.prompt, given["batch"]), asking, "judge-ratings")
+    answer(RatingTask(material, asking.prompt, given["batch"]), asking)

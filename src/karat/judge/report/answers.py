@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from karat.report.answers.asking import missing_clause
-from karat.report.model.phrases import listing, sentence_case
+from karat.report.asking.sentences import missing_clause
+from karat.report.model.phrases import listing
 
 if TYPE_CHECKING:
     from karat.judge.results import Judging, ModelPairs, ModelRatings, ModelSupports, SystemShares
@@ -48,7 +48,7 @@ def supports_answer(found: ModelSupports) -> tuple[str, ...]:
 
 def _made(found: Judging, verb: str, what: str) -> str:
     judged = f"{len(found.rows):,} of {found.wanted:,} {what} of {found.name}"
-    return f"{sentence_case(found.judge)} {verb} {judged}{missing_clause(found.missing)}."
+    return f"{found.judge} {verb} {judged}{missing_clause(found.missing)}."
 
 
 def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> str:

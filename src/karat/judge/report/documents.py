@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from karat.judge.report.answers import pairs_answer, ratings_answer, supports_answer
 from karat.judge.report.examples import rating_examples
-from karat.report.answers.asking import usage_sentence
+from karat.report.asking.sentences import usage_sentence
+from karat.report.asking.usage import missing_tables, usage_tables
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.forest import Tallies, Tally
 from karat.report.charts.models import HeatMap
-from karat.report.documents.asking import missing_tables, usage_tables
 from karat.report.model.table import Block, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _BIAS = (
     Column("flipped", "Flipped", align="right", help="Pairs whose winner changed with the order."),
     Column("flipped_share", "Share flipped", 3, align="right"),
     Column("decided", "Decided", align="right", help="Answers that prefer one output."),
-    Column("first_share", "First won", 3, align="right", help="Share of these that prefer the first."),
+    Column("first_share", "First won", 3, align="right", help="Share of them for the first."),
 )
 
 
@@ -62,8 +62,10 @@ def ratings_document(found: ModelRatings, command: str = "") -> Document:
     dimension = found.dimension.name
     rows = Table("rows", "Ratings", _RATINGS, _records(found.rows), readers="programs")
     figures = _distribution(found.systems, f"Distribution of {dimension}", dimension)
-    blocks = (rows, *figures, *rating_examples(found), _systems(found.systems, "System", "Mean", 2))
-    return _document(found, f"Ratings of {found.name} by a model", blocks, command, ratings_answer(found))
+    systems = _systems(found.systems, "System", "Mean", 2)
+    blocks: list[Block] = [rows, *figures, *rating_examples(found), systems]
+    title = f"Ratings of {found.name} by a model"
+    return _document(found, title, blocks, command, ratings_answer(found))
 
 
 def pairs_document(found: ModelPairs, command: str = "") -> Document:
@@ -73,8 +75,8 @@ def pairs_document(found: ModelPairs, command: str = "") -> Document:
     caption = "A preference that changes with the order is a tie."
     chart = Tallies("Comparisons won, tied and lost", "the other systems", tallies, caption)
     bias = Table("bias", "Position bias", _BIAS, [found.bias._asdict()], open=True)
-    blocks = (rows, Figure(chart.title, chart, chart.caption), bias)
-    blocks += (_systems(found.systems, "System", "Share won", 3),)  # type: ignore[assignment]
+    systems = _systems(found.systems, "System", "Share won", 3)
+    blocks = (rows, Figure(chart.title, chart, chart.caption), bias, systems)
     title = f"Preferences between outputs of {found.name} by a model"
     return _document(found, title, blocks, command, pairs_answer(found))
 
@@ -84,7 +86,7 @@ def supports_document(found: ModelSupports, command: str = "") -> Document:
     rows = [{**row._asdict(), "runs": ", ".join(row.runs)} for row in found.rows]
     table = Table("rows", "Labels", _SUPPORTS, rows, readers="programs")
     figures = _distribution(found.systems, "Distribution of labels", "value", "run")
-    blocks = (table, *figures, _systems(found.systems, "Run", "Mean support", 3))
+    blocks: list[Block] = [table, *figures, _systems(found.systems, "Run", "Mean support", 3)]
     title = f"Nuggets of {found.name} labelled by a model"
     return _document(found, title, blocks, command, supports_answer(found))
 
@@ -108,7 +110,8 @@ def _systems(systems: Sequence[SystemShares], what: str, mean: str, digits: int)
         Column("judged", "Judged", align="right"),
         Column("mean", mean, digits, align="right"),
     )
-    rows = [{"system": one.system, "judged": one.judged, "mean": one.mean} for one in systems]
+    keys = ("system", "judged", "mean")
+    rows = [{key: getattr(one, key) for key in keys} for one in systems]
     return Table("systems", f"{what}s", columns, rows, open=True)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking import Asking, answer, asking, sample
+from karat.cli.asking.options import asking, sample
+from karat.cli.asking.running import Asking, answer
 from karat.cli.command import Command
 from karat.cli.parameters import option, whole
 
@@ -37,4 +38,4 @@ def command(name: str, asking: Asking, **how: Any) -> None:
     asking.check([name])
     check_output(asking.output + BESIDE, [name])
     found = drafted_questions(name, how["sample"], how["seed"])
-    answer(DraftTask(*found, asking.prompt, how["most"]), asking, "draft-nuggets")
+    answer(DraftTask(*found, asking.prompt, how["most"]), asking)

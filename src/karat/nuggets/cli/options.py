@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli.bundles import bundle
 from karat.cli.command import Command as HelpCommand
 from karat.cli.old_names import note
-from karat.cli.parameters import COMMON, INPUT, NUGGETS, SCORES, Listing, choice, flag, option, path
+from karat.cli.parameters import (
+    COMMON,
+    INPUT,
+    NUGGETS,
+    SCORES,
+    Listing,
+    bundle,
+    choice,
+    flag,
+    option,
+    path,
+)
 from karat.errors import InputError
 from karat.nuggets.sets.voting import HALF, TIES
 from karat.progress import Progress

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from karat.asking.asker import Usage
 from karat.asking.interview.draws import drawn
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 FORM = "facts: document, quote, fact (1 to 12 words), importance"
 BESIDE = ".draft.jsonl"
 """Ending of the file beside a key that says who drafted it, with the quote of each nugget."""
+
+
+READ_IT = "A model drafted this key: read and edit it before you use it."
 
 
 class DraftRow(NamedTuple):
@@ -126,7 +129,9 @@ def check_key_name(path: str | PathLike[str]) -> None:
 class DraftTask:
     """Questions to draft a key for."""
 
-    name: str
+    name: ClassVar[str] = "draft-nuggets"
+    given: str
+    """The name of the file or set."""
     questions: tuple[Sourced, ...]
     prompt: str | PathLike[str] | None = None
     most: int = 20
@@ -136,7 +141,12 @@ class DraftTask:
         if not isinstance(self.most, int) or self.most < 1:
             raise InputError(f"most={self.most!r}: expected a whole number from 1")
         if not self.questions:
-            raise InputError(f"{self.name} has no questions: expected at least one")
+            raise InputError(f"{self.given} has no questions: expected at least one")
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings, as signatures have them."""
+        return {"most": self.most}
 
     def task(self) -> Task:
         """Return the cases to ask about."""
@@ -161,14 +171,17 @@ class DraftTask:
         if not found.answers:
             told = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
             raise InputError(f"{told}; nothing was written")
-        settings: dict[str, object] = {"most": self.most}
         return DraftedNuggets(
-            *(self.name, judge or setup.judge, tuple(_rows(found))),
+            *(self.given, judge or setup.judge, tuple(_rows(found))),
             {one.id: one.text for one in self.questions if one.id in found.answers},
             *(tuple(_refused(found)), missing, found.usage),
-            settings={**settings, "prompt": asked.prompt.label, **setup.settings},
-            signature=signature("draft-nuggets", settings, asked.prompt, setup),
-            notes=(*setup.notes, "A model drafted this key: read and edit it before you use it."),
+            settings={**self.settings, "prompt": asked.prompt.label, **setup.settings},
+            signature=signature(self.name, self.settings, asked.prompt, setup),
+            notes=(
+                *setup.notes,
+                *found.notes,
+                READ_IT,
+            ),
         )
 
 

@@ -68,18 +68,14 @@ def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
 
 def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
     """Why an entry is no fact; "" if it is one."""
-    words = len(text.split())
     if not _MARKS.sub("", text):
         return "no words"
-    if words > MOST_WORDS:
+    if len(text.split()) > MOST_WORDS:
         return f"longer than {MOST_WORDS} words"
     if entry.get("importance") not in ("vital", "okay"):
         return "neither vital nor okay"
     if str(entry.get("document")) not in map(str, range(1, len(documents) + 1)):
         return "no document of that number"
-    quote = entry.get("quote")
-    if not isinstance(quote, str) or not quote.strip():
-        return "no quote"
-    if not occurs(quote, documents[int(entry["document"]) - 1]):
-        return "the quote does not occur in the document"
-    return ""
+    quote, document = entry.get("quote"), documents[int(entry["document"]) - 1]
+    found = isinstance(quote, str) and bool(quote.strip()) and occurs(quote, document)
+    return "" if found else "no quote that occurs in the document"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 
 from karat.asking.interview.templates import Prompt, Slots, bundled_prompt, read_prompt
@@ -10,6 +11,6 @@ FOLDER = Path(__file__).parent / "prompts"
 DRAFT = Slots("draft", ("documents",), ("question", "most"))
 
 
-def draft_prompt(path: str | Path | None = None) -> Prompt:
+def draft_prompt(path: str | PathLike[str] | None = None) -> Prompt:
     """Return the prompt in a file, or the one that comes with Karat."""
     return bundled_prompt(FOLDER, "draft.v1") if path is None else read_prompt(path, DRAFT)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.answers.asking import usage_sentence
-from karat.report.documents.asking import usage_tables
+from karat.report.asking.sentences import usage_sentence
+from karat.report.asking.usage import usage_tables
 from karat.report.model.cells import several
-from karat.report.model.phrases import sentence_case
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -21,7 +20,11 @@ _ROWS = (
     Column("document", "Document", align="right", detail=True),
     Column("quote", "Quote", wrap=True, help="Words of the document that state the fact."),
 )
-_REFUSED = (Column("question", "Question"), Column("fact", "Fact", wrap=True), Column("why", "Reason"))
+_REFUSED = (
+    Column("question", "Question"),
+    Column("fact", "Fact", wrap=True),
+    Column("why", "Reason"),
+)
 _MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True))
 
 
@@ -48,4 +51,4 @@ def drafts_answer(found: DraftedNuggets) -> tuple[str, ...]:
     told = f"{found.model} drafted {size} for {several(len(found.questions), 'question')} of"
     refused = f" {several(len(found.refused), 'fact')} refused." if found.refused else ""
     lacks = f"{several(len(found.missing), 'question')} without a draft." if found.missing else ""
-    return (f"{sentence_case(told)} {found.name}.{refused}", *([lacks] if lacks else []))
+    return (f"{told} {found.name}.{refused}", *([lacks] if lacks else []))

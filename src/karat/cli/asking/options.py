@@ -1,102 +1,39 @@
-"""Options of all commands that ask a language model, and how such a command goes."""
+"""Options of all commands that ask a language model."""
 
 from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli.bar import Bar
-from karat.cli.bundles import bundle
-from karat.cli.old_names import note
-from karat.cli.options import ENDINGS, FORMATS, command_line
+from karat.cli.asking.running import Asking
+from karat.cli.options import ENDINGS, FORMATS
 from karat.cli.parameters import (
     MODEL,
     OUTPUT,
+    Command,
     Listing,
     Numbers,
+    bundle,
     choice,
     flag,
     option,
     path,
     whole,
 )
-from karat.cli.show import check_output, show
-from karat.errors import InputError, Interrupted, OutputError, quoted
+from karat.errors import InputError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from karat.asking.interview.tasks import Setup, Task
     from karat.asking.limits import Limits
-    from karat.progress import Progress
 
 DEMO, DEMO_MODEL = "demo", "word overlap"
 CACHE = ".cache.sqlite"
 """Ending of the cache beside the output."""
 _BUDGETS = ("requests", "tokens", "cost")
-
-
-class Answered(Protocol):
-    """A result whose judgements or nuggets go to a file."""
-
-    @property
-    def missing(self) -> Sequence[Any]: ...
-    def save_log(self, path: str) -> None: ...
-    def document(self, command: str = "") -> Any: ...
-
-
-class Asks(Protocol):
-    """A task of a command: what is asked, and the result."""
-
-    def task(self) -> Task: ...
-    def run(self, setup: Setup, judge: str = "", progress: Progress = ...) -> Any: ...
-
-
-class Asking(NamedTuple):
-    """Values of the options."""
-
-    setup: Any
-    judge: str
-    dry_run: bool
-    output: str
-    format: str
-    report: str | None
-    prompt: str | None
-
-    def check(self, inputs: Sequence[str]) -> None:
-        """Refuse outputs that cannot be written or are inputs, before anything is read."""
-        read = (*inputs, *([self.prompt] if self.prompt else []))
-        cache = str(self.setup.cache)
-        for written in (self.output, self.report, cache):
-            check_output(written, read)
-        names = [os.path.realpath(name) for name in (self.output, self.report, cache) if name]
-        if len(set(names)) < len(names):
-            raise OutputError("--output, --report and --cache must be different files")
-
-
-def answer(asks: Asks, asking: Asking, name: str) -> None:
-    """Ask a model, write its answers and show the report; or show the plan of a dry run."""
-    from karat.asking.interview.plans import plan_task
-
-    if asking.dry_run:
-        plan = plan_task(name, asks.task(), asking.setup)
-        show(plan.document(command_line()), asking.format, asking.report)
-        return
-    kept = f"answers so far are in {asking.setup.cache}: run the same command again to continue"
-    try:
-        with Bar() as progress:
-            found: Answered = asks.run(asking.setup, asking.judge, progress)
-    except (Interrupted, KeyboardInterrupt) as stop:
-        click.echo(f"karat: interrupted; {kept}", err=True)
-        raise click.exceptions.Exit(130) from stop
-    found.save_log(asking.output)
-    show(found.document(command_line()), asking.format, asking.report)
-    if count := sum(getattr(row, "count", 1) for row in found.missing):
-        missing = f"{count:,} {'is' if count == 1 else 'are'} missing"
-        note(f"{missing} in {asking.output}; {kept}")
 
 
 def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **given: Any) -> Limits:
@@ -255,7 +192,7 @@ _REPORT = (
 )
 
 
-def asking(written: str, *, judge: bool = True) -> Any:
+def asking(written: str, *, judge: bool = True) -> Callable[[Command], Command]:
     """Return the options of a command that asks a model: `asking`; `written` is what -o is."""
     output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
     return bundle(
@@ -263,6 +200,6 @@ def asking(written: str, *, judge: bool = True) -> Any:
     )
 
 
-def sample(what: str) -> Any:
+def sample(what: str) -> Callable[[Command], Command]:
     """Return `--sample`: how many segments or questions are asked about."""
     return option("--sample", f"Ask about N random {what}s only.", whole(1))

@@ -26,11 +26,11 @@ def usage_sentence(usage: Usage) -> str:
 
 def missing_clause(missing: Sequence[Any]) -> str:
     """Return how many judgements are missing and why; nothing if none is."""
-    count = sum(row.count for row in missing)
+    count = sum(row.missing for row in missing)
     if not count:
         return ""
-    why = [f"{row.why} {row.count:,}" for row in missing[:MOST_REASONS]]
-    more = count - sum(row.count for row in missing[:MOST_REASONS])
+    why = [f"{row.why} {row.missing:,}" for row in missing[:MOST_REASONS]]
+    more = count - sum(row.missing for row in missing[:MOST_REASONS])
     why += [f"other reasons {more:,}"] if more else []
     verb = "is" if count == 1 else "are"
     return f"; {count:,} {verb} missing ({', '.join(why)})"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.answers.asking import plan_answer
+from karat.report.asking.sentences import plan_answer
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    from karat.asking.asker import Usage
     from karat.asking.interview.plans import AskingPlan
+    from karat.asking.usage import Totals, Usage
 
 _USAGE = (
     Column("run", "", help="This run, or all runs with the same cache, endpoint and model."),
@@ -32,7 +32,7 @@ _KEYS = {column.key for column in _USAGE}
 _FAILED = (Column("why", "Reason"), Column("count", "Attempts", align="right"))
 _MISSING = (
     Column("why", "Reason", wrap=True),
-    Column("count", "Missing", align="right"),
+    Column("missing", "Missing", align="right"),
     Column("example", "First", wrap=True, help="The first judgement that is missing so."),
 )
 _PLAN = (
@@ -47,8 +47,9 @@ _PLAN = (
 
 def usage_tables(usage: Usage) -> list[Table]:
     """Return what asking took, and the attempts that failed by kind."""
-    runs = {"this run": usage, "all runs": usage.totals}
-    rows = [
+    runs: dict[str, Usage | Totals] = {"this run": usage}
+    runs |= {"all runs": usage.totals} if usage.totals.sent > usage.sent else {}
+    rows: list[dict[str, Any]] = [
         {"run": run, "failed": sum(found.failures.values())}
         | {key: value for key, value in found._asdict().items() if key in _KEYS}
         for run, found in runs.items()
