@@ -111,7 +111,7 @@ def _usage(run: Run, totals: Totals, limits: Limits, seconds: float) -> Usage:
         limits.cost(counts["prompt_tokens"], counts["completion_tokens"]),
         seconds,
         totals,
-        (*run.notes, *run.schedule.notes()),
+        run.notes(),
     )
 
 

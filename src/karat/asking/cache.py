@@ -77,7 +77,10 @@ class Cache:
         self._asked = (endpoint.name, endpoint.model)
         with self._telling():
             self._file = sqlite3.connect(
-                self.path or ":memory:", timeout=0.5, isolation_level=None, cached_statements=16
+                ":memory:" if self.path is None else self.path.absolute(),
+                timeout=0.5,
+                isolation_level=None,
+                cached_statements=16,
             )
         try:
             with self._telling():

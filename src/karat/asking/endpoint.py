@@ -51,7 +51,7 @@ class Endpoint:
         if not self.is_demo:
             as_address(self.url)
         if not self.model.strip() or not self.model.isprintable():
-            raise InputError(f"model {quoted(self.model)}: expected the name of a model")
+            raise InputError("the model's name is empty or has hidden characters: name a model")
         check_variable(self.key_variable)
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise InputError(f"timeout={quoted(self.timeout)}: expected seconds, more than 0")
@@ -93,7 +93,8 @@ class Endpoint:
         seed = None
         if self.seed is not None:
             seed = self.seed + REPLICATES * request.replicate + rejections
-        found = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": seed}
+        heat = None if self.temperature is None else float(self.temperature)  # 0 is 0.0
+        found = {"temperature": heat, "max_tokens": self.max_tokens, "seed": seed}
         sent: dict[str, object] = {key: value for key, value in found.items() if value is not None}
         return {
             **sent,

@@ -18,7 +18,7 @@ from karat.asking.client.failures import INVALID, Completion, Failure
 from karat.asking.endpoint import Endpoint
 from karat.asking.jobs import Job
 from karat.asking.limits import Limits
-from karat.asking.requests import Answer, Request
+from karat.asking.requests import Answer, Request, estimated_prompt
 from karat.asking.schedule import Schedule
 from karat.asking.usage import FAILED
 from karat.asking.workers import Outcome, Workers
@@ -44,8 +44,8 @@ class Run:
     ) -> None:
         self.answers: list[Answer | None] = [None] * len(requests)
         self.counts: Counter[str] = Counter()
-        self.notes: list[str] = []
         self._ended = 0
+        self._held_back = False
         self._requests, self._endpoint, self._cache = requests, endpoint, cache
         self._limits, self._check, self._progress = limits, check, progress
         self._arrived: list[tuple[Job, Outcome]] = []
@@ -79,6 +79,16 @@ class Run:
         """Return the answers in the order of the requests."""
         return tuple(answer for answer in self.answers if answer is not None)
 
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences on what the limits did."""
+        missing = [place for place, found in enumerate(self.final()) if found.why == OVER_BUDGET]
+        if not missing:
+            return tuple(self.schedule.notes())
+        most = estimated_prompt(self._requests[missing[0]]), self._endpoint.max_tokens or 0
+        told = f"{most[0]:,} tokens and up to {most[1]:,} of the answer"
+        note = f"the budget does not hold the next request (about {told}); {len(missing):,} missing"
+        return (note, *self.schedule.notes())
+
     def ask(self, workers: Workers) -> None:
         """Ask until every request has an answer or is missing."""
         try:
@@ -102,11 +112,11 @@ class Run:
             workers.send(job)
         self._report()
         if workers.busy or len(self.schedule):
-            self._arrived += workers.outcomes(self._pause(workers))
+            workers.take(self._pause(workers), self._arrived)
 
     def _pause(self, workers: Workers) -> float:
         """Return how long to wait for outcomes at most."""
-        if workers.busy == workers.number:
+        if workers.busy == workers.number or self._held_back:
             return _LOOK
         now = time.monotonic()
         return min(max(self.schedule.ready_at(now) - now, 0.001), _LOOK)
@@ -122,7 +132,7 @@ class Run:
         deadline = time.monotonic() + self._limits.grace
         with suppress(KeyboardInterrupt):
             while workers.busy and (left := deadline - time.monotonic()) > 0:
-                self._arrived += workers.outcomes(left)
+                workers.take(left, self._arrived)
         with suppress(KaratError):  # the first error is the one to report
             self._store(self._verdicts(), [])
 
@@ -131,11 +141,13 @@ class Run:
     def _ready(self, free: int) -> list[Job]:
         """Take the requests off the schedule that are sent now."""
         ready: list[Job] = []
+        self._held_back = False
         now = time.monotonic()
         while len(ready) < free and (job := self.schedule.first(now)) is not None:
             if not self._budget.allows(job):
+                self._held_back = True
                 if self._budget.is_out(job):
-                    self._end_of_budget(job)
+                    self._end_of_budget()
                 break
             self.schedule.send(job, now)
             self._budget.send(job)
@@ -143,14 +155,9 @@ class Run:
             ready.append(job)
         return ready
 
-    def _end_of_budget(self, job: Job) -> None:
-        left = self.schedule.clear()
-        for other in left:
-            self._end(other, None, OVER_BUDGET)
-        self.notes.append(
-            f"the budget does not hold another request (about {job.prompt_tokens:,} tokens and up "
-            f"to {self._endpoint.max_tokens or 0:,} of the answer): {len(left):,} were not answered"
-        )
+    def _end_of_budget(self) -> None:
+        for job in self.schedule.clear():
+            self._end(job, None, OVER_BUDGET)
 
     # ------------------------------------------------------------------ outcomes
 

@@ -78,6 +78,7 @@ class Schedule:
 
         The random part depends on the request and the attempt, not on the order of threads.
         """
-        longest = min(self._limits.backoff * 2 ** min(job.tries - 1, 30), self._limits.longest_wait)
+        doubled: int = 2 ** min(job.tries - 1, 30)
+        longest = min(self._limits.backoff * doubled, self._limits.longest_wait)
         jitter = random.Random(f"{self._limits.seed} {job.key} {job.tries}").random()
         return longest * (1 + jitter) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
@@ -47,15 +48,12 @@ class Workers:
         self.busy += 1
         self._jobs.put(job)
 
-    def outcomes(self, seconds: float) -> list[tuple[Job, Outcome]]:
-        """Wait for outcomes and return all that there are; none if the time is over."""
-        found = []
-        try:
-            found.append(self._outcome(seconds))
+    def take(self, seconds: float, arrived: list[tuple[Job, Outcome]]) -> None:
+        """Wait for outcomes and add all that there are; none if the time is over."""
+        with suppress(Empty):
+            arrived.append(self._outcome(seconds))
             while True:
-                found.append(self._outcome(0))
-        except Empty:
-            return found
+                arrived.append(self._outcome(0))
 
     def end(self, abort: bool) -> None:
         """End the threads; with `abort`, those that still wait for an answer as well."""

@@ -72,8 +72,11 @@ def _parsed(url: str) -> Address:
         port = parts.port
     except ValueError:  # brackets that do not match, a port that is no number or out of range
         raise _wrong(url, "has no valid host and port") from None
-    if parts.scheme not in _PORTS or "://" not in url:
-        raise _wrong(url, "does not begin with http:// or https://")
+    if parts.scheme not in _PORTS or "://" not in url:  # not shown: it may be the key
+        raise InputError(
+            f"the endpoint's URL does not begin with http:// or https://: expected {EXAMPLE}, for "
+            "example"
+        )
     if not _HOST.fullmatch(parts.hostname or ""):
         raise _wrong(url, "has no valid host")
     if port == 0:

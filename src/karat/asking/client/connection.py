@@ -51,7 +51,7 @@ def _left(deadline: float) -> float:
     return left
 
 
-class _Timed(io.RawIOBase):
+class _Timed:
     """A socket as http.client uses it, whose every operation ends at the deadline.
 
     A time-out of the socket alone begins anew with every byte that drips in.
@@ -65,7 +65,17 @@ class _Timed(io.RawIOBase):
         self._sock.sendall(data)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(self)
+        return io.BufferedReader(_Incoming(self._sock, self._deadline))
+
+    def close(self) -> None:
+        """Nothing: http.client closes what it still reads from."""
+
+
+class _Incoming(io.RawIOBase):
+    """The bytes that a socket receives until the deadline."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock, self._deadline = sock, deadline
 
     def readable(self) -> bool:
         return True
@@ -135,7 +145,7 @@ class Connection:
             raise Untrusted(error.verify_message) from None
         except TimeoutError:
             raise Unreachable("timed out") from None
-        except (OSError, UnicodeError) as error:  # a host's name may be too long for IDNA
+        except (OSError, ValueError) as error:  # a host's name may be too long
             raise Unreachable(getattr(error, "strerror", None) or type(error).__name__) from None
         return self._sock
 
