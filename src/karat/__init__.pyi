@@ -25,6 +25,7 @@ from karat.evalset.catalogue import SetFormat as SetFormat
 from karat.evalset.contents import EvalSetCheck as EvalSetCheck
 from karat.evalset.contents import check_evalset as check_evalset
 from karat.evalset.draft import make_evalset as make_evalset
+from karat.evalset.draws import Draw as Draw
 from karat.evalset.flooding import Flood as Flood
 from karat.evalset.flooding import flood as flood
 from karat.evalset.judgements import Dimension as Dimension

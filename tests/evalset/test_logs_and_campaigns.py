@@ -169,6 +169,19 @@ def test_both_forms_of_a_log(tmp_path: Path) -> None:
     assert judged.human("f1.p")[0, 2] == -0.25
 
 
+def test_scores_that_a_model_gave_are_its_judgements(tmp_path: Path) -> None:
+    asked = [{"role": "user", "content": "Right?"}, {"role": "assistant", "model": "org/grader"}]
+    graded = {"value": "C", "metadata": {"grading": asked}}
+    several = {"value": {"a": 1}, "metadata": {"grading": asked[:1]}}
+    scores = {"graded": graded, "includes": {"value": "I"}, "several": several}
+    log = {**HEADER, "samples": [logged("a", 1, "x", scores=scores)]}
+    (tmp_path / "x.json").write_text(json.dumps(log))
+    found = kt.load_evalset(tmp_path / "x.json", "inspect", scores="graded,includes,several.a")
+    assert found.judgements.judge_kinds == {"org/grader": "model", "several": "model"}
+    assert found.rated_by("org/grader", "graded").tolist() == [[1.0]]
+    assert found.chosen_dimensions() == ("includes",)
+
+
 def test_messages_and_parts_are_joined(tmp_path: Path) -> None:
     asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
     spoken = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Hello"}]

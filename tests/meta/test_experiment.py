@@ -56,10 +56,13 @@ def test_an_experiment_reads_back(experiment: Experiment) -> None:
 
 
 def test_an_experiment_prints_every_field() -> None:
-    lines = str(replace(BASE, p_values=True)).splitlines()
+    added = {"judgements": ("log.jsonl",), "model_judges": ("gpt",)}
+    lines = str(replace(BASE, p_values=True, **added)).splitlines()
     assert [line.split(" = ")[0] for line in lines] == [field.name for field in fields(Experiment)]
     assert 'metrics = ["bleu", "ter"]' in lines
     assert "level = 0.05" in lines
+    assert 'judgements = ["log.jsonl"]' in lines
+    assert "judgements" not in str(BASE)
 
 
 GOOD = 'evalset = "demo"\nmetrics = ["bleu"]\n'

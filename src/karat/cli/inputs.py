@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -115,12 +115,18 @@ class GivenSet(NamedTuple):
 
 
 def load_set(
-    name: str, read_as: str | None, options: Sequence[str], progress: Progress = silent
+    name: str,
+    read_as: str | None,
+    options: Sequence[str],
+    progress: Progress = silent,
+    judgements: Sequence[str] = (),
+    model_judges: Sequence[str] = (),
 ) -> EvalSet:
-    """A set, read as the options say."""
+    """A set, read as the options say, with further judgements."""
     from karat.evalset.loading import as_options, load_evalset
 
-    return load_evalset(name, read_as, progress=progress, **as_options(options))
+    added: Any = {"judgements": judgements, "model_judges": model_judges}
+    return load_evalset(name, read_as, progress=progress, **added, **as_options(options))
 
 
 class Given(NamedTuple):

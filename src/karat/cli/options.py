@@ -24,6 +24,7 @@ from karat.cli.parameters import (
     Listing,
     choice,
     flag,
+    named,
     option,
     path,
     whole,
@@ -112,10 +113,23 @@ _read_texts_as = _read_files_as(
     "With --set, the format of SET (see `karat data list`). Default: detected.",
     cls=_FilesOrSet,
 )
+
+
+def _of_reader(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Say which options of readers have another name now."""
+    if value:
+        from karat.evalset.loading import OLD_OPTIONS
+
+        for name in {text.partition("=")[0] for text in value} & {*OLD_OPTIONS}:
+            note(f"--option {name} is now --option {OLD_OPTIONS[name]}")
+    return value
+
+
 _reader_options = option(
     "--option reader_options",
     "Option of the format's reader, such as pair=en-de or references=refB. Repeat for several.",
     multiple=True,
+    callback=_of_reader,
     metavar="NAME=VALUE",
     heading=INPUT,
 )
@@ -255,6 +269,26 @@ def numbered_references(
 def reader(function: F) -> F:
     """Add `--read-as` and `--option`: how an evaluation set is read."""
     return _read_as(_reader_options(function))
+
+
+def judged(function: F) -> F:
+    """Add `--judgements` and `--model-judge`: judgements beside those of the set, and whose."""
+    files = named(
+        "-j --judgements",
+        "File of judgements to add to those of SET, such as the log of a model. Repeat for "
+        "several.",
+        path,
+        multiple=True,
+        heading=INPUT,
+    )
+    models = named(
+        "--model-judge model_judges",
+        "Judge that is a model. Human scores are without it. Repeat for several.",
+        multiple=True,
+        metavar="NAME",
+        heading=INPUT,
+    )
+    return files(models(function))
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+<<<<<<< HEAD
 from functools import wraps
+=======
+from functools import partial
+>>>>>>> kinds
 from typing import Any, TypeVar
 
 import click
@@ -181,6 +185,20 @@ def option(
     if default is not ...:  # None is a default, too: that of a switch nobody touched
         more = {"default": default, "show_default": default is not None, **more}
     return click.option(*names.split(), type=kind, help=help, **{"cls": Option, **more})
+
+
+def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Refuse an empty name: it is a slip (a variable of the shell that is not set)."""
+    if value == "" or (isinstance(value, tuple) and "" in value):
+        option = next(name for name in param.opts if name.startswith("--"))
+        kind = param.metavar or param.type.name.upper()
+        instead = "" if param.required else ", or leave out the option"
+        raise click.UsageError(f"{option} is empty: give a {kind}{instead}")
+    return value
+
+
+named = partial(option, callback=not_empty)
+"""An option whose value is a name, which must not be empty."""
 
 
 def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:

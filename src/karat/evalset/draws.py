@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from karat.errors import quoted, short
+from karat.errors import quoted
 from karat.evalset.reading import Place, Reading, Where, json_rows, number, read_lines, tab_rows
 
 DRAWS = "draws.tsv"
@@ -126,7 +126,7 @@ def _wrong_numbers(draw: Draw) -> str:
     if draw.round < 1:
         return f"found the round {draw.round}, expected a whole number from 1"
     if any(end in draw.reason for end in "\t\n\r"):
-        return f"found the reason {quoted(short(draw.reason))}, expected no tabs and line ends"
+        return f"found the reason {quoted(draw.reason)}, expected no tabs and line ends"
     return ""
 
 

@@ -143,15 +143,22 @@ class EvalSet:
         With `differences`, one may be the difference of two, such as `quality - fluency`. A
         dimension that only models judged has no human scores: it is not chosen, and is refused.
         """
+        self.known_dimensions(names, differences)
+        self._check_human(names)
+        return tuple(names) or self.human_dimensions
+
+    def known_dimensions(
+        self, names: Sequence[str] = (), differences: bool = False
+    ) -> tuple[str, ...]:
+        """Return some dimensions, or all if none is named, whoever judged them."""
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
-        self._check_human(names)
         derived = [name for name in names if differences and self.difference(name)]
         for name in names:
             if name not in derived:
                 self.check_dimension(name)
         check_known("dimension", names, (*self.dimensions, *derived), self.name)
-        return tuple(names) or self.human_dimensions
+        return tuple(names) or tuple(self.dimensions)
 
     def _check_human(self, names: Sequence[str]) -> None:
         """Refuse dimensions that only models judged."""

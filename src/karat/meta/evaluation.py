@@ -10,7 +10,7 @@ from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.experiment import Experiment
+from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
 from karat.meta.levels import check_matrix_level
 from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
@@ -43,6 +43,7 @@ class Ranking(Result):
     def settings(self) -> dict[str, object]:
         """Every setting of the experiment."""
         found = {f.name: getattr(self.experiment, f.name) for f in fields(self.experiment)}
+        found = {key: one for key, one in found.items() if one or key not in ONLY_IF_GIVEN}
         return {**found, "metrics": tuple(map(str, self.experiment.metrics))}
 
     @property
@@ -146,7 +147,8 @@ class MetaEvaluation(Ranking):
     def source(self) -> object:
         """The set: experiments on one set see the same resamples."""
         asked = self.experiment
-        return asked.evalset, asked.read_as, asked.reader_options
+        added = asked.judgements, asked.model_judges
+        return asked.evalset, asked.read_as, asked.reader_options, added
 
     @property
     def metric_names(self) -> dict[str, tuple[str, ...]]:
@@ -177,6 +179,7 @@ def meta_evaluate(
     """
     if evalset is None:
         how = as_options(experiment.reader_options)
+        how |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)
     evalset = _narrowed(as_evalset(evalset, progress), experiment)

@@ -28,6 +28,10 @@ MetricName: TypeAlias = str | Metric
 """A metric, or its name."""
 
 
+ONLY_IF_GIVEN = ("judgements", "model_judges")
+"""Settings that are stated only where they are given."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Settings of a meta-evaluation. No dimensions or no references means all of them."""
@@ -62,6 +66,10 @@ class Experiment:
     """True to give each correlation its two-sided p-value."""
     system_scores: str = "judged"
     """The outputs that a system's metric score is of: judged or all. Human scores are of judged."""
+    judgements: tuple[str, ...] = ()
+    """Files of judgements that are added to the set."""
+    model_judges: tuple[str, ...] = ()
+    """Names of judges that are models."""
 
     def __post_init__(self) -> None:
         for level in self.levels:
@@ -99,7 +107,7 @@ class Experiment:
         """The lines of a TOML file that reads back as this experiment."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is False:
+            if value is False or (field.name in ONLY_IF_GIVEN and not value):
                 continue  # files state only what an experiment asks for
             items = ", ".join(map(_toml, value)) if isinstance(value, tuple) else ""
             yield f"{field.name} = {f'[{items}]' if isinstance(value, tuple) else _toml(value)}\n"

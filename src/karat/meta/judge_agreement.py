@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from karat.arrays import np
+from karat.arrays import Floats, np
+from karat.errors import short
+from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON
+from karat.evalset.judgements import JudgementTable
 from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
 from karat.settings import renamed
+from karat.stats.correlation import pearson, quotient
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
 from karat.stats.judges.standing import (
     FEWEST_COMPARED,
@@ -25,6 +29,7 @@ from karat.stats.judges.standing import (
     inter_judge,
     inter_judge_systems,
     judge_table,
+    standing_beside,
     standings,
 )
 
@@ -64,6 +69,12 @@ class JudgeRow(NamedTuple):
     comparable: bool
     identical: str | None
     note: str
+    kind: str = ""
+    """The kind of the judge, where that of any judge of the set is known."""
+    adjudicated: int = 0
+    """Outputs of the judge that were adjudicated."""
+    r_adjudicated: float = math.nan
+    """Pearson's r with the adjudicated values."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +91,8 @@ class JudgeAgreement(Result):
     @property
     def flaggable(self) -> bool:
         """Return whether any dimension has enough comparable judges for one to be flagged."""
-        comparable = Counter(row.dimension for row in self.judges if row.comparable)
+        people = (row for row in self.judges if row.kind != MODEL)
+        comparable = Counter(row.dimension for row in people if row.comparable)
         return max(comparable.values(), default=0) >= FEWEST_COMPARED
 
 
@@ -89,6 +101,8 @@ def judge_agreement(
     given: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:
     """Return how well the judges of a set agree, and flag judges that disagree with the others.
+
+    Agreement is that of people. A model is compared with the mean of people and is never flagged.
 
     Args:
         given: an evaluation set, its name or path, or a set of another registered kind.
@@ -101,14 +115,80 @@ def judge_agreement(
         return found
     given = as_evalset(given)
     kept = given.without(*out) if out else given
-    names = given.chosen_dimensions(dimensions)
-    tables = []
-    for name in names:  # judges x outputs, and the system of each output
-        rows = kept.judgements.of_dimension(name)
-        units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
-        table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
-        tables.append((name, table, [system for system, _ in table.units]))
-    return agreement_of(given.name, tables, out)
+    names = given.known_dimensions(dimensions)
+    parts = [(name, _of_kinds(kept.judgements.of_dimension(name))) for name in names]
+    base = agreement_of(given.name, [(name, *one[:2]) for name, one in parts], out)
+    if not kept.judgements.judge_kinds:
+        return base
+    judges = tuple(row for name, one in parts for row in _with_kinds(name, one, base.judges))
+    return replace(base, judges=judges, notes=(*base.notes, *_about_kinds(judges)))
+
+
+class _OfKinds(NamedTuple):
+    """The judgements of a dimension: judges x outputs, people apart from the others."""
+
+    people: JudgeTable
+    systems: list[int]
+    """The system of each output that people judged."""
+    every: JudgeTable
+    """All judges but those who adjudicated."""
+    of_people: Floats
+    """The values of people on the outputs of `every`."""
+    adjudicated: Floats
+    """The adjudicated value of each output of `every`, or NaN."""
+    kinds: Mapping[str, str]
+
+
+def _of_kinds(rows: JudgementTable) -> _OfKinds:
+    units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
+    table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
+    kinds = [rows.judge_kinds.get(judge, PERSON) for judge in table.judges]
+    people, others, final = (
+        [k for k, kind in enumerate(kinds) if kind == wanted]
+        for wanted in (PERSON, MODEL, ADJUDICATED)
+    )
+    seen = np.flatnonzero(~np.isnan(table.values[people]).all(axis=0))
+    outputs = [table.units[u] for u in seen.tolist()]
+    names = [table.judges[k] for k in people]
+    settled = table.values[final]
+    return _OfKinds(
+        JudgeTable(names, outputs, table.values[people][:, seen]),
+        [system for system, _ in outputs],
+        JudgeTable(
+            [*names, *(table.judges[k] for k in others)],
+            table.units,
+            table.values[[*people, *others]],
+        ),
+        table.values[people],
+        quotient(np.nansum(settled, axis=0), (~np.isnan(settled)).sum(axis=0)),
+        dict(zip(table.judges, kinds, strict=True)),
+    )
+
+
+def _with_kinds(dimension: str, one: _OfKinds, people: Sequence[JudgeRow]) -> Iterator[JudgeRow]:
+    """Yield the rows of people and of models, with their kinds."""
+    known = {row.judge: row for row in people if row.dimension == dimension}
+    for judge, mine in zip(one.every.judges, one.every.values, strict=True):
+        row = known.get(judge)
+        if row is None:
+            row = _judge(dimension, mine, standing_beside(judge, mine, one.of_people))
+        both = int((~np.isnan(mine + one.adjudicated)).sum())
+        r = pearson(mine, one.adjudicated) if both > 1 else math.nan
+        yield row._replace(kind=one.kinds[judge], adjudicated=both, r_adjudicated=r)
+
+
+def _about_kinds(judges: Sequence[JudgeRow]) -> Iterator[str]:
+    """Yield which judges are models, and how they and adjudicated values are compared."""
+    models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
+    if models:
+        one = f"1 judge is a model: {models[0]}. It is"
+        several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
+        yield (
+            f"{one if len(models) == 1 else several} compared with the mean of people and never "
+            "flagged. Alpha, ICC and r of pairs are of people only."
+        )
+    if any(row.adjudicated for row in judges):
+        yield "r adj.: Pearson's r with the adjudicated values, which are no judge's."
 
 
 def agreement_of(
@@ -117,7 +197,7 @@ def agreement_of(
     """Return the agreement in tables: for each dimension judges x units, and units' systems."""
     rows = tuple(_dimension(*each) for each in tables)
     judges = tuple(
-        _judge(dimension, table, k, one)
+        _judge(dimension, table.values[k], one)
         for dimension, table, _ in tables
         for k, one in enumerate(standings(table))
     )
@@ -140,8 +220,8 @@ def _mean(pairs: Sequence[JudgePair]) -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-def _judge(dimension: str, table: JudgeTable, k: int, one: Standing) -> JudgeRow:
-    given = table.values[k][~np.isnan(table.values[k])]
+def _judge(dimension: str, values: Floats, one: Standing) -> JudgeRow:
+    given = values[~np.isnan(values)]
     same = f"identical to {' and '.join(map(str, one.identical))}: counted as one judge"
     why = f"stands apart: {one.why}" if one.flagged else one.why
     return JudgeRow(

@@ -156,8 +156,8 @@ def test_data_judges_knows_a_nugget_set_by_its_content(
     assert "kappa" not in output("data", "judges", "demo")
     refused = called("data", "judges", str(whole), "-d", "fluency")
     assert (refused.returncode, "no dimensions" in refused.stderr) == (2, True)
-    refused = called("data", "judges", "demo", "--model-judge", "anna")
-    assert (refused.returncode, "is only for nugget sets" in refused.stderr) == (2, True)
+    refused = called("data", "judges", "demo", "--model-judge", "gpt")
+    assert (refused.returncode, "demo has no judge 'gpt'" in refused.stderr) == (2, True)
 
 
 def test_the_log_says_who_judged(karat: Callable[..., Any], key: Path, tmp_path: Path) -> None:

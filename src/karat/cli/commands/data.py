@@ -46,6 +46,7 @@ def command(context: click.Context) -> None:
 @command.command(name="check")
 @_SET
 @options.reader
+@options.judged
 @options.output
 def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     """Describe a set and list its problems.
@@ -61,9 +62,10 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     from karat.evalset.loading import as_options
 
     check_beside(output, name)
-    more = as_options(reader["reader_options"])
+    check_output(output, reader["judgements"])
+    more = as_options(reader.pop("reader_options"))
     with Bar() as progress:
-        found = check_evalset(name, reader["read_as"], progress=progress, **more)
+        found = check_evalset(name, reader.pop("read_as"), progress=progress, **reader, **more)
     show(found.document(options.command_line()), format, output)
     if found.evalset is None:
         count = f"{found.problem_count:,} problem{'s' * (found.problem_count > 1)}"
@@ -80,6 +82,7 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     "dir",
 )
 @options.reader
+@options.judged
 @option(
     "--parse",
     "Parse every reference into a dependency tree with a spaCy pipeline, such as en_core_web_sm.",
@@ -105,8 +108,8 @@ def convert(
     from karat.evalset.loading import as_options
     from karat.evalset.saving import convert_evalset
 
-    how, more = reader["read_as"], as_options(reader["reader_options"])
-    more |= {"parse": parse, "tok": tok}
+    how, more = reader.pop("read_as"), as_options(reader.pop("reader_options"))
+    more |= {"parse": parse, "tok": tok, **reader}
     with Bar() as progress:
         found = convert_evalset(name, target, format, how, progress=progress, **more)
     click.echo(f"{target}: {found.evalset!r}")
@@ -141,6 +144,7 @@ def list_known(format: str, output: str | None) -> None:
 )
 @options.output
 @options.reader
+@options.judged
 @_options_of_kinds
 def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     """Show how well judges agree, and flag judges that disagree with the others.
@@ -160,13 +164,14 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     read_as, reader_options = map(given.pop, ("read_as", "reader_options"))
     dimensions, exclude = map(given.pop, ("dimensions", "exclude"))
     check_beside(output, name)
-    check_output(output, given.get("judgements", ()))
+    check_output(output, given["judgements"])
     with Bar() as progress:
         kinds = [load(SET_KINDS[kind].read) for kind in SET_KINDS.known()]
         read = (kind(name, dimensions, progress, **given) for kind in kinds)
         found = next((one for one in read if one is not None), None)
         if found is None:
-            found = load_set(name, read_as, reader_options, progress)
+            added = given["judgements"], given["model_judges"]
+            found = load_set(name, read_as, reader_options, progress, *added)
         agreement = judge_agreement(found, dimensions, exclude)
     show(agreement.document(options.command_line()), format, output)
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 )
 @options.output
 @options.reader
+@options.judged
 @options.exclude
 @options.set_references
 @option(
@@ -193,6 +194,7 @@ def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | 
         check_output(place, [saved] if saved else [])
         for chosen in study.experiments:
             check_beside(place, chosen.evalset)
+            check_output(place, chosen.judgements)
             check_output(place, [file for m in chosen.metrics for file in metric(m).input_files()])
         other = places.setdefault(os.path.realpath(place), written)
         if other != written:

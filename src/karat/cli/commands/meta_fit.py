@@ -34,6 +34,7 @@ from karat.cli.show import check_beside, check_output, show
 )
 @options.output
 @options.reader
+@options.judged
 @options.exclude
 @options.normalise
 @options.threads
@@ -59,9 +60,10 @@ def command(
     """
     from karat.meta.fit import fit_scores
 
-    check_output(output)
+    added = [settings.pop(key) for key in ("judgements", "model_judges")]
+    check_output(output, added[0])
     check_beside(output, name)
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress)
+        evalset = load_set(name, read_as, reader_options, progress, *added)
         found = fit_scores(evalset, progress=progress, **settings)
     show(found.document(options.command_line()), format, output)

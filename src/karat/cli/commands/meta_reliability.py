@@ -12,7 +12,7 @@ from karat.cli.charts import check_charts, write_charts
 from karat.cli.command import Command
 from karat.cli.inputs import load_set
 from karat.cli.parameters import TESTS, Listing, WholeNumbers, choice, option, whole
-from karat.cli.show import check_beside, show
+from karat.cli.show import check_beside, check_output, show
 from karat.trials import MOST_TRIALS
 
 
@@ -55,6 +55,7 @@ from karat.trials import MOST_TRIALS
 )
 @options.output
 @options.reader
+@options.judged
 @options.exclude
 @option(
     "--repeats",
@@ -90,13 +91,15 @@ def command(
     from karat.meta.documents.reliability import reliability
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
+    added = [settings.pop(key) for key in ("judgements", "model_judges")]
+    check_output(output, added[0])
     check_beside(output, name)
     check_charts(charts)
     read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
     settings["metrics"] = settings["metrics"] or options.DEFAULT_METRICS
     settings["statistics"] = settings["statistics"] or ("pearson", "spearman")
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress)
+        evalset = load_set(name, read_as, reader_options, progress, *added)
         chosen = evalset.without(*exclude) if exclude else evalset
         found = reliability(chosen, progress=progress, **settings)
     write_charts(reliability_charts(found.rows, SHUFFLED), charts)

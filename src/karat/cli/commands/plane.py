@@ -67,6 +67,7 @@ def command(context: click.Context) -> None:
 )
 @options.output
 @options.reader
+@options.judged
 @options.exclude
 @options.set_references
 @options.over
@@ -107,10 +108,12 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
     numbers, reader_options = options.numbered_references(
         settings.pop("references"), reader_options
     )
+    added = [settings.pop(key) for key in ("judgements", "model_judges")]
+    check_output(output, added[0])
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress)
+        evalset = load_set(name, read_as, reader_options, progress, *added)
         chosen = evalset.without(*exclude) if exclude else evalset
         study = study_plane(
             chosen, metric, references=numbers, region=region, progress=progress, **settings

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.catalogue import first_line
+from karat.evalset.catalogue import GivenPath, first_line, json_object
 from karat.evalset.formats.jsonl import (
     JUDGEMENT,
     OF_JUDGEMENT,
@@ -56,6 +56,16 @@ def read_judgements(path: Path, reading: Reading) -> Found:
         return _json(path, reading)
     rows = tab_rows(path, JUDGEMENT, reading, True, ("kind", "other"))
     return [GivenJudgement(place, *row) for place, row in rows], []
+
+
+def has_ratings(path: GivenPath) -> bool:
+    """Return whether a file can have judgements of an evaluation set, by its first line."""
+    try:
+        line = first_line(Path(path))
+    except (OSError, InputError):  # the reader says what is wrong
+        return True
+    found = json_object(line) if line.startswith("{") else line.split("\t")
+    return "judgements" in found or {"system", "segment"} <= {*found}
 
 
 def _json(path: Path, reading: Reading) -> Found:

@@ -10,7 +10,7 @@ import click
 
 from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import choice, option, path, share
+from karat.cli.parameters import choice, named, option, path, share
 from karat.cli.show import check_output
 from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.nuggets.cli import options as nuggets_options
@@ -19,7 +19,7 @@ from karat.nuggets.cli import options as nuggets_options
 @click.command(name="judge", cls=Command)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.keyed
-@nuggets_options.named(
+@named(
     "--log",
     "File that judgements are appended to. Pairs that it already has are not asked again.",
     path,

@@ -20,6 +20,8 @@ from karat.cli.parameters import (
     bundle,
     choice,
     flag,
+    named,
+    not_empty,
     option,
     path,
 )
@@ -31,20 +33,6 @@ if TYPE_CHECKING:
     from karat.nuggets.sets.nugget_set import NuggetSet
 
 Command = Callable[..., Any]
-
-
-def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Refuse an empty name: it is a slip (a variable of the shell that is not set)."""
-    if value == "" or (isinstance(value, tuple) and "" in value):
-        option = next(name for name in param.opts if name.startswith("--"))
-        kind = param.metavar or param.type.name.upper()
-        instead = "" if param.required else ", or leave out the option"
-        raise click.UsageError(f"{option} is empty: give a {kind}{instead}")
-    return value
-
-
-named = partial(option, callback=not_empty)
-"""An option whose value is a name, which must not be empty."""
 
 
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -125,25 +113,24 @@ keyed = bundle(
 
 
 def judge_options(function: Command) -> Command:
-    """`--judgements`, `--model-judge` and `--ties`."""
-    added: Command = judgements(judges(function))
+    """`--ties`, beside the options that sets of ratings have, too."""
+    _, ties = _judges(INPUT)
+    added: Command = ties(function)
     return added
 
 
 def read_judged(
-    name: str, dimensions: Sequence[str], progress: Progress, judgements: Sequence[str], judges: Any
+    name: str, dimensions: Sequence[str], progress: Progress, **given: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
+    from karat.evalset.added.judgement_files import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
-    if not judgements and not is_nuggets(name):
-        if judges["model_judges"]:
-            told = "but this set has ratings: leave it out"
-            raise InputError(f"{name}: --model-judge is only for nugget sets, {told}")
+    if not is_nuggets(name) and all(map(has_ratings, given["judgements"])):
         return None
     if dimensions:
         raise InputError(f"{name} is a nugget set and has no dimensions: leave out --dimension")
-    return load_nuggets(name, (), judgements, **judges, progress=progress)
+    return load_nuggets(name, (), **given, progress=progress)
 
 
 # ------------------------------------------------------------------------------- classifiers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.evalset.contents import EvalSetCheck
+from karat.evalset.judge_kinds import MODEL
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
 from karat.report.model.cells import several
@@ -51,18 +52,19 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
     """Return the agreement in each dimension, and who is an outlier."""
     rows = [row for row in found.rows if row.ordinal == row.ordinal]
     if found.rows and not any(row.shared for row in found.rows):
-        return ("No output has two judges: their agreement cannot be measured.",)
+        told = "No output has two judges: their agreement cannot be measured."
+        return (told, *_models(found))
     if not rows:
-        return ()
+        return tuple(_models(found))
     if len(rows) <= MOST_TOLD:
-        told = [_agreement(row) for row in rows]
+        each = [_agreement(row) for row in rows]
     else:
         low, high = (pick(rows, key=lambda row: row.ordinal) for pick in (min, max))
-        told = [
+        each = [
             f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
             f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
         ]
-    return (*told, *_outliers(found))
+    return (*each, *_outliers(found), *_models(found))
 
 
 def _agreement(row: DimensionAgreement) -> str:
@@ -83,6 +85,17 @@ def _outliers(found: JudgeAgreement) -> Iterator[str]:
         return
     if found.flaggable:
         yield "No judge is flagged as an outlier."
+
+
+def _models(found: JudgeAgreement) -> Iterator[str]:
+    """Yield how far each model agrees with people, in a few rows."""
+    rows = [row for row in found.judges if row.kind == MODEL and row.r == row.r]
+    for row in rows[:MOST_TOLD]:
+        outputs = several(row.shared, "output")
+        yield (
+            f"{row.dimension}: model {row.judge} has r {row.r:.3f} with the mean of people "
+            f"({outputs})."
+        )
 
 
 def judges_basis() -> str:

@@ -78,6 +78,13 @@ _AGREEMENT = (
     Column("interval", "Interval", 3, align="right", help="Krippendorff's alpha of distances."),
     Column("icc", "ICC", 3, align="right", help="ICC(2,1), where every judge saw every output."),
 )
+_KIND = Column("kind", "Kind", help="person or model.")
+_ADJUDICATED = (
+    Column("adjudicated", "Adjudicated", readers="programs"),
+    Column(
+        "r_adjudicated", "r adj.", 3, align="right", help="Pearson's r with adjudicated values."
+    ),
+)
 _JUDGES = (
     Column("dimension", "Dimension"),
     Column("judge", "Judge"),
@@ -129,11 +136,19 @@ def judges_document(found: JudgeAgreement, command: str) -> Document:
     """Return agreement in each dimension, and each judge compared with the others."""
     rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
     agreement = Table("rows", "Agreement between judges", _AGREEMENT, rows)
-    each = Table("judges", "Each judge", _JUDGES, judges, group="dimension")
+    each = Table("judges", "Each judge", _judge_columns(found), judges, group="dimension")
     told = judges_answer(found)
     title, basis = f"The judges of {found.name}", judges_basis() if told else ""
     blocks = (replace(agreement, open=True), each)
     return Document(title, blocks, command, {}, found.notes, answer=told, basis=basis)
+
+
+def _judge_columns(found: JudgeAgreement) -> tuple[Column, ...]:
+    """Return the columns of judges: kinds and adjudicated values where there are any."""
+    kinds = [_KIND] if any(row.kind for row in found.judges) else []
+    settled = _ADJUDICATED if any(row.adjudicated for row in found.judges) else ()
+    *first, note = _JUDGES
+    return (*first[:2], *kinds, *first[2:], *settled, note)
 
 
 def _dicts(rows: Sequence[Any]) -> list[Row]:

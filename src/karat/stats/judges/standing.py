@@ -153,9 +153,29 @@ def standings(table: JudgeTable) -> list[Standing]:
     return [_judged(one, known) for one in found]
 
 
+def standing_beside(judge: Any, mine: Floats, others: Floats) -> Standing:
+    """Compare a judge with the mean of others (judges x units), who never stands apart from them.
+
+    For a judge who is none of them, such as a model beside people. Identical others count as one.
+    """
+    means = _means(_merged(others, groups(others)))
+    n = int((~np.isnan(mine + means)).sum())
+    if n < LEAST_SHARED:
+        shared = "no overlap" if n == 0 else f"an overlap of {n}"
+        why = f"{shared} with people: cannot be compared"
+        return Standing(judge, float("nan"), n, False, why, False)
+    why = why_undefined(means, mine, ("the means of people", "the judge's scores"))
+    return Standing(judge, pearson(means, mine), n, False, why)
+
+
+def _means(values: Floats) -> Floats:
+    """Return the mean over judges of each unit, NaN where there is none."""
+    return quotient(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
+
+
 def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int], merged: Floats) -> Standing:
     others = merged[[group != same[k] for group in dict.fromkeys(same)]]
-    means = quotient(np.nansum(others, axis=0), (~np.isnan(others)).sum(axis=0))
+    means = _means(others)
     mine = table.values[k]
     both = ~np.isnan(mine + means)
     n = int(both.sum())

@@ -122,6 +122,7 @@ def _sample(sample: Any, model: str, task: str, place: str) -> LoggedSample | No
         source=source,
         scores=_scores(sample.get("scores")),
         place=place,
+        graders=_graders(sample.get("scores")),
     )
 
 
@@ -168,3 +169,23 @@ def _scores(scores: Any) -> dict[str, object]:
                 float(number) if isinstance(number, bool) else number
             )
     return found
+
+
+def _graders(scores: Any) -> dict[str, str]:
+    """Return the models that gave scores: such scores come with what the model was asked.
+
+    A grader without a name goes by that of the score.
+    """
+    found: dict[str, str] = {}
+    for name, score in scores.items() if isinstance(scores, dict) else ():
+        asked = score.get("metadata") if isinstance(score, dict) else None
+        messages = asked.get("grading") if isinstance(asked, dict) else None
+        if isinstance(messages, list) and messages:
+            last = messages[-1] if isinstance(messages[-1], dict) else {}
+            keys = [name, *(f"{name}.{key}" for key in _parts(score.get("value")))]
+            found |= dict.fromkeys(keys, str(last.get("model") or name))
+    return found
+
+
+def _parts(value: Any) -> list[str]:
+    return list(value) if isinstance(value, dict) else []

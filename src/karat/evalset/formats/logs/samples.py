@@ -5,17 +5,20 @@ A log is of one system and one task; several logs make a set. A segment is calle
 where any was answered again.
 
 The scores in a log are those of the tool's own metrics, not of people. They become judgements only
-if they are asked for: `scores=exact_match,ter:lower`; without `:lower` more is better.
+if they are asked for: `scores=exact_match,ter:lower`; without `:lower` more is better. A score that
+a model gave is a judgement of that model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
+from karat.evalset.judge_kinds import MODEL
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, Where, as_names, check_filled
 from karat.evalset.sets import EvalSet, check_known
@@ -36,6 +39,8 @@ class LoggedSample(NamedTuple):
     source: str
     scores: Mapping[str, object]
     place: Where
+    graders: Mapping[str, str] = MappingProxyType({})
+    """The model that gave a score, where the log says that one did."""
 
 
 def set_of_samples(
@@ -85,7 +90,9 @@ def set_of_samples(
     for (system, segment), sample in cells.items():
         for given in dimensions:
             if (value := sample.scores.get(given)) is not None:
-                draft.judge(system, segment, judge, given, value, sample.place)
+                model = sample.graders.get(given, "")
+                kind = MODEL if model else ""
+                draft.judge(system, segment, model or judge, given, value, sample.place, kind)
     return draft.finish()
 
 
