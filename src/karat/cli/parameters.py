@@ -5,11 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-<<<<<<< HEAD
-from functools import wraps
-=======
-from functools import partial
->>>>>>> kinds
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click

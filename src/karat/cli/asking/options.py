@@ -11,6 +11,7 @@ import click
 from karat.cli.asking.running import Asking
 from karat.cli.options import ENDINGS, FORMATS
 from karat.cli.parameters import (
+    INPUT,
     MODEL,
     OUTPUT,
     Command,
@@ -203,3 +204,8 @@ def asking(written: str, *, judge: bool = True) -> Callable[[Command], Command]:
 def sample(what: str) -> Callable[[Command], Command]:
     """Return `--sample`: how many segments or questions are asked about."""
     return option("--sample", f"Ask about N random {what}s only.", whole(1))
+
+
+seed = option(
+    "--seed", "Seed of the sample and of random orders.", whole(min=0), 12345, heading=INPUT
+)

@@ -19,7 +19,7 @@ command = command_group(
 
     \b
     karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
-    karat judge pairs my-set --endpoint http://localhost:8000/v1 --model NAME -o log.jsonl
+    karat judge pairs demo --baseline atlas --endpoint demo -o pairs.jsonl
     karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
     """,
 )

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from karat.cli import options
-from karat.cli.asking.options import asking, sample
+from karat.cli.asking.options import asking, sample, seed
 from karat.cli.asking.running import Asking, answer
 from karat.cli.bar import Bar
 from karat.cli.command import Command
@@ -21,7 +20,7 @@ from karat.nuggets.cli import options as nuggets_options
 @option("--batch", "Nuggets in one request.", whole(1), 10)
 @sample("question")
 @asking("the labels as JSON lines")
-@options.seed
+@seed
 def command(name: str, given: Any, asking: Asking, **how: Any) -> None:
     """Let a language model decide which responses contain which nuggets.
 
@@ -31,8 +30,7 @@ def command(name: str, given: Any, asking: Asking, **how: Any) -> None:
 
     \b
     karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
-    karat judge nuggets key.txt --run my.run --endpoint http://localhost:8000/v1 --model NAME
-      -o labels.jsonl
+    karat judge nuggets key.txt --run my.run --endpoint URL --model M -o labels.jsonl
     """
     from karat.judge.supports import SupportTask
     from karat.nuggets.formats.loading import load_nuggets

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking.options import asking, sample
+from karat.cli.asking.options import asking, sample, seed
 from karat.cli.asking.running import Asking, answer
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import load_set
 from karat.cli.parameters import option
+from karat.judge.cli.options import guideline
 
 
 @click.command(name="pairs", cls=Command)
@@ -21,12 +22,12 @@ from karat.cli.parameters import option
     "--baseline", "Compare every other system with this one. Default: all pairs.", metavar="SYSTEM"
 )
 @option("-d --dimension", "Quality to compare. Default: overall quality.", metavar="NAME")
-@option("--guideline", "Question to answer. Default: that of SET.", default="", metavar="TEXT")
+@guideline
 @sample("segment")
 @asking("the preferences as JSON lines")
 @options.exclude
 @options.reader
-@options.seed
+@seed
 def command(name: str, asking: Asking, **given: Any) -> None:
     """Let a language model say which of two outputs is better.
 
@@ -35,7 +36,7 @@ def command(name: str, asking: Asking, **given: Any) -> None:
 
     \b
     karat judge pairs demo --baseline atlas --endpoint demo -o log.jsonl
-    karat judge pairs my-set --endpoint http://localhost:8000/v1 --model NAME -o log.jsonl
+    karat judge pairs SET --endpoint http://localhost:8000/v1 --model M -o log.jsonl
     """
     from karat.judge.judging import compared_dimension
     from karat.judge.material import Material

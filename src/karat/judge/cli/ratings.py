@@ -7,26 +7,26 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking.options import asking, sample
+from karat.cli.asking.options import asking, sample, seed
 from karat.cli.asking.running import Asking, answer
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import load_set
 from karat.cli.parameters import option, whole
-from karat.judge.cli.scale import ScaleEnds
+from karat.judge.cli.options import ScaleEnds, guideline
 
 
 @click.command(name="ratings", cls=Command)
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
 @option("-d --dimension", "Quality to rate, such as fluency.", required=True, metavar="NAME")
 @option("--scale", "Ends of the scale, such as 1-5. Default: those of SET.", ScaleEnds())
-@option("--guideline", "Question to answer. Default: that of SET.", default="", metavar="TEXT")
+@guideline
 @option("--batch", "Outputs of a segment in one request, in random order.", whole(1), 1)
 @sample("segment")
 @asking("the ratings as JSON lines")
 @options.exclude
 @options.reader
-@options.seed
+@seed
 def command(name: str, asking: Asking, **given: Any) -> None:
     """Let a language model rate the outputs of an evaluation set.
 
@@ -36,8 +36,8 @@ def command(name: str, asking: Asking, **given: Any) -> None:
 
     \b
     karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
-    karat judge ratings my-set -d style --scale 1-7 --endpoint http://localhost:8000/v1
-      --model NAME --dry-run -o log.jsonl
+    karat judge ratings demo -d style --scale 1-7 --endpoint demo --dry-run -o log.jsonl
+    karat judge ratings SET -d fluency --endpoint http://localhost:8000/v1 --model M -o log.jsonl
     """
     from karat.judge.material import Material, chosen_dimension
     from karat.judge.ratings import RatingTask

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking.options import asking, sample
+from karat.cli.asking.options import asking, sample, seed
 from karat.cli.asking.running import Asking, answer
 from karat.cli.command import Command
 from karat.cli.parameters import option, whole
@@ -18,7 +18,7 @@ from karat.cli.parameters import option, whole
 @option("--most", "Most nuggets of a question.", whole(1), 20)
 @sample("question")
 @asking("the key to FILE: .jsonl (JSON lines) or .txt (TREC)", judge=False)
-@options.seed
+@seed
 def command(name: str, asking: Asking, **how: Any) -> None:
     """Let a language model draft an answer key from documents or references.
 
@@ -29,7 +29,7 @@ def command(name: str, asking: Asking, **how: Any) -> None:
 
     \b
     karat nuggets draft demo --endpoint demo -o key.jsonl
-    karat nuggets draft questions.jsonl --endpoint http://localhost:8000/v1 --model NAME -o key.txt
+    karat nuggets draft questions.jsonl --endpoint URL --model M -o key.txt
     """
     from karat.cli.show import check_output
     from karat.nuggets.drafting.drafts import BESIDE, DraftTask, check_key_name, drafted_questions

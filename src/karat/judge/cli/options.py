@@ -1,4 +1,4 @@
-"""The two ends of a scale on the command line."""
+"""Options that commands of `karat judge` share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 import click
+
+from karat.cli.parameters import option
 
 _ENDS = re.compile(r"(-?[0-9.]+)-(-?[0-9.]+)")
 
@@ -34,3 +36,12 @@ class ScaleEnds(click.ParamType):  # type: ignore[type-arg]  # no generic in cli
 def _whole(number: float) -> float:
     """Return a whole number as one, so that a log has 1 and not 1.0."""
     return int(number) if number.is_integer() else number
+
+
+guideline = option(
+    "--guideline",
+    "Question to answer. Default: that of SET.",
+    default="",
+    show_default=False,
+    metavar="TEXT",
+)
