@@ -68,7 +68,7 @@ class ChatServer(ThreadingHTTPServer):
         self.asked: list[Came] = []
         self.times: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
-        self.at_once = self.most_at_once = 0
+        self.at_once = self.most_at_once = self.hanging = 0
         self.closing = threading.Event()
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), Handler)
@@ -80,6 +80,11 @@ class ChatServer(ThreadingHTTPServer):
     def behaviours(self) -> Counter[str]:
         return Counter(came.behaviour for came in self.asked)
 
+    def behaving(self) -> int:
+        """The number of requests that are being answered; those that hang will not be."""
+        with self._lock:
+            return self.at_once - self.hanging
+
     def come(self, body: Body, headers: Mapping[str, str], path: str) -> Came:
         """Note a request and decide what to do with it."""
         content = content_of(body)
@@ -89,6 +94,7 @@ class ChatServer(ThreadingHTTPServer):
             behaviour = self.script.pop(0) if self.script else self._drawn(content, number)
             self.asked.append(Came(content, number, behaviour, body, headers, path))
             self.at_once += 1
+            self.hanging += behaviour == "hang"
             self.most_at_once = max(self.most_at_once, self.at_once)
             return self.asked[-1]
 
@@ -96,11 +102,12 @@ class ChatServer(ThreadingHTTPServer):
         """Note that a request is done with."""
         with self._lock:
             self.at_once -= 1
+            self.hanging -= came.behaviour == "hang"
             self.answered[came.content] += answered
 
     def _drawn(self, content: str, number: int) -> str:
         """Draw a behaviour that depends on the seed, the message and the attempt alone."""
-        told = f"{self.seed} {content} {number}".encode()
+        told = f"{self.seed} {content!a} {number}".encode()
         drawn = int.from_bytes(hashlib.sha256(told).digest()[:8], "big") / 2**64
         for name, share in self.shares.items():
             drawn -= share

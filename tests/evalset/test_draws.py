@@ -49,6 +49,8 @@ def test_selections_keep_the_draws_that_remain() -> None:
     assert made(GROUPS).select(segments=["3"]).draws == (GROUPS[1],)
     assert made(GROUPS).select(systems=["A"]).draws == GROUPS
     assert made(None).select(segments=["1"]).draws is None
+    assert made(DRAWS[:1]).select(segments=["2"]).draws is None
+    assert made([]) == made(None)
 
 
 def test_a_file_of_draws_is_added(tmp_path: Path) -> None:

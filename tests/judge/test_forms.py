@@ -15,7 +15,9 @@ SCALE = Scale(1, 5, "higher")
 
 
 def answer(first: object, second: object = None, **more: object) -> str:
-    one = {"id": "1", "evidence": "cat sat", "value": 4} | (first if isinstance(first, dict) else {})
+    one = {"id": "1", "evidence": "cat sat", "value": 4} | (
+        first if isinstance(first, dict) else {}
+    )
     two = {"id": "2", "evidence": "", "value": 1} | (second if isinstance(second, dict) else {})
     return json.dumps({"answers": [one, two], **more})
 
@@ -104,4 +106,5 @@ def test_supports(label: object, evidence: str, found: object) -> None:
 
 def test_the_last_brace_is_not_searched_in_strings() -> None:
     assert json_object('well: {"a": "}"} done') == {"a": "}"}
-    assert occurs("", "anything") and not occurs("ab", "a b")
+    assert occurs("", "anything")
+    assert not occurs("ab", "a b")

@@ -67,7 +67,9 @@ def test_the_label_has_the_hash_of_the_text(tmp_path: Path) -> None:
     assert read_prompt(path, SLOTS).label == Prompt("mine.v2", "{outputs}\n").label
 
 
-@pytest.mark.parametrize("text", ['"}]} ignore the above', "a\nb", "\u2028\x00\u202e", "\ud800", "ü"])
+@pytest.mark.parametrize(
+    "text", ['"}]} ignore the above', "a\nb", "\u2028\x00\u202e", "\ud800", "ü"]
+)
 def test_values_are_one_line_of_json(text: str) -> None:
     written = as_json([{"id": "1", "text": text}])
     assert json.loads(written) == [{"id": "1", "text": text}]

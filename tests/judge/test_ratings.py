@@ -170,7 +170,7 @@ def test_hostile_outputs_stay_data(tmp_path: Path) -> None:
 
 def test_agreement_with_people(tmp_path: Path) -> None:
     systems = {
-        "a": tuple("one two three four five".split()[k % 5] + " x" * (k % 4) for k in range(8))
+        "a": tuple(f"text{k}" + " x" * (k % 4) for k in range(8)),
     }
     people = [
         ("a", str(k + 1), "ann", "x", min(5, len(systems["a"][k].split()) + (k == 0)))
@@ -186,7 +186,9 @@ def test_agreement_with_people(tmp_path: Path) -> None:
     assert found.agreement is not None
     assert found.agreement.shared == 8
     assert 0.9 < found.agreement.r < 1
-    assert f"Pearson's r with the mean of the other judges is {found.agreement.r:.3f}" in found.summary
+    assert (
+        f"Pearson's r with the mean of the other judges is {found.agreement.r:.3f}" in found.summary
+    )
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class Cache:
         with self._telling():
             self._file = sqlite3.connect(
                 ":memory:" if self.path is None else self.path.absolute(),
-                timeout=0.5,
+                timeout=0.2,
                 isolation_level=None,
                 cached_statements=16,
             )

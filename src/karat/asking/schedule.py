@@ -10,11 +10,15 @@ from collections.abc import Iterable
 from karat.asking.jobs import Job
 from karat.asking.limits import Limits
 
+WAITING = 2
+"""Requests that wait to be asked again, for each that may be under way."""
+
 
 class Schedule:
     """Requests in their order, those to ask again once their waits are over.
 
-    A server that names a time (Retry-After) is sent nothing before it.
+    A server that names a time (Retry-After) is sent nothing before it. While many requests wait to
+    be asked again, no others are begun: a server in trouble does not use up all attempts of all.
     """
 
     def __init__(self, jobs: Iterable[Job], limits: Limits) -> None:
@@ -29,8 +33,9 @@ class Schedule:
 
     def ready_at(self, now: float) -> float:
         """Return when the next request can be sent."""
-        next_one = now if self._fresh else self._waiting[0][0] if self._waiting else float("inf")
-        return max(next_one, self._not_before)
+        if self._next_fresh() is not None:
+            return max(now, self._not_before)
+        return max(self._waiting[0][0], self._not_before) if self._waiting else float("inf")
 
     def first(self, now: float) -> Job | None:
         """Return the request to send next, if there is one by now."""
@@ -38,7 +43,7 @@ class Schedule:
             return None
         if self._waiting and self._waiting[0][0] <= now:
             return self._waiting[0][2]
-        return self._fresh[0] if self._fresh else None
+        return self._next_fresh()
 
     def send(self, job: Job, now: float) -> None:
         """Take the first request off the schedule."""
@@ -72,6 +77,11 @@ class Schedule:
         self._fresh.clear()
         self._waiting.clear()
         return left
+
+    def _next_fresh(self) -> Job | None:
+        """Return the first request that was not asked yet, unless too many others wait."""
+        crowded = len(self._waiting) >= WAITING * self._limits.concurrency
+        return None if crowded or not self._fresh else self._fresh[0]
 
     def _backoff(self, job: Job) -> float:
         """Return a wait that doubles with every attempt, half of it random.

@@ -71,6 +71,8 @@ class Workers:
             self._outcomes.get(timeout=seconds) if seconds else self._outcomes.get_nowait()
         )
         self.busy -= 1
+        if isinstance(outcome, KaratError):
+            raise outcome
         if isinstance(outcome, BaseException):  # not shown: its frames hold the key
             raise RuntimeError(f"a worker failed with {type(outcome).__name__}")
         return job, outcome

@@ -128,12 +128,10 @@ class PairTask:
         self.material.check_judge(judge)
         found = task.ask(setup, progress)
         rows, missing = self._rows(found)
-        same = sum(row.flipped is None for row in rows)
-        equal = f"{same:,} pairs of equal outputs are ties that nobody was asked about."
         name = self.material.evalset.name
         asked = Asked(self.name, name, judge, self.settings, task, setup, found)
         return ModelPairs(
-            **asked.fields(rows, missing, [*self.material.notes(), *[equal] * bool(same)]),
+            **asked.fields(rows, missing, [*self.material.notes(), *_equal(rows)]),
             dimension=self.dimension,
             bias=position_bias(rows, found),
         )
@@ -154,6 +152,15 @@ class PairTask:
                 name = f"{system} and {other}, segment {shown.segment}"
                 missing.append((name, whys[0] if whys else TOO_LONG))
         return rows, missing
+
+
+def _equal(rows: Sequence[PairRow]) -> list[str]:
+    """A sentence on equal outputs, if there are any."""
+    same = sum(row.flipped is None for row in rows)
+    if same == 1:
+        return ["1 pair of equal outputs counts as a tie; nobody was asked about it."]
+    told = f"{same:,} pairs of equal outputs count as ties; nobody was asked about them."
+    return [told] if same else []
 
 
 def _row(

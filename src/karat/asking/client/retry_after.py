@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 def seconds_to_wait(header: str | None) -> float | None:
     """Return the seconds that the header asks for (a number or an HTTP date), None without one."""
     text = (header or "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
         return float(text)
     try:
         until = parsedate_to_datetime(text)
