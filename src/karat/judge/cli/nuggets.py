@@ -30,7 +30,7 @@ def command(name: str, given: Any, asking: Asking, **how: Any) -> None:
 
     \b
     karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
-    karat judge nuggets key.txt --run my.run --endpoint URL --model M -o labels.jsonl
+    karat judge nuggets key.txt --run my.run --endpoint URL --model M -o log.jsonl
     """
     from karat.judge.supports import SupportTask
     from karat.nuggets.formats.loading import load_nuggets

@@ -36,7 +36,7 @@ def command(name: str, asking: Asking, **given: Any) -> None:
 
     \b
     karat judge pairs demo --baseline atlas --endpoint demo -o log.jsonl
-    karat judge pairs SET --endpoint http://localhost:8000/v1 --model M -o log.jsonl
+    karat judge pairs SET --endpoint URL --model M -o log.jsonl --budget 500
     """
     from karat.judge.judging import compared_dimension
     from karat.judge.material import Material

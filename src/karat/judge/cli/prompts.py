@@ -18,13 +18,13 @@ TASKS = ("ratings", "pairs", "nuggets", "draft")
 def command(task: str | None, output: str | None) -> None:
     """List the prompts, or print the prompt of TASK: ratings, pairs, nuggets or draft.
 
-    To change a prompt, copy it and name the copy with --prompt. A line [system] or [user] begins a
+    To change a prompt, copy it with -o and name the copy with --prompt. A line [system] or [user] begins a
     message. Words in braces are placeholders. Signatures have the hash of the text.
 
     \b
     karat judge prompts
+    karat judge prompts ratings
     karat judge prompts ratings -o mine.md
-    karat judge ratings demo -d fluency --prompt mine.md --endpoint demo -o log.jsonl
     """
     from karat.judge.bundled_prompts import bundled_prompts
     from karat.judge.prompt_list import list_prompts

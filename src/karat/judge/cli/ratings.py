@@ -36,8 +36,8 @@ def command(name: str, asking: Asking, **given: Any) -> None:
 
     \b
     karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
-    karat judge ratings demo -d style --scale 1-7 --endpoint demo --dry-run -o log.jsonl
-    karat judge ratings SET -d fluency --endpoint http://localhost:8000/v1 --model M -o log.jsonl
+    karat judge ratings demo -d style --scale 1-7 --endpoint demo -o log.jsonl
+    karat judge ratings SET -d x --endpoint URL --model M -o log.jsonl --dry-run
     """
     from karat.judge.material import Material, chosen_dimension
     from karat.judge.ratings import RatingTask
