@@ -111,8 +111,8 @@ gate beacon.txt -r ref1.txt -b gate.tsv --max-drop 20 --min-score chrf=50 --exam
 gate heron --key demo-nuggets -m f -m A -b nuggets.tsv --update
 gate heron --key demo-nuggets -b nuggets.tsv --no-loss -f json
 judge ratings demo -d fluency --endpoint demo -o ratings.jsonl -f json
-judge ratings demo -d style --scale 1-7 --guideline 'Is it plain?' --batch 4 --sample 5 --replicates 2
-  --endpoint demo -o style.jsonl --dry-run --price 1,2 -f json
+judge ratings demo -d style --scale 1-7 --guideline 'Is it plain?' --batch 4 --sample 5
+  --replicates 2 --endpoint demo -o style.jsonl --dry-run --price 1,2 -f json
 judge pairs demo --baseline atlas --endpoint demo -o pairs.jsonl -f json
 judge nuggets demo-nuggets --endpoint demo -o labels.jsonl -f json
 judge prompts
@@ -128,7 +128,6 @@ WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("kn.arpa", "katz.arpa", "links.txt", "pem.npz", "realizer.npz", "with-controls"),
     *("demo-folder", "demo.jsonl", "flooded", "nuggets.jsonl", "nuggets-trec", "phrases.txt"),
     *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml"),
-    *("ratings.jsonl", "pairs.jsonl", "labels.jsonl", "drafted.jsonl"),
 )
 TIMES = re.compile(r', "speed": [^,}]+|in [0-9]+ s of processor time')  # never the same twice
 TRAINED = ("paraphrase evaluate", "reproduce pem", "paraphrase train", "--model pem.npz", "pem.npz")

@@ -11,6 +11,10 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.judge_kinds import MODEL
 from karat.judge.results import MissingRow, missing_rows
 
+NO_PERSON = (
+    "A model's judgements are evidence, not human judgements: `karat data judges` compares them "
+    "with people's."
+)
 Named = tuple[str, str]
 """The name of a judgement that is missing, and the reason."""
 
@@ -46,7 +50,7 @@ class Asked(NamedTuple):
                 **self.setup.settings,
             },
             "signature": signature(self.name, self.settings, self.task.prompt, self.setup),
-            "notes": (*self.setup.notes, *notes, *self.found.notes),
+            "notes": (*self.setup.notes, NO_PERSON, *notes, *self.found.notes),
         }
 
 

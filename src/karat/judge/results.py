@@ -90,6 +90,7 @@ class PositionBias(NamedTuple):
     """Share of these that prefer the output shown first; 0.5 without bias."""
 
 
+_SHORT_SCALE = 10
 NO_BIAS = PositionBias(0, 0, None, 0, None)
 """Nothing was asked."""
 
@@ -109,7 +110,7 @@ class Judging(Result):
     signature: str = ""
     notes: tuple[str, ...] = ()
     agreement: JudgeRow | None = None
-    """Agreement with the other judges of the set, if it has any."""
+    """Agreement with the people who judged the set, if any did."""
 
     def log_objects(self) -> Iterator[dict[str, Any]]:
         """Yield the header and the judgements as a log has them."""
@@ -135,6 +136,14 @@ class ModelRatings(Judging):
                 **{"dimension": self.dimension.name, "value": _number(row.value)},
                 **{"kind": "model", "evidence": row.evidence},
             }
+
+    @property
+    def values(self) -> list[str]:
+        """Values for a distribution: those that were given, and a short scale of whole numbers."""
+        low, high = self.dimension.low or 0, self.dimension.high or 0
+        whole = float(low).is_integer() and float(high).is_integer() and high - low < _SHORT_SCALE
+        scale = range(int(low), int(high) + 1) if whole else ()
+        return sorted({f"{x:g}" for x in (*scale, *(row.value for row in self.rows))}, key=float)
 
     @property
     def systems(self) -> tuple[SystemShares, ...]:

@@ -18,8 +18,8 @@ TASKS = ("ratings", "pairs", "nuggets", "draft")
 def command(task: str | None, output: str | None) -> None:
     """List the prompts, or print the prompt of TASK: ratings, pairs, nuggets or draft.
 
-    To change a prompt, copy it with -o and name the copy with --prompt. A line [system] or [user] begins a
-    message. Words in braces are placeholders. Signatures have the hash of the text.
+    To change a prompt, copy it with -o and name the copy with --prompt. A line [system] or [user]
+    begins a message. Words in braces are placeholders. Signatures have the hash of the text.
 
     \b
     karat judge prompts

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.asking.sentences import missing_clause
+from karat.report.model.cells import several
 from karat.report.model.phrases import listing
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ def _bias(found: ModelPairs) -> list[str]:
     bias = found.bias
     if bias.flipped_share is None:
         return []
-    told = f"The order changed the winner of {bias.flipped:,} of {bias.pairs:,} pairs"
-    told += f" ({bias.flipped_share:.1%}), which count as ties"
+    told = f"The order changed no winner in {several(bias.pairs, 'pair')}"
+    if bias.flipped:
+        told = f"The order changed the winner of {bias.flipped:,} of {several(bias.pairs, 'pair')}"
+        told += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{told}."]
     return [f"{told}; the output shown first won {bias.first_share:.1%} of the decided answers."]
@@ -62,6 +65,6 @@ def _agreement(found: Judging) -> list[str]:
     if row is None or row.r != row.r:
         return []
     return [
-        f"Pearson's r with the mean of the other judges is {row.r:.3f} on {row.shared:,} shared "
-        "judgements."
+        f"Pearson's r with the mean of people is {row.r:.3f} "
+        f"({several(row.shared, 'judgement')} in common)."
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.judge.report.answers import pairs_answer, ratings_answer, supports_answer
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         SystemShares,
     )
 
+_LABELS = {"0": "not_support", "0.5": "partial_support", "1": "support"}
 MOST_VALUES = 11
 """Different values of a scale that a distribution shows."""
 _ANSWERS = Column("answers", "Answers", align="right", detail=True, help="Answers it rests on.")
@@ -61,7 +62,8 @@ def ratings_document(found: ModelRatings, command: str = "") -> Document:
     """Return the report on ratings."""
     dimension = found.dimension.name
     rows = Table("rows", "Ratings", _RATINGS, _records(found.rows), readers="programs")
-    figures = _distribution(found.systems, f"Distribution of {dimension}", dimension)
+    title, values = f"Distribution of {dimension}", found.values
+    figures = _distribution(found.systems, title, dimension, dict(zip(values, values, strict=True)))
     systems = _systems(found.systems, "System", "Mean", 2)
     blocks: list[Block] = [rows, *figures, *rating_examples(found), systems]
     title = f"Ratings of {found.name} by a model"
@@ -85,7 +87,7 @@ def supports_document(found: ModelSupports, command: str = "") -> Document:
     """Return the report on labels of nuggets."""
     rows = [{**row._asdict(), "runs": ", ".join(row.runs)} for row in found.rows]
     table = Table("rows", "Labels", _SUPPORTS, rows, readers="programs")
-    figures = _distribution(found.systems, "Distribution of labels", "value", "run")
+    figures = _distribution(found.systems, "Distribution of labels", "label", _LABELS, "run")
     blocks: list[Block] = [table, *figures, _systems(found.systems, "Run", "Mean support", 3)]
     title = f"Nuggets of {found.name} labelled by a model"
     return _document(found, title, blocks, command, supports_answer(found))
@@ -116,16 +118,20 @@ def _systems(systems: Sequence[SystemShares], what: str, mean: str, digits: int)
 
 
 def _distribution(
-    systems: Sequence[SystemShares], title: str, axis: str, what: str = "system"
+    systems: Sequence[SystemShares],
+    title: str,
+    axis: str,
+    values: Mapping[str, str],
+    what: str = "system",
 ) -> list[Figure]:
     """A heat map of the shares of values; nothing where there are too many different ones."""
-    values = sorted({value for one in systems for value in one.shares}, key=float)
     if not 1 < len(values) <= MOST_VALUES:
         return []
     shares = [[one.shares.get(value, 0.0) for value in values] for one in systems]
     names = [one.system for one in systems]
     caption = f"Share of each {what}'s judgements that have a value."
-    chart = HeatMap(title, what, axis, names, values, shares, low=0, high=1, caption=caption)
+    labels = list(values.values())
+    chart = HeatMap(title, what, axis, names, labels, shares, low=0, high=1, caption=caption)
     return [chart_figure(chart)]
 
 
