@@ -43,5 +43,6 @@ def plan_answer(found: AskingPlan) -> tuple[str, ...]:
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
     return (
         f"{several(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all would be "
-        f"sent{cost}{cached}. Nothing was sent.",
+        f"sent{cost}{cached}.",
+        "Nothing was sent.",
     )
