@@ -27,6 +27,7 @@ KINDS = (
     *("empty", "no json", "wrong id", "hang"),
 )
 PATIENT = {"attempts": 30, "backoff": 0.005, "timeout": 0.5}
+PRICES = [1.0, 4.0]  # of a million tokens, prompt and completion
 
 
 def main() -> None:
@@ -66,7 +67,9 @@ def measure(server: ChatServer, cache: Path, given: argparse.Namespace) -> dict[
 
 
 def run(server: ChatServer, cache: Path, given: argparse.Namespace) -> subprocess.Popen[str]:
-    return start(server.url, cache, given.requests, concurrency=given.concurrency, **PATIENT)
+    return start(
+        server.url, cache, given.requests, concurrency=given.concurrency, prices=PRICES, **PATIENT
+    )
 
 
 def kill_after(server: ChatServer, cache: Path, given: argparse.Namespace, answers: int) -> None:
@@ -112,6 +115,7 @@ def report(found: dict[str, Any], given: argparse.Namespace) -> None:
         "sent": f"{totals['sent']:,} as reported, {found['received']:,} received by the server",
         "failed attempts": ", ".join(f"{kind} {n:,}" for kind, n in totals["failures"].items()),
         "tokens": f"{totals['prompt_tokens']:,} prompt, {totals['completion_tokens']:,} completion",
+        "cost": f"{totals['cost']:.6f} at {PRICES[0]:g} and {PRICES[1]:g} a million tokens",
         "time": f"{seconds:.1f} s: {found['received'] / seconds:,.0f} attempts and "
         f"{given.requests / seconds:,.0f} answers a second",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from karat.asking.asker import Asked, Limits, ask
+from karat.asking.asker import Asked, Limits, Prices, ask
 from karat.asking.endpoint import Endpoint
 from karat.asking.requests import Message, Request
 
@@ -59,8 +60,11 @@ def start(url: str, cache: Path, number: int, **limits: Any) -> subprocess.Popen
 
 def main(url: str, cache: str, number: str, limits: str) -> None:
     """Ask, and print the usage and how many answers are right."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this ignores it
     wanted = requests(int(number))
     given = json.loads(limits)
+    if "prices" in given:
+        given["prices"] = Prices(*given["prices"])
     place = endpoint(url, timeout=given.pop("timeout", 5.0))
     found = asked(url, wanted, Path(cache), endpoint=place, limits=given)
     right = sum(

@@ -66,6 +66,7 @@ class ChatServer(ThreadingHTTPServer):
         self.answer, self.always = answer, always
         self.retry_after, self.pause = retry_after, pause
         self.asked: list[Came] = []
+        self.connections = 0
         self.times: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.at_once = self.most_at_once = self.hanging = 0
@@ -114,6 +115,10 @@ class ChatServer(ThreadingHTTPServer):
             if drawn < 0:
                 return name
         return self.always
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections += 1
+        super().process_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: clients go away on purpose."""
@@ -183,6 +188,25 @@ def ok(handler: Handler, body: Body) -> bool:
 def slow(handler: Handler, body: Body) -> bool:
     handler.wait(handler.server.pause)
     return ok(handler, body)
+
+
+def old_http(handler: Handler, body: Body) -> bool:
+    """Answer as HTTP/1.0 does: the end of the connection is the end of the body."""
+    handler.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + completion(handler.server.answer(body)))
+    handler.close_connection = True
+    return True
+
+
+def chunked(handler: Handler, body: Body) -> bool:
+    """Answer in chunks."""
+    whole = completion(handler.server.answer(body))
+    handler.send_response(200)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    for piece in (whole[:7], whole[7:]):
+        handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+    handler.wfile.write(b"0\r\n\r\n")
+    return True
 
 
 def hang(handler: Handler, body: Body) -> None:
@@ -279,6 +303,8 @@ def completing(text: str | None, end: str = "stop") -> Callable[[Handler, Body],
 BEHAVIOURS: dict[str, Callable[[Handler, Body], bool | None]] = {
     "ok": ok,
     "slow": slow,
+    "old http": old_http,
+    "chunked": chunked,
     "hang": hang,
     "no usage": lambda handler, body: handler.complete(handler.server.answer(body), usage=False),
     "429": failing(429, "Too many requests"),
@@ -303,6 +329,7 @@ BEHAVIOURS: dict[str, Callable[[Handler, Body], bool | None]] = {
     "no http": no_http,
     "invalid json": replying(b'{"choices": ['),
     "deep json": replying(b"[" * 200_000),
+    "error with 200": replying(b'{"error": {"message": "The provider is down."}}'),
     "no completion": replying(b'{"hello": [1, 2]}'),
     "strange completion": replying(b'{"choices": [{"message": {"content": {"a": 1}}}]}'),
     "not utf-8": replying(b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),

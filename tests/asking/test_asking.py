@@ -110,6 +110,14 @@ def test_what_is_sent() -> None:
         assert set(server.asked[1].body) == {"model", "messages"}
 
 
+@pytest.mark.parametrize("behaviour", ["ok", "chunked", "old http"])
+def test_connections_are_kept_where_the_server_keeps_them(behaviour: str) -> None:
+    with serving(always=behaviour) as server:
+        assert asked(server.url, requests(20), limits={"concurrency": 2}).usage.missing == 0
+        assert len(server.asked) == 20
+        assert server.connections == 20 if behaviour == "old http" else server.connections <= 2
+
+
 def test_equal_requests_are_asked_once() -> None:
     with serving() as server:
         twins = [Request(name, (Message("user", "same"),)) for name in "abc"]
@@ -161,6 +169,8 @@ def test_usage_counts_tokens_and_money(tmp_path: Path) -> None:
     assert (usage.sent, usage.retried, usage.missing) == (4, 2, 0)
     assert (usage.prompt_tokens, usage.completion_tokens) == (30, 3 + 3 + 7)
     assert usage.cost == pytest.approx((30 * 5 + 13 * 10) / 1e6)
+    assert spent(place, tmp_path / "none").sent == 0
+    assert not (tmp_path / "none").exists()
     total = spent(place, tmp_path / "cache", Limits(**prices))
     assert total == usage.totals
     assert (total.sent, total.answered, total.cost) == (4, 2, usage.cost)
@@ -177,6 +187,6 @@ def test_progress_counts_requests_failures_and_tokens(tmp_path: Path) -> None:
     told: list[tuple[int, int, str]] = []
     with serving(["500"]) as server:
         asked(server.url, requests(3), progress=lambda *report: told.append(report))
-    assert told[0] == (0, 3, "asking model-1: 0 tokens, 0 failures")
-    assert told[-1] == (3, 3, "asking model-1: 39 tokens, 1 failures")
+    assert told[0] == (0, 3, "asking: 0 tokens, 0 failed")
+    assert told[-1] == (3, 3, "asking: 39 tokens, 1 failed")
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)

@@ -71,6 +71,13 @@ def test_nothing_is_sent_before_the_time_that_the_server_names() -> None:
     assert schedule.first(30.1) is second
 
 
+def test_a_wait_of_zero_seconds_is_no_reason_to_hurry() -> None:
+    (job,) = jobs(1)
+    schedule = Schedule([], Limits(backoff=8.0))
+    schedule.again(job, 0.0, 0.0)
+    assert schedule.ready_at(0.0) >= 4.0
+
+
 def test_a_long_wait_is_capped_and_that_is_said() -> None:
     with serving(["429 after"], retry_after="3600") as server:
         usage = asked(server.url, requests(1)).usage
@@ -164,6 +171,7 @@ def test_stored_answers_cost_no_budget(tmp_path: Path) -> None:
         ({"budget_money": -1.0, "prices": Prices(1, 1)}, "budget_money=-1.0"),
         ({"prices": Prices(-1, 1)}, "price -1: expected a number, at least 0"),
         ({"longest_wait": float("inf")}, "longest_wait=inf: expected seconds"),
+        ({"grace": 1e20}, "grace=1e\\+20: expected seconds, 0 to 86,400"),
     ],
 )
 def test_wrong_limits(wrong: dict[str, Any], told: str) -> None:
@@ -172,7 +180,14 @@ def test_wrong_limits(wrong: dict[str, Any], told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"timeout": 0}, {"timeout": float("nan")}, {"temperature": -1}, {"max_tokens": 0}]
+    "wrong",
+    [
+        {"timeout": 0},
+        {"timeout": 1e20},
+        {"timeout": float("nan")},
+        {"temperature": -1},
+        {"max_tokens": 0},
+    ],
 )
 def test_wrong_parameters(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="expected"):

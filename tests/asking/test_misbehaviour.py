@@ -60,6 +60,7 @@ def test_a_time_out_is_for_the_whole_attempt(behaviour: str) -> None:
 
 
 REASONS = {
+    "error with 200": "no completion after 3 attempts (The provider is down)",
     "500": "HTTP 500 after 3 attempts (Internal error)",
     "429": "HTTP 429 after 3 attempts (Too many requests)",
     "truncated": "dropped connection after 3 attempts (the answer is cut short)",

@@ -135,5 +135,8 @@ def plan(
 
 def spent(endpoint: Endpoint, cache: Place, limits: Limits | None = None) -> Totals:
     """Return the counts of all runs with a cache, those that were stopped or killed included."""
+    limits = limits or Limits()
+    if not Path(cache).exists():
+        return as_totals({}, limits)
     with Cache(cache, endpoint) as stored:
-        return as_totals(stored.totals(), limits or Limits())
+        return as_totals(stored.totals(), limits)

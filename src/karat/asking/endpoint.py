@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass
 
 from karat.asking.client.address import Address, as_address
 from karat.asking.client.keys import DEFAULT, Key, check_variable, key_of
+from karat.asking.limits import LONGEST
 from karat.asking.requests import Request
 from karat.errors import InputError, quoted
 
@@ -53,8 +53,9 @@ class Endpoint:
         if not self.model.strip() or not self.model.isprintable():
             raise InputError("the model's name is empty or has hidden characters: name a model")
         check_variable(self.key_variable)
-        if not (math.isfinite(self.timeout) and self.timeout > 0):
-            raise InputError(f"timeout={quoted(self.timeout)}: expected seconds, more than 0")
+        if not 0 < self.timeout <= LONGEST:
+            told = f"expected seconds, more than 0 and at most {LONGEST:,}"
+            raise InputError(f"timeout={quoted(self.timeout)}: {told}")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InputError(f"temperature={quoted(self.temperature)}: expected 0 to 2")
         if self.max_tokens is not None and self.max_tokens < 1:

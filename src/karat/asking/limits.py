@@ -9,6 +9,8 @@ from typing import NamedTuple
 from karat.errors import InputError, quoted
 
 MOST_AT_ONCE = 256
+LONGEST = 86_400
+"""Seconds of the longest wait."""
 
 
 class Prices(NamedTuple):
@@ -77,8 +79,8 @@ class Limits:
     def _check_waits(self) -> None:
         for name in ("backoff", "longest_wait", "grace"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name}={quoted(value)}: expected seconds, at least 0")
+            if not 0 <= value <= LONGEST:
+                raise InputError(f"{name}={quoted(value)}: expected seconds, 0 to {LONGEST:,}")
 
     def _check_prices(self) -> None:
         if self.prices is None and self.budget_money is not None:

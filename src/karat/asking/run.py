@@ -124,7 +124,7 @@ class Run:
     def _report(self) -> None:
         failed = sum(count for name, count in self.counts.items() if name.startswith(FAILED))
         tokens = self.counts["prompt_tokens"] + self.counts["completion_tokens"]
-        told = f"asking {short(self._endpoint.model)}: {tokens:,} tokens, {failed:,} failures"
+        told = f"asking: {tokens:,} tokens, {failed:,} failed"  # bars show 40 characters
         self._progress(self._ended, len(self._requests), told)
 
     def _wind_down(self, workers: Workers) -> None:

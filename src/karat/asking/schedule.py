@@ -59,8 +59,9 @@ class Schedule:
         wait = self._backoff(job)
         if asked is not None:
             self._longest_asked = max(self._longest_asked, asked)
-            wait = min(max(asked, 0.0), self._limits.longest_wait)
-            self._not_before = max(self._not_before, now + wait)
+            asked = min(asked, self._limits.longest_wait)
+            wait = max(wait, asked)
+            self._not_before = max(self._not_before, now + asked)
         heapq.heappush(self._waiting, (now + wait, min(job.places), job))
 
     def notes(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.asking.client.bodies import as_json, as_text
+from karat.asking.client.bodies import as_json, as_text, error_said
 from karat.asking.client.failures import EMPTY, GARBAGE, Completion, Failure
 from karat.asking.client.keys import Key
 from karat.asking.requests import Request, estimated_prompt, estimated_tokens
@@ -16,7 +16,7 @@ def as_completion(body: bytes, key: Key, request: Request) -> Completion | Failu
     choice = _first_choice(found)
     content = _get(_get(choice, "message"), "content", "")
     if choice is None or not isinstance(content, str | None):
-        return Failure(GARBAGE)
+        return Failure(GARBAGE, error_said(found, key))  # some send errors with status 200
     text = as_text(content or "", key)
     prompt = _count(found, "prompt_tokens")
     answer = _count(found, "completion_tokens")

@@ -14,12 +14,12 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPResponse, IncompleteRead
 from typing import Any, NamedTuple
 
+from karat import __version__
 from karat.asking.client.address import Address
 
 LARGEST = 1 << 23
 """Bytes of the largest body that is read."""
 _IDLE = 2.0  # seconds after which servers may have closed a connection
-_PIECE = 1 << 16
 
 
 class TooLarge(Exception):
@@ -106,7 +106,8 @@ class Connection:
         http.set_debuglevel(0)  # else headers are printed, the key among them
         http.auto_open = 0
         http.sock = _Timed(self._open(deadline), deadline)
-        own = {"Host": self._address.authority, "Content-Type": "application/json"}
+        own = {"Host": self._address.authority, "User-Agent": f"karat/{__version__}"}
+        own["Content-Type"] = "application/json"
         http.request("POST", self._address.target, body, {**own, **headers})
         response = http.getresponse()
         told = {name.lower(): value for name, value in response.headers.items()}
@@ -168,11 +169,9 @@ class Connection:
 
 def _whole(response: HTTPResponse) -> bytes:
     """Return the body; a part of it is as good as none."""
-    body = bytearray()
-    while piece := response.read1(_PIECE):
-        body += piece
-        if len(body) > LARGEST:
-            raise TooLarge
+    body = response.read(LARGEST + 1)
+    if len(body) > LARGEST:
+        raise TooLarge
     if response.length:  # http.client does not mind if less comes than was announced
         raise IncompleteRead(b"")
-    return bytes(body)
+    return body

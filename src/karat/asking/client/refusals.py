@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.asking.client.bodies import as_json, as_text
+from karat.asking.client.bodies import as_json, error_said
 from karat.asking.client.connection import Reply
 from karat.asking.client.failures import Failure
 from karat.asking.client.keys import Key
@@ -20,21 +20,11 @@ _PASSING = {408, 409, 425, 429}
 
 def as_refusal(reply: Reply, endpoint: Endpoint, key: Key) -> Failure:
     """Return the failure that a reply with an error status is."""
-    said = _said(reply.body, key)
+    said = error_said(as_json(reply.body), key)
     told = f"HTTP {reply.status}" + f": {said}" * bool(said)
     again = reply.status in _PASSING or reply.status >= 500
     wait = seconds_to_wait(reply.headers.get("retry-after")) if again else None
     return Failure(f"HTTP {reply.status}", said, again, _stop(reply, endpoint, key, told), wait)
-
-
-def _said(body: bytes, key: Key) -> str:
-    """Return what a server said of an error: first without the key, then cut."""
-    found = as_json(body)
-    for names in (("error", "detail", "message"), ("message",)):
-        if isinstance(found, dict):
-            found = next((found[name] for name in names if name in found), None)
-    text = as_text(found, key) if isinstance(found, str) else ""
-    return short(text.strip()).rstrip(". ")
 
 
 def _stop(reply: Reply, endpoint: Endpoint, key: Key, told: str) -> str:
