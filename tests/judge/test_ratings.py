@@ -198,13 +198,19 @@ def test_agreement_with_people(tmp_path: Path) -> None:
         ("fluency", {"batch": 0}, "batch=0"),
         ("fluency", {"sample": 0}, "sample=0"),
         ("fluency", {"replicates": 0}, "replicates=0"),
+        (
+            "fluency",
+            {"endpoint": "http://x/v1"},
+            "'http://x/v1': expected a karat.Endpoint",
+        ),
+        ("fluency", {"limits": 5}, "limits=5: expected a karat.Limits"),
     ],
 )
 def test_refused(dimension: str, more: dict[str, Any], told: str) -> None:
     known = [kt.Dimension("fluency", low=1, high=5), kt.Dimension("open", low=0)]
     some = a_set(dimensions=known)
     with pytest.raises(InputError) as error:
-        kt.judge_ratings(some, dimension, endpoint=kt.Endpoint("demo", "m"), **more)
+        kt.judge_ratings(some, dimension, **{"endpoint": kt.Endpoint("demo", "m"), **more})
     expected = told.replace("(it has fluency)", "(it has fluency, open)")
     assert expected in str(error.value)
 

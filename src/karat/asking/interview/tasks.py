@@ -18,7 +18,7 @@ from karat.asking.endpoint import Endpoint
 from karat.asking.interview.forms import InvalidAnswer
 from karat.asking.interview.templates import Prompt
 from karat.asking.requests import Message, Request
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 
 
@@ -42,8 +42,13 @@ class Setup:
     """Answers that are wanted for each case."""
 
     def __post_init__(self) -> None:
+        for name, kind in (("endpoint", Endpoint), ("limits", Limits)):
+            if not isinstance(value := getattr(self, name), kind):
+                raise InputError(f"{name}={quoted(value)}: expected a karat.{kind.__name__}")
         if not isinstance(self.replicates, int) or self.replicates < 1:
-            raise InputError(f"replicates={self.replicates!r}: expected a whole number from 1")
+            raise InputError(
+                f"replicates={quoted(self.replicates)}: expected a whole number from 1"
+            )
 
     @property
     def judge(self) -> str:

@@ -132,7 +132,6 @@ _HOW = (
         heading=MODEL,
     ),
     option("--temperature", "Temperature.", float, 0.0, metavar="X", heading=MODEL),
-    option("--max-tokens", "Most tokens of an answer.", whole(1), 1024, heading=MODEL),
     option(
         "--json/--no-json json_object",
         "Ask the server for JSON. Some servers do not know how.",
@@ -193,12 +192,14 @@ _REPORT = (
 )
 
 
-def asking(written: str, *, judge: bool = True) -> Callable[[Command], Command]:
+def asking(
+    written: str, *, max_tokens: int = 1024, judge: bool = True
+) -> Callable[[Command], Command]:
     """Return the options of a command that asks a model: `asking`; `written` is what -o is."""
     output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
-    return bundle(
-        "asking", *_WHERE, output, *_HOW, *(_JUDGE if judge else ()), *_REPORT, make=_asking
-    )
+    most = option("--max-tokens", "Most tokens of an answer.", whole(1), max_tokens, heading=MODEL)
+    more = (most, *(_JUDGE if judge else ()), *_REPORT)
+    return bundle("asking", *_WHERE, output, *_HOW, *more, make=_asking)
 
 
 def sample(what: str) -> Callable[[Command], Command]:

@@ -19,7 +19,7 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.places
 @option("--batch", "Nuggets in one request.", whole(1), 10)
 @sample("question")
-@asking("the labels as JSON lines")
+@asking("the labels as JSON lines", max_tokens=2048)
 @seed
 def command(name: str, given: Any, asking: Asking, **how: Any) -> None:
     """Let a language model decide which responses contain which nuggets.

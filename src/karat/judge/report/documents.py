@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         SystemShares,
     )
 
-_LABELS = {"0": "not_support", "0.5": "partial_support", "1": "support"}
+_LABELS = {"0": "not", "0.5": "partial", "1": "support"}
 MOST_VALUES = 11
 """Different values of a scale that a distribution shows."""
 _ANSWERS = Column("answers", "Answers", align="right", detail=True, help="Answers it rests on.")

@@ -17,7 +17,7 @@ from karat.cli.parameters import option, whole
 @click.argument("name", metavar="FILE|SET", shell_complete=options.complete_set)
 @option("--most", "Most nuggets of a question.", whole(1), 20)
 @sample("question")
-@asking("the key to FILE: .jsonl (JSON lines) or .txt (TREC)", judge=False)
+@asking("the key (.jsonl: JSON lines, .txt: TREC)", max_tokens=4096, judge=False)
 @seed
 def command(name: str, asking: Asking, **how: Any) -> None:
     """Let a language model draft an answer key from documents or references.
