@@ -88,6 +88,7 @@ def test_no_key_is_in_any_file(called: Called, a_set: Path, monkeypatch: Any) ->
         (["-d", "x", "--cache", "log.jsonl"], "must be different files"),
         (["-d", "x", "--exclude", "Z"], "'Z'"),
         (["-d", "x", "--replicates", "0"], "--replicates"),
+        (["-d", "x", "--report", "page.png"], "page.png: cannot write .png files"),
     ],
 )
 def test_refused(called: Called, a_set: Path, args: list[str], told: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli.asking.running import Asking
-from karat.cli.options import ENDINGS, FORMATS
+from karat.cli.options import FORMATS, format_of
 from karat.cli.parameters import (
     INPUT,
     MODEL,
@@ -94,8 +93,7 @@ def _asking(
 
 def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the format that was asked for, or the one of the report's ending."""
-    ending = os.path.splitext(str(ctx.params.get("report") or ""))[1].removeprefix(".").lower()
-    return value or ENDINGS.get(ending, "text")
+    return format_of(str(ctx.params.get("report") or ""), value)
 
 
 _WHERE = (
