@@ -6,7 +6,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,15 @@ def asked(url: str, wanted: Iterable[Request], cache: Path | None = None, **more
     settings = {"cache": cache, "limits": limits, "check": echoed, **more}
     of_endpoint = settings.pop("endpoint", None) or endpoint(url)
     return ask(wanted, of_endpoint, **settings)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds; a minute is too long."""
+    for _ in range(12_000):
+        if condition():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it did not come to that")
 
 
 def start(url: str, cache: Path, number: int, **limits: Any) -> subprocess.Popen[str]:

@@ -146,6 +146,19 @@ def test_the_demo_answers_offline(tmp_path: Path) -> None:
     assert ask(requests(3), Endpoint("demo", "demo"), cache=tmp_path / "cache").usage.cached == 3
 
 
+@pytest.mark.parametrize("error", [InputError("no such task"), ZeroDivisionError("sk-secret")])
+def test_an_error_of_a_worker_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def answer(messages: object) -> str:
+        raise error
+
+    monkeypatch.setattr("karat.asking.demo.answer", answer)
+    told = "no such task" if isinstance(error, InputError) else "^a worker failed with ZeroDivis"
+    with pytest.raises((InputError, RuntimeError), match=told):
+        ask(requests(3), Endpoint("demo", "demo"), cache=None)
+
+
 def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
     limits = Limits(prices=Prices(1.0, 2.0))
     with serving() as server:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from asking import chats
-from asking.chats import asked, endpoint, request, requests, start
+from asking.chats import asked, endpoint, request, requests, start, wait_for
 from asking.server import serving
 
 from karat.asking.asker import ask, plan
@@ -92,14 +92,13 @@ def test_names_that_mean_something_to_sqlite(
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     with serving(["hang"], always="slow") as server:
         first = start(server.url, tmp_path / "cache", 10, concurrency=2, timeout=30.0)
-        while not server.asked:
-            assert first.poll() is None
+        wait_for(lambda: bool(server.asked))
         with pytest.raises(InputError, match="is in use by another run: wait for it"):
             asked(server.url, requests(10), tmp_path / "cache")
         with pytest.raises(InputError, match="is in use by another run"):
             plan(requests(10), endpoint(server.url), tmp_path / "cache")
-        server.closing.set()
         server.always = "ok"
+        server.closing.set()  # what hangs is dropped
         out, err = first.communicate(timeout=30)
         assert json.loads(out)["missing"] == 0, err
         assert asked(server.url, requests(10), tmp_path / "cache").usage.cached == 10

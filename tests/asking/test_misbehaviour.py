@@ -52,7 +52,7 @@ def test_a_failed_attempt_is_tried_again(behaviour: str, kind: str) -> None:
 @pytest.mark.parametrize("behaviour", ["hang", "drip", "drip headers"])
 def test_a_time_out_is_for_the_whole_attempt(behaviour: str) -> None:
     with serving([behaviour], pause=0.02) as server:
-        short = endpoint(server.url, timeout=0.3)
+        short = endpoint(server.url, timeout=0.8)
         found = asked("", [request("a")], endpoint=short)
     assert found.answers[0].text == '{"echo": "a"}'
     assert found.usage.failures == {"time-out": 1}

@@ -23,7 +23,7 @@ from karat.asking.schedule import Schedule
 from karat.asking.usage import FAILED
 from karat.asking.workers import Outcome, Workers
 from karat.errors import EndpointError, KaratError, short
-from karat.progress import Progress, own_stop
+from karat.progress import Progress, interrupts_later, own_stop
 
 Check = Callable[[Request, str], str]
 _LOOK = 0.2  # seconds between two looks at whether to stop
@@ -105,11 +105,12 @@ class Run:
         verdicts = self._verdicts()
         stop = self._act_on(verdicts)
         ready = [] if stop else self._ready(workers.number - workers.busy)
-        self._store(verdicts, ready)
+        with interrupts_later():  # else outcomes would be stored twice, or requests not sent
+            self._store(verdicts, ready)
+            for job in ready:
+                workers.send(job)
         if stop:
             raise EndpointError(f"{stop}; stored answers are kept")
-        for job in ready:
-            workers.send(job)
         self._report()
         if workers.busy or len(self.schedule):
             workers.take(self._pause(workers), self._arrived)
@@ -133,7 +134,7 @@ class Run:
         with suppress(KeyboardInterrupt):
             while workers.busy and (left := deadline - time.monotonic()) > 0:
                 workers.take(left, self._arrived)
-        with suppress(KaratError):  # the first error is the one to report
+        with suppress(KaratError), interrupts_later():  # the first error is the one to report
             self._store(self._verdicts(), [])
 
     # ------------------------------------------------------------------ sending
