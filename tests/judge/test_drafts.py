@@ -25,7 +25,8 @@ def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
     ("given", "why"),
     [
         (fact(" ".join(["word"] * 13)), "longer than 12 words"),
-        (fact("..."), "no words"),
+        (fact("..."), "no words, or control characters"),
+        (fact("a \x00 b"), "no words, or control characters"),
         (fact(importance="crucial"), "neither vital nor okay"),
         (fact(document="3"), "no document of that number"),
         (fact(document=None), "no document of that number"),

@@ -14,6 +14,7 @@ from karat.nuggets.sets.runs import normal
 
 MOST_WORDS = 12
 _MARKS = re.compile(r"\W+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Fact(NamedTuple):
@@ -68,8 +69,8 @@ def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
 
 def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
     """Why an entry is no fact; "" if it is one."""
-    if not _MARKS.sub("", text):
-        return "no words"
+    if not _MARKS.sub("", text) or _CONTROL.search(text):
+        return "no words, or control characters"
     if len(text.split()) > MOST_WORDS:
         return f"longer than {MOST_WORDS} words"
     if entry.get("importance") not in ("vital", "okay"):
