@@ -74,7 +74,7 @@ class Cache:
 
     def __init__(self, path: str | PathLike[str] | None, endpoint: Endpoint) -> None:
         self.path = None if path is None else Path(path)
-        self._asked = (endpoint.name, endpoint.model)
+        self._asked, self._free = (endpoint.name, endpoint.model), endpoint.is_demo
         with self._telling():
             self._file = sqlite3.connect(
                 ":memory:" if self.path is None else self.path.absolute(),
@@ -162,7 +162,8 @@ class Cache:
             found = f"{self._name} is a cache of version {version}, this Karat has {VERSION}"
             raise InputError(f"{found}: {_OTHER}, or use the Karat that wrote it")
         self._file.execute("PRAGMA journal_mode = WAL")
-        self._file.execute("PRAGMA synchronous = FULL")  # an answer is paid for
+        # Answers are paid for: they are on disk, not only with the system. The demo's are free.
+        self._file.execute(f"PRAGMA synchronous = {'NORMAL' if self._free else 'FULL'}")
         with self._transaction():  # takes the lock, which is kept
             if not tables:
                 for statement in _TABLES.split(";"):
