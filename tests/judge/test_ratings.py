@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asking.server import serving
 from judge.judges import Given, a_set, asked, judge
+from judge.judges import given as values_of
 
 import karat as kt
 from karat.errors import InputError
@@ -99,6 +101,23 @@ def test_nothing_answered_is_an_error(tmp_path: Path) -> None:
     with judge(lambda values: "no") as server, pytest.raises(kt.KaratError) as error:
         kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
     assert "gpt-test gave no valid answer" in str(error.value)
+
+
+FAILURES = ("429", "500", "invalid json", "no json", "wrong id", "truncated", "cut", "reset")
+
+
+def test_every_output_is_rated_whatever_the_server_does(tmp_path: Path) -> None:
+    def answer(body: dict[str, Any]) -> str:
+        return json.dumps(by_length(values_of(body)))
+
+    limits = kt.Limits(attempts=12, backoff=0.0)
+    with serving(answer=answer, shares=dict.fromkeys(FAILURES, 0.05), seed=1) as server:
+        how = asked(server, tmp_path, limits=limits, scale=(1, 99))
+        found = kt.judge_ratings("demo", "length", **how)
+    assert (len(found.rows), found.missing) == (48, ())
+    assert all(row.value == len(row.output.split()) for row in found.rows)
+    assert sum(found.usage.failures.values()) == len(server.asked) - 48 > 0
+    assert set(server.answered.values()) <= {0, 1}
 
 
 def test_replicates_are_averaged(tmp_path: Path) -> None:

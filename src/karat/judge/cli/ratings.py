@@ -31,8 +31,8 @@ def command(name: str, asking: Asking, **given: Any) -> None:
     """Let a language model rate the outputs of an evaluation set.
 
     The model sees texts without the names of systems, and quotes the words that decide a rating. An
-    answer that is not valid is asked for again, and is missing in the end. SET with the log:
-    `karat data judges SET -j log.jsonl`.
+    answer that is not valid is asked for again, and is missing in the end. To compare the log with
+    people: `karat data judges SET -j log.jsonl`.
 
     \b
     karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
