@@ -65,10 +65,8 @@ class RatingTask:
         """The scale of the dimension, which must have two ends."""
         how = self.material.dimension
         if how.low is None or how.high is None:
-            told = (
-                f"{self.material.evalset.name}: dimension {short(how.name)} has no complete scale"
-            )
-            raise InputError(f"{told}: give one, such as --scale 1-5")
+            told = f"dimension {short(how.name)} has no complete scale: give one, such as"
+            raise InputError(f"{self.material.evalset.name}: {told} --scale 1-5")
         return Scale(how.low, how.high, how.better)
 
     def task(self) -> Task:

@@ -206,9 +206,9 @@ def _number(value: float) -> float:
 
 
 def _header(found: Judging, dimension: Dimension) -> dict[str, Any]:
-    told = {"name": dimension.name, "better": dimension.better}
+    told: dict[str, Any] = {"name": dimension.name, "better": dimension.better}
     ends = {"low": dimension.low, "high": dimension.high, "guideline": dimension.guideline}
-    told |= {key: value for key, value in ends.items() if value not in (None, "")}  # type: ignore[misc]
+    told |= {key: value for key, value in ends.items() if value not in (None, "")}
     return {"judgements": found.name, "dimensions": [told], "signature": found.signature}
 
 

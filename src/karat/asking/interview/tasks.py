@@ -76,15 +76,10 @@ class Interview(NamedTuple):
 
     answers: Mapping[str, tuple[Any, ...]]
     """Case -> its answers, as many as there are."""
-    missing: tuple[tuple[str, str], ...]
-    """Case and reason of each answer that is missing."""
+    reasons: Mapping[str, str]
+    """Case -> the first reason why an answer to it is missing."""
     usage: Usage
     replicates: int = 1
-
-    @property
-    def reasons(self) -> dict[str, str]:
-        """Case -> the first reason why an answer is missing."""
-        return dict(reversed(self.missing))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -125,7 +120,7 @@ class Task:
         return plan(self.requests(setup), setup.endpoint, setup.cache, setup.limits)
 
     def ask(self, setup: Setup, progress: Progress = silent) -> Interview:
-        """Ask about every case; raise if nothing at all was answered."""
+        """Ask about every case and read the answers; a stored one may have an earlier form."""
         cases = {case.id: case for case in self.cases}
 
         def check(request: Request, text: str) -> str:
@@ -144,14 +139,19 @@ class Task:
             progress=progress,
         )
         answers: dict[str, list[Any]] = {}
-        missing = []
+        missing: list[tuple[str, str]] = []
         for one in asked.answers:
-            if one.text is None:
-                missing.append((_case(one.id), one.why))
-            else:
-                answers.setdefault(_case(one.id), []).append(cases[_case(one.id)].read(one.text))
-        found = {id: tuple(some) for id, some in answers.items()}
-        return Interview(found, tuple(missing), asked.usage, setup.replicates)
+            case = _case(one.id)
+            try:
+                if one.text is not None:
+                    answers.setdefault(case, []).append(cases[case].read(one.text))
+                else:
+                    missing.append((case, one.why))
+            except InvalidAnswer as error:
+                missing.append((case, str(error)))
+        found = {id: tuple(some) for id, some in answers.items() if some}
+        reasons = dict(reversed(missing))
+        return Interview(found, reasons, asked.usage, setup.replicates)
 
 
 class Asks(Protocol):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from karat.report.asking.sentences import usage_sentence
 from karat.report.asking.usage import usage_tables
@@ -30,8 +31,10 @@ _MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True))
 
 def drafts_document(found: DraftedNuggets, command: str = "") -> Document:
     """Return the report on a drafted key."""
-    parts = [("refused", "Refused facts", _REFUSED, found.refused)]
-    parts += [("missing", "Questions without a draft", _MISSING, found.missing)]  # type: ignore[list-item]
+    parts: list[tuple[str, str, tuple[Column, ...], Sequence[Any]]] = [
+        ("refused", "Refused facts", _REFUSED, found.refused),
+        ("missing", "Questions without a draft", _MISSING, found.missing),
+    ]
     tables = [
         Table(key, title, columns, [row._asdict() for row in rows])
         for key, title, columns, rows in parts
