@@ -16,6 +16,7 @@ import align
 import comparing
 import corpus
 import edits
+import estimates
 import files
 import gates
 import gtm
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "compare": comparing.in_process,
     "compare-command": comparing.whole_command,
     "gate": gates.measure,
+    "estimate": estimates.measure,
     "large": large.measure,
     "tables": tables.measure,
     "startup": startup.measure,

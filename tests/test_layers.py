@@ -32,6 +32,7 @@ LAYERS = (
     ("scoring", "ranked_segments"),
     ("comparison", "explanation"),
     ("arrow", "meta"),
+    ("estimation",),
     ("gating", "reproduction"),
     ("api",),
     ("pandas", "polars"),

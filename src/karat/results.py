@@ -29,6 +29,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "RankedSegments": "karat.report.documents.ranked:ranked_document",
         "WrittenShards": "karat.report.documents.scores:shards_document",
         "Comparison": "karat.report.documents.comparisons:comparison_document",
+        "Estimate": "karat.report.documents.estimates:estimate_document",
         "GateResult": "karat.report.gate.document:gate_document",
         "MetaEvaluation": "karat.report.documents.metas:meta_document",
         "ScoreFit": "karat.report.documents.fits:score_fit_document",

@@ -121,11 +121,12 @@ def load_set(
     progress: Progress = silent,
     judgements: Sequence[str] = (),
     model_judges: Sequence[str] = (),
+    draws: str | None = None,
 ) -> EvalSet:
-    """A set, read as the options say, with further judgements."""
+    """A set, read as the options say, with further judgements and how segments were drawn."""
     from karat.evalset.loading import as_options, load_evalset
 
-    added: Any = {"judgements": judgements, "model_judges": model_judges}
+    added: Any = {"judgements": judgements, "model_judges": model_judges, "draws": draws}
     return load_evalset(name, read_as, progress=progress, **added, **as_options(options))
 
 

@@ -22,6 +22,10 @@ COMMANDS = {
         "karat.cli.commands.compare",
         "Compare systems with a baseline, with paired tests.",
     ),
+    "estimate": (
+        "karat.cli.commands.estimate",
+        "Estimate human scores from few labels and a judge.",
+    ),
     "gate": ("karat.cli.commands.gate", "Pass or fail a run against a baseline file."),
     "merge": ("karat.cli.commands.merge", "Merge the shards of a table and show its scores."),
     "grid": (

@@ -16,6 +16,8 @@ class SetKind(NamedTuple):
     """Adds the kind's own options to the command."""
     read: str
     """From name, dimensions, progress and options to a set; None if it is of another kind."""
+    estimate: str
+    """From a set, a dimension, judges, systems that are left out and settings to an `Estimate`."""
     told: str
     """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
 

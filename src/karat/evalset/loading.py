@@ -83,6 +83,12 @@ KNOWN = {
     "demo": KnownSet(
         "dir", "judged", "bundled: 4 systems, 12 segments, invented judges", bundled=True
     ),
+    "demo-labels": KnownSet(
+        "jsonl",
+        "labelled.jsonl",
+        "bundled: 4 systems, 80 segments, 24 of them labelled by invented judges",
+        bundled=True,
+    ),
     "demo-paraphrases": KnownSet(
         "judged-paraphrases",
         "paraphrase/judged.tsv",
@@ -243,7 +249,7 @@ def read_evalset(
             read = f"read as {known.format}, not as {format}"
             raise InputError(f"{name_or_path} is a known set, {read}")
         format = known.format
-        if format != "dir":
+        if format not in ("dir", "jsonl"):  # these hold their names
             options = {"name": name_or_path, **known.options, **options}
     else:
         EVALSETS.check_place(name_or_path)

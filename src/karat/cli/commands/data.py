@@ -11,20 +11,12 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Group
 from karat.cli.inputs import load_set
-from karat.cli.parameters import F, choice, option, share
+from karat.cli.parameters import choice, option, share
+from karat.cli.set_kinds import options_of_kinds, read_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
-from karat.evalset.kinds import SET_KINDS
-from karat.registry import load
 
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
-
-
-def _options_of_kinds(function: F) -> F:
-    """Add the options that other kinds of sets have."""
-    for kind in SET_KINDS.known():
-        function = load(SET_KINDS[kind].options)(function)
-    return function
 
 
 @click.group(name="data", cls=Group, invoke_without_command=True)
@@ -145,7 +137,7 @@ def list_known(format: str, output: str | None) -> None:
 @options.output
 @options.reader
 @options.judged
-@_options_of_kinds
+@options_of_kinds
 def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     """Show how well judges agree, and flag judges that disagree with the others.
 
@@ -168,12 +160,7 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     check_beside(output, name)
     check_output(output, given["judgements"])
     with Bar() as progress:
-        kinds = [load(SET_KINDS[kind].read) for kind in SET_KINDS.known()]
-        read = (kind(name, dimensions, progress, **given) for kind in kinds)
-        found = next((one for one in read if one is not None), None)
-        if found is None:
-            added = given["judgements"], given["model_judges"]
-            found = load_set(name, read_as, reader_options, progress, *added)
+        found = read_set(name, dimensions, (read_as, reader_options), given, progress)
         agreement = judge_agreement(found, dimensions, exclude)
     show(agreement.document(options.command_line()), format, output)
 

@@ -21,6 +21,7 @@ NUGGET_KIND = SetKind(
     agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
     options="karat.nuggets.cli.options:judge_options",
     read="karat.nuggets.cli.options:read_judged",
+    estimate="karat.nuggets.estimation:estimate_nuggets",
     told="karat.nuggets.formats.loading:told_of_nuggets",
 )
 """Nugget sets, as `karat data judges` knows them."""

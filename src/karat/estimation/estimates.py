@@ -1,0 +1,373 @@
+"""`estimate`: what people would say of each system, from the labels they gave and from judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan, nan
+from typing import Any, NamedTuple
+
+from karat import __version__
+from karat.arrays import np
+from karat.errors import InputError, quoted
+from karat.estimation.evalset_samples import UNITS, sample_of_set
+from karat.estimation.judge_values import judge_values
+from karat.estimation.planning import PlannedUnit, plan_draws, plan_units
+from karat.estimation.sample_notes import notes_of
+from karat.estimation.samples import Sample
+from karat.estimation.system_estimates import (
+    EstimatedDifference,
+    EstimatedScore,
+    SystemBias,
+    difference_prediction,
+    estimate_difference,
+    estimate_system,
+    judge_bias,
+    labels_to_halve,
+    predict,
+)
+from karat.evalset.draws import Draw
+from karat.evalset.kinds import SET_KINDS
+from karat.evalset.loading import as_evalset
+from karat.metrics.base import Metric
+from karat.progress import Progress, silent
+from karat.registry import load
+from karat.results import Result
+from karat.stats.estimates.intervals import MeanInterval, two_sided
+from karat.stats.estimates.predictions import Prediction, tuned
+from karat.stats.resampling import SEED
+from karat.stats.significance.multiple import CORRECTIONS
+
+POPULATIONS = {
+    "set": "the segments of the set",
+    "new": "new segments like those of the set",
+}
+FEWEST = 10
+"""Labelled units below which nothing is estimated."""
+SURE = 0.05
+
+
+class EstimateRow(NamedTuple):
+    """The human score of a system: by people alone, and by people with judges."""
+
+    system: str
+    people: float
+    people_low: float
+    people_high: float
+    estimate: float
+    low: float
+    high: float
+    ratio: float
+    """The width of the interval, over that by people alone."""
+    labels: int
+    """Units that people labelled."""
+    units: int
+    """All units."""
+    form: str
+    """How the interval was made: student, bounded or none."""
+    more: int | None
+    """Further labelled units that would halve the width."""
+    bias: float
+    """How far judges rate the system higher than people do, beside the other systems."""
+    bias_low: float
+    bias_high: float
+
+
+class EstimateDifference(NamedTuple):
+    """A system against the baseline."""
+
+    system: str
+    baseline: str
+    delta: float
+    low: float
+    high: float
+    p: float
+    """Two-sided, after the correction."""
+    labels: int
+    verdict: str
+    """`better`, `worse` or `undecided`."""
+
+
+class JudgeWorth(NamedTuple):
+    """A judge: how it agrees with people, and the intervals that it would give by itself."""
+
+    judge: str
+    r: float
+    """Pearson's r with people's labels, within systems."""
+    ratio: float
+    """The mean width of intervals with this judge alone, over those by people alone."""
+    missing: int
+    signature: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Result):
+    """Human scores of systems (`rows`), their differences, and what each judge adds."""
+
+    name: str
+    dimension: str
+    rows: tuple[EstimateRow, ...]
+    differences: tuple[EstimateDifference, ...]
+    judges: tuple[JudgeWorth, ...]
+    planned: tuple[PlannedUnit, ...]
+    """Units to label next, if they were asked for."""
+    unit: str
+    better: str
+    """The better direction of scores: higher or lower."""
+    ends: tuple[float | None, float | None]
+    """The ends of the scale, where they are known."""
+    settings: Mapping[str, object]
+    notes: tuple[str, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    """All draws up to now with those of the plan, as `draws.tsv` has them."""
+    methods: Mapping[str, str] = field(default_factory=dict)
+    """System -> method, where systems differ in it."""
+
+    @property
+    def signature(self) -> str:
+        """All settings that change the numbers."""
+        asked = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
+        judges = "\n".join(one.signature for one in self.judges)
+        return f"estimate:{asked}|karat={__version__}" + (f"\n{judges}" if judges else "")
+
+
+def _text(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def estimate(
+    given: Any,
+    dimension: str | None = None,
+    judges: Sequence[str | Metric] | str | Metric = (),
+    *,
+    population: str = "set",
+    unit: str = "auto",
+    draws: Sequence[Draw] | None = None,
+    baseline: str | None = None,
+    correction: str = "holm",
+    exclude: Iterable[str] = (),
+    normalise: str = "none",
+    next: int = 0,
+    seed: int = SEED,
+    threads: int | None = None,
+    progress: Progress = silent,
+    **settings: Any,
+) -> Estimate:
+    """Estimate the human scores of systems from some labels and the values of judges.
+
+    Args:
+        given: an evaluation set, its name or path, or a set of another registered kind.
+        dimension: dimension that people judged; it may be left out if there is one.
+        judges: models that judged the set, scores that come with it, or metrics; by default the
+            models that judged it.
+        population: `set` for the segments of the set, `new` for new segments like these.
+        unit: what was drawn for labelling: `segment`, `group` or `auto`.
+        draws: how units were drawn; by default as the set says, else at random.
+        baseline: system to compare the others with; by default the one with the best estimate.
+        correction: correction of p-values for the number of comparisons: none, holm or bh.
+        exclude: systems to leave out.
+        normalise: `z` scales the labels of each judge to mean 0 and standard deviation 1.
+        next: number of units to draw for labelling next.
+        seed: seed of the random numbers of that draw.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
+        settings: further settings of the kind of set.
+    """
+    asked = _asked(judges)
+    _check(population, unit, correction, next)
+    how: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
+    if type(given).__name__ in SET_KINDS:
+        own = load(SET_KINDS[type(given).__name__].estimate)
+        more = {"baseline": baseline, "next": next, "seed": seed, "progress": progress}
+        found: Estimate = own(given, dimension, asked, tuple(exclude), **how, **more, **settings)
+        return found
+    if settings:
+        raise InputError(f"estimate has no setting {quoted(min(settings))}")
+    evalset = as_evalset(given, progress)
+    evalset = evalset.without(*out) if (out := tuple(exclude)) else evalset
+    name = _dimension(evalset, dimension)
+    values = judge_values(evalset, asked or evalset.model_judges, name, threads, progress)
+    sample = sample_of_set(evalset, name, values, unit, draws, normalise)
+    worths = [(one.missing, one.signature) for one in values]
+    how |= {"normalise": normalise, "dimension": name, "judges": sample.judges, "seed": seed}
+    return estimate_sample(sample, worths, baseline, next, how)
+
+
+def _asked(judges: Sequence[str | Metric] | str | Metric) -> list[str | Metric]:
+    return [judges] if isinstance(judges, str | Metric) else list(judges)
+
+
+def _check(population: str, unit: str, correction: str, next: int) -> None:
+    for what, value, known in (
+        ("population", population, POPULATIONS),
+        ("unit", unit, UNITS),
+        ("correction", correction, CORRECTIONS),
+    ):
+        if value not in known:
+            raise InputError(f"{what} {quoted(value)}: expected one of {', '.join(known)}")
+    if next < 0:
+        raise InputError(f"next={next}: expected a number of units, at least 0")
+
+
+def _dimension(evalset: Any, dimension: str | None) -> str:
+    if dimension is not None:
+        return str(evalset.chosen_dimensions((dimension,), differences=True)[0])
+    names = evalset.chosen_dimensions()
+    if len(names) > 1:
+        every = ", ".join(names)
+        raise InputError(f"{evalset.name} has the dimensions {every}: name one with --dimension")
+    return str(names[0])
+
+
+def estimate_sample(
+    sample: Sample,
+    worths: Sequence[tuple[int, str]],
+    baseline: str | None,
+    next: int,
+    how: Mapping[str, object],
+) -> Estimate:
+    """Return the estimates of a sample; `worths` has what each judge lacked and its signature."""
+    if baseline is not None and baseline not in sample.systems:
+        every = ", ".join(sample.systems)
+        raise InputError(f"{sample.name} has no system {quoted(baseline)} (it has {every})")
+    sample, dropped = _enough(sample)
+    if baseline is not None and baseline not in sample.systems:
+        told = f"baseline {quoted(baseline)} has fewer than {FEWEST} labels"
+        raise InputError(f"{told}: name another")
+    check_judges(sample)
+    finite = how["population"] == "set"
+    prediction = predict(sample)
+    count = range(len(sample.systems))
+    people = [estimate_system(sample, k, None, finite) for k in count]
+    both = [estimate_system(sample, k, prediction, finite) for k in count]
+    bias = list(judge_bias(sample, prediction, finite))
+    rows = tuple(
+        _row(sample, *parts) for parts in zip(sample.systems, people, both, bias, strict=True)
+    )
+    rows = tuple(
+        row._replace(more=labels_to_halve(one, finite)) for row, one in zip(rows, both, strict=True)
+    )
+    planned = plan_units(sample, prediction, next, int(str(how["seed"]))) if next else ()
+    scale = sample.scale
+    return Estimate(
+        name=sample.name,
+        dimension=sample.dimension,
+        rows=rows,
+        differences=_differences(sample, rows, prediction, baseline, how),
+        judges=tuple(_worths(sample, worths, people, finite)),
+        planned=planned,
+        unit=sample.unit,
+        better="higher" if scale.sign > 0 else "lower",
+        ends=(scale.low, scale.high),
+        settings=how,
+        notes=(*notes_of(sample, rows, worths, prediction, finite), *dropped),
+        draws=plan_draws(sample, planned) if planned else (),
+    )
+
+
+def _enough(sample: Sample) -> tuple[Sample, list[str]]:
+    """Return the systems that have enough labels, and what is said of the others."""
+    counts = sample.known.sum(axis=1)
+    if not (counts >= FEWEST).any():
+        most = int(counts.max(initial=0))
+        raise InputError(
+            f"{sample.name}: no system has {FEWEST} labelled {sample.unit}s for "
+            f"{quoted(sample.dimension)} (the most is {most}): label at least {FEWEST}"
+        )
+    few = [name for name, n in zip(sample.systems, counts.tolist(), strict=True) if n < FEWEST]
+    if not few:
+        return sample, []
+    told = f"Left out, with fewer than {FEWEST} labelled {sample.unit}s: {', '.join(few)}."
+    return sample.select(np.flatnonzero(counts >= FEWEST)), [told]
+
+
+def check_judges(sample: Sample) -> None:
+    """Refuse a judge that gives every output the same value."""
+    for j, name in enumerate(sample.judges):
+        values = sample.every[:, :, j][sample.present]
+        if float(np.ptp(values)) == 0:
+            raise InputError(
+                f"judge {quoted(name)} gives every output the same value: it cannot help; leave it "
+                "out"
+            )
+
+
+def _row(
+    sample: Sample, system: str, people: EstimatedScore, both: EstimatedScore, bias: SystemBias
+) -> EstimateRow:
+    alone, found = (_turned(one.interval, sample.scale.sign) for one in (people, both))
+    off = _turned(MeanInterval(bias.bias, bias.low, bias.high, nan), sample.scale.sign)
+    ratio = found.width / alone.width if alone.width > 0 else nan
+    return EstimateRow(
+        *(system, *alone[:3], *found[:3], ratio),
+        *(both.labels, both.units, both.form, None, *off[:3]),
+    )
+
+
+def _turned(one: MeanInterval, sign: int) -> MeanInterval:
+    """Return the interval on the scale that people were given."""
+    mean, low, high, error = one
+    return one if sign > 0 else MeanInterval(0.0 - mean, 0.0 - high, 0.0 - low, error)
+
+
+def _differences(
+    sample: Sample,
+    rows: Sequence[EstimateRow],
+    prediction: Prediction | None,
+    baseline: str | None,
+    how: Mapping[str, object],
+) -> tuple[EstimateDifference, ...]:
+    """Compare every system with the baseline; one that the data chose counts all pairs."""
+    if len(rows) < 2:
+        return ()
+    sign, finite = sample.scale.sign, how["population"] == "set"
+    best = max(range(len(rows)), key=lambda k: sign * rows[k].estimate)
+    first = best if baseline is None else sample.systems.index(baseline)
+    guess = difference_prediction(sample, prediction)
+    others = [k for k in range(len(rows)) if k != first]
+    made = {k: estimate_difference(sample, (k, first), guess, finite) for k in others}
+    known = {k: one for k, one in made.items() if one is not None}
+    p_values = {k: _p(one) for k, one in known.items()}
+    if baseline is None:  # as many comparisons as there are pairs of systems
+        pairs = len(rows) * (len(rows) - 1) // 2 - len(others)
+        corrected = CORRECTIONS[str(how["correction"])]([*p_values.values(), *[1.0] * pairs])
+    else:
+        corrected = CORRECTIONS[str(how["correction"])]([*p_values.values()])
+    p_values = dict(zip(p_values, corrected.tolist(), strict=False))
+    return tuple(
+        _difference(sample, (k, first), one, p_values[k], sign) for k, one in known.items()
+    )
+
+
+def _p(found: EstimatedDifference) -> float:
+    p = two_sided(found.interval.mean, found.interval.error, found.freedom)
+    return 1.0 if isnan(p) else p
+
+
+def _difference(
+    sample: Sample, pair: tuple[int, int], found: EstimatedDifference, p: float, sign: int
+) -> EstimateDifference:
+    mean, low, high, _ = found.interval
+    verdict = "undecided"
+    if p < SURE and (low > 0 or high < 0):
+        verdict = "better" if mean > 0 else "worse"
+    turned = _turned(found.interval, sign)
+    names = sample.systems[pair[0]], sample.systems[pair[1]]
+    return EstimateDifference(*names, *turned[:3], p, found.labels, verdict)
+
+
+def _worths(
+    sample: Sample,
+    given: Sequence[tuple[int, str]],
+    people: Sequence[EstimatedScore],
+    finite: bool,
+) -> Iterable[JudgeWorth]:
+    """Yield each judge by itself."""
+    for j, (missing, signature) in enumerate(given):
+        alone = sample.only(j)
+        own = tuned(alone.values())
+        both = [estimate_system(alone, k, own, finite) for k in range(len(sample.systems))]
+        pairs = zip(both, people, strict=True)
+        ratios = [a.interval.width / b.interval.width for a, b in pairs if b.interval.width > 0]
+        ratio = sum(ratios) / len(ratios) if ratios else nan
+        yield JudgeWorth(sample.judges[j], own.correlation, ratio, missing, signature)

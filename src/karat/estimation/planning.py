@@ -1,0 +1,123 @@
+"""Plans: the units to label next, drawn with known probabilities.
+
+Half of the probability is the same for all units, so that every unit can be drawn; the other half
+goes to units in proportion to the error that is expected of their predictions: the root mean square
+of residuals among labelled units with predictions of about the same size (four classes). Units are
+drawn by systematic sampling in a random order (Madow 1949): n units, each with its probability.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from karat.arrays import Flags, Floats, Ints, np
+from karat.errors import InputError
+from karat.estimation.samples import Sample
+from karat.evalset.draws import GROUP, SEGMENT, Draw
+from karat.stats.estimates.predictions import Prediction
+from karat.trials import check_seed
+
+CLASSES = 4
+EVEN = 0.5
+"""The share of draws in which all units are equally likely."""
+USEFUL, RANDOM, ASSUMED = "useful", "random", "assumed random"
+
+
+class PlannedUnit(NamedTuple):
+    """A unit to label next, the probability with which it was drawn, and why."""
+
+    unit: str
+    probability: float
+    reason: str
+    """`useful` if it was likelier than others, else `random`."""
+
+
+def plan_units(
+    sample: Sample, prediction: Prediction | None, count: int, seed: int
+) -> tuple[PlannedUnit, ...]:
+    """Draw units that nobody has labelled yet, the useful ones more often."""
+    check_seed(seed)
+    left = np.flatnonzero(~sample.known.any(axis=0) & sample.present.any(axis=0))
+    if count > len(left):
+        told = f"{len(left):,} {sample.unit}s have no label yet"
+        raise InputError(f"--next {count:,}: {told}: ask for at most as many")
+    use = _usefulness(sample, prediction)[left]
+    probability = inclusion_probabilities(EVEN / len(left) + (1 - EVEN) * use / use.sum(), count)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(left))
+    drawn = order[systematic(probability[order], float(rng.random()))]
+    even = count / len(left)
+    return tuple(
+        PlannedUnit(
+            sample.units[left[at]],
+            float(probability[at]),
+            USEFUL if probability[at] > even * (1 + 1e-9) else RANDOM,
+        )
+        for at in sorted(drawn.tolist())
+    )
+
+
+def inclusion_probabilities(share: Floats, count: int) -> Floats:
+    """Return probabilities in proportion to shares that add up to a number of units, none above 1.
+
+    Where one would be above 1, it is 1, and the others have what is left.
+    """
+    found = np.zeros(len(share))
+    certain = np.zeros(len(share), bool)
+    while True:
+        open_ = ~certain
+        room = count - int(certain.sum())
+        found[certain] = 1.0
+        found[open_] = room * share[open_] / share[open_].sum() if open_.any() else 0.0
+        more = open_ & (found > 1)
+        if not more.any():
+            return np.minimum(found, 1.0)
+        certain |= more
+
+
+def systematic(probability: Floats, start: float) -> Ints:
+    """Return the places whose cumulated probabilities pass start, start + 1 and so on."""
+    ends = np.cumsum(probability)
+    ends[-1] = round(float(ends[-1]))
+    ticks = start + np.arange(round(float(ends[-1])))
+    return np.searchsorted(ends, ticks, side="right")
+
+
+def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
+    """Return the error that is expected of each unit's predictions; all alike without judges."""
+    even = np.ones(len(sample.units))
+    if prediction is None or not sample.judges:
+        return even
+    first = np.where(sample.present, sample.every[:, :, 0], 0.0).sum(axis=0)
+    level = first / np.maximum(sample.present.sum(axis=0), 1)
+    known = sample.known
+    gap = np.where(known, sample.y - prediction.units, 0.0)
+    centre = gap.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    square = np.where(known, (gap - centre) * (gap - centre), 0.0)
+    cuts = np.quantile(level, np.arange(1, CLASSES) / CLASSES)
+    place = np.searchsorted(cuts, level, side="right")
+    overall = square.sum() / max(int(known.sum()), 1)
+    for one in range(CLASSES):
+        mine = known & (place == one)
+        # as if two more values of the overall size had been seen: a class may have few labels
+        even[place == one] = (square[mine].sum() + 2 * overall) / (int(mine.sum()) + 2)
+    return np.sqrt(np.maximum(even, 1e-300))
+
+
+def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, ...]:
+    """Return all draws up to now, with those of the plan as a new round.
+
+    Units that were labelled without a record are taken as one random round before it.
+    """
+    of = SEGMENT if sample.unit == SEGMENT else GROUP
+    labelled: Flags = np.asarray(sample.known.any(axis=0))
+    known, rounds = sample.design.probability, np.maximum(sample.design.round, 1)
+    assumed = float(labelled.sum()) / len(labelled)
+    earlier = [
+        Draw(sample.units[at], assumed, ASSUMED, int(rounds[at]), of)
+        if np.isnan(known[at])
+        else Draw(sample.units[at], float(known[at]), RANDOM, int(rounds[at]), of)
+        for at in np.flatnonzero(labelled).tolist()
+    ]
+    number = max((draw.round for draw in earlier), default=0) + 1
+    return (*earlier, *(Draw(one.unit, one.probability, one.reason, number, of) for one in planned))

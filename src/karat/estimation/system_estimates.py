@@ -1,0 +1,189 @@
+"""The human score of each system: people alone, and people with judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil, isnan, nan
+from typing import NamedTuple
+
+from karat.arrays import Floats, Ints, np
+from karat.estimation.samples import Sample
+from karat.stats.estimates.intervals import (
+    MOST_BOUNDED,
+    MeanInterval,
+    bounded_interval,
+    skewed_interval,
+)
+from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
+from karat.stats.estimates.sampling import Expansion, expand
+
+STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
+"""Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
+itself where all units are labelled, none."""
+AT_END = 0.25
+"""The share of a system's labels at one end of the scale from which on its interval is bounded."""
+ALIKE = 0.5
+"""The share of equal labels from which on the interval of a difference is bounded."""
+
+
+class EstimatedScore(NamedTuple):
+    """The estimate of a mean, and how its interval was made."""
+
+    interval: MeanInterval
+    form: str
+    labels: int
+    """Labelled units."""
+    units: int
+    """All units."""
+
+
+def predict(sample: Sample) -> Prediction | None:
+    """Return predictions by the judges of a sample; None without judges."""
+    if not sample.judges:
+        return None
+    if len(sample.judges) == 1:
+        return tuned(sample.values())
+    return cross_fitted(sample.with_means().values())
+
+
+def estimate_system(
+    sample: Sample, system: int, prediction: Prediction | None, finite: bool
+) -> EstimatedScore:
+    """Return the estimate of a system's score; without a prediction, from people alone."""
+    units, every = sample.labelled(system), sample.population(system)
+    y = sample.y[system, units]
+    guess = np.zeros(len(units)) if prediction is None else prediction.units[system, units]
+    shift = 0.0 if prediction is None else float(prediction.means[system])
+    more = 0.0 if finite or prediction is None else _spread(sample, system, prediction)
+    ends = sample.scale.ends
+    piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
+    bounds = _bounds(ends, guess) if piled and ends else None
+    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
+    kept = made.shifted(shift).within(*sample.scale.turned)
+    return EstimatedScore(*_told(kept, form, y), len(units), len(every))
+
+
+def _spread(sample: Sample, system: int, prediction: Prediction) -> float:
+    """Return lambda^2 Var(f) / N: what new units would add."""
+    guess = prediction.units[system, sample.labelled(system)]
+    return float(guess.var(ddof=1)) / len(sample.population(system)) if len(guess) > 1 else 0.0
+
+
+def _bounds(ends: tuple[float, float], guess: Floats) -> tuple[float, float]:
+    """Return the ends of the scale less the mean prediction: what an unseen value would leave."""
+    mean = float(guess.mean())
+    return ends[0] - mean, ends[1] - mean
+
+
+def _interval(
+    sample: Sample,
+    values: Floats,
+    units: Ints,
+    population: Ints,
+    bounds: tuple[float, float] | None,
+    finite: bool,
+    more: float = 0.0,
+) -> tuple[MeanInterval, str]:
+    """Return the interval of the mean of some values over a population, and its form."""
+    found = expand(values, units, sample.design, population)
+    if finite and len(units) == len(population):
+        return MeanInterval(found.mean, found.mean, found.mean, 0.0), EXACT
+    if bounds is not None and len(units) <= MOST_BOUNDED:
+        weights = sample.design.weights(units, len(population))
+        return bounded_interval(values, weights, bounds, found, finite), BOUNDED
+    return skewed_interval(found, finite, more), STUDENT
+
+
+def _told(made: MeanInterval, form: str, labels: Floats) -> tuple[MeanInterval, str]:
+    """Return an interval and its form; labels that do not differ tell no spread."""
+    if form == STUDENT and float(np.ptp(labels)) == 0:
+        return made._replace(low=nan, high=nan), NONE
+    return made, form
+
+
+class EstimatedDifference(NamedTuple):
+    """The difference of two systems, from the units that people labelled for both."""
+
+    interval: MeanInterval
+    form: str
+    labels: int
+    freedom: int
+
+
+def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
+    """Return predictions of differences: lambda is tuned to what parts systems on one unit."""
+    if prediction is None:
+        return None
+    known = sample.known
+    given = sample.values(np.zeros(0, np.int64))
+    count = np.maximum(known.sum(axis=0), 1)
+    y = np.where(known, sample.y, 0.0)
+    apart = np.where(known, sample.y - y.sum(axis=0) / count, np.nan)
+    guess = prediction.units - np.where(known, prediction.units, 0.0).sum(axis=0) / count
+    column = guess[:, :, None]
+    made = replace(given, y=apart).with_columns(column, column)
+    return prediction.times(tuned_factor(made, known))
+
+
+def estimate_difference(
+    sample: Sample, pair: tuple[int, int], prediction: Prediction | None, finite: bool
+) -> EstimatedDifference | None:
+    """Return the first system's score less the second's; None without two common labels."""
+    a, b = pair
+    units = np.flatnonzero(sample.known[a] & sample.known[b])
+    every = np.flatnonzero(sample.present[a] & sample.present[b])
+    if len(units) < 2:
+        return None
+    y = sample.y[a, units] - sample.y[b, units]
+    guess, shift = np.zeros(len(units)), 0.0
+    if prediction is not None:
+        guess = prediction.units[a, units] - prediction.units[b, units]
+        shift = float(prediction.means[a] - prediction.means[b])
+    ends = sample.scale.ends
+    bounds = None
+    if ends is not None and float((y == 0).mean()) >= ALIKE:
+        bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
+    made, form = _interval(sample, y - guess, units, every, bounds, finite)
+    told = _told(made.shifted(shift), form, y)
+    return EstimatedDifference(*told, len(units), len(units) - 1)
+
+
+def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:
+    """Return how many more labelled units would halve the width; None where no number would.
+
+    The variance goes with 1/n - 1/N, for new units with 1/n.
+    """
+    n, whole = found.labels, found.units
+    if isnan(found.interval.width) or n == 0 or (finite and n >= whole):
+        return None
+    if not finite:
+        return 3 * n if 4 * n <= whole else None
+    wanted = 1 / (1 / whole + (1 / n - 1 / whole) / 4)
+    return max(ceil(wanted - 1e-9) - n, 0)
+
+
+class SystemBias(NamedTuple):
+    """How far judges rate a system higher than people do, beside the other systems."""
+
+    bias: float
+    low: float
+    high: float
+
+
+def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> Iterator[SystemBias]:
+    """Yield each system's mean of predictions less labels, less that of all systems."""
+    if prediction is None or len(sample.systems) < 2:
+        yield from [SystemBias(nan, nan, nan)] * len(sample.systems)
+        return
+    known = sample.known
+    gap = np.where(known, prediction.units - sample.y, 0.0)
+    apart = gap - gap.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    for k in range(len(sample.systems)):
+        shared = np.flatnonzero(known[k] & (known.sum(axis=0) > 1))
+        if len(shared) < 2:
+            yield SystemBias(nan, nan, nan)
+            continue
+        found: Expansion = expand(apart[k, shared], shared, sample.design, sample.population(k))
+        made = skewed_interval(found, finite)
+        yield SystemBias(made.mean, made.low, made.high)

@@ -1,0 +1,1 @@
+"""Estimates of human scores from few labels and many predictions."""

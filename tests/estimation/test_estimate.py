@@ -1,0 +1,475 @@
+"""`kt.estimate`: estimates of sets, units, draws, warnings, and input that is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.judge_values import JudgeValues
+from karat.estimation.planning import inclusion_probabilities, plan_units, systematic
+from karat.estimation.system_estimates import estimate_system, labels_to_halve, predict
+
+SEGMENTS = 40
+
+
+def a_set(
+    labelled: Sequence[int] = range(0, 40, 2),
+    *,
+    systems: int = 2,
+    groups: Sequence[str] | None = None,
+    dimension: kt.Dimension | None = None,
+    scores: Any = None,
+    seed: int = 0,
+    draws: Any = None,
+) -> kt.EvalSet:
+    """A set of made-up labels, and scores of a judge that sees half of what people see."""
+    rng = np.random.default_rng(seed)
+    names = [f"s{k}" for k in range(systems)]
+    truth = 3 + 0.5 * rng.normal(size=(systems, SEGMENTS)) + 0.3 * np.arange(systems)[:, None]
+    judge = truth + 0.4 * rng.normal(size=truth.shape) if scores is None else scores
+    rows = [
+        (name, str(i + 1), "ann", "quality", float(truth[k, i]))
+        for k, name in enumerate(names)
+        for i in labelled
+    ]
+    texts = {name: [f"{name} says {i}" for i in range(SEGMENTS)] for name in names}
+    made = kt.make_evalset(
+        "made-up",
+        texts,
+        references=[f"it says {i}" for i in range(SEGMENTS)],
+        judgements=rows,
+        dimensions=[dimension or kt.Dimension("quality")],
+        groups=groups,
+        draws=draws,
+    )
+    return made.with_scores("judge", {n: list(judge[k]) for k, n in enumerate(names)})
+
+
+# ------------------------------------------------------------------------------ worked values
+
+
+def test_one_judge_is_ppi_by_hand() -> None:
+    evalset = a_set()
+    found = kt.estimate(evalset, judges="judge")
+    y, f = (
+        evalset.human("quality"),
+        np.array([evalset.offered["judge"]().in_order[s] for s in evalset.systems]),
+    )
+    known = ~np.isnan(y[0])
+    yc = y[:, known] - y[:, known].mean(axis=1, keepdims=True)
+    fc = f[:, known] - f[:, known].mean(axis=1, keepdims=True)
+    factor = (yc * fc).sum() / (fc * fc).sum()
+    for k, row in enumerate(found.rows):
+        expected = factor * f[k].mean() + (y[k, known] - factor * f[k, known]).mean()
+        assert row.estimate == pytest.approx(expected)
+        assert row.people == pytest.approx(y[k, known].mean())
+        assert row.low < row.estimate < row.high
+        assert (row.labels, row.units, row.form) == (20, 40, "student")
+        assert row.ratio == pytest.approx((row.high - row.low) / (row.people_high - row.people_low))
+    assert found.judges[0].r == pytest.approx(
+        (yc * fc).sum() / math.sqrt((fc**2).sum() * (yc**2).sum())
+    )
+
+
+def test_a_judge_that_knows_everything_leaves_little_to_doubt() -> None:
+    rng = np.random.default_rng(0)
+    truth = 3 + 0.5 * rng.normal(size=(2, SEGMENTS)) + 0.3 * np.arange(2)[:, None]
+    found = kt.estimate(a_set(scores=truth), judges="judge")
+    assert [row.estimate for row in found.rows] == pytest.approx(truth.mean(axis=1))
+    assert max(row.high - row.low for row in found.rows) < 1e-6
+
+
+def test_the_estimate_is_right_for_a_judge_that_favours_a_system() -> None:
+    """A judge that adds 5 to one system changes nothing but what is said of its bias."""
+    rng = np.random.default_rng(7)
+    scores = rng.normal(size=(2, SEGMENTS))
+    fair = kt.estimate(a_set(scores=scores), judges="judge")
+    biased = kt.estimate(a_set(scores=scores + np.array([[0.0], [5.0]])), judges="judge")
+    for one, other in zip(fair.rows, biased.rows, strict=True):
+        assert one[:7] == pytest.approx(other[:7])
+    assert abs(biased.rows[1].bias - fair.rows[1].bias) == pytest.approx(
+        abs(2.5 * predict(sample(a_set(scores=scores))).factor)  # type: ignore[union-attr]
+    )
+
+
+def sample(evalset: kt.EvalSet, **more: Any) -> Any:
+    scores = evalset.offered["judge"]()
+    values = np.array([scores.in_order[name] for name in evalset.systems])
+    return sample_of_set(evalset, "quality", [JudgeValues("judge", values, 0, "")], **more)
+
+
+def test_scores_where_less_is_better_are_mirrored() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(2, SEGMENTS))
+    more = kt.estimate(a_set(scores=scores), judges="judge")
+    less = kt.estimate(
+        a_set(scores=scores, dimension=kt.Dimension("quality", better="lower")), judges="judge"
+    )
+    assert [row.estimate for row in less.rows] == pytest.approx([row.estimate for row in more.rows])
+    assert [row.low for row in less.rows] == pytest.approx([row.low for row in more.rows])
+    assert less.better == "lower"
+    assert less.differences[0].baseline != more.differences[0].baseline
+
+
+def test_several_judges_are_narrower_than_one() -> None:
+    rng = np.random.default_rng(0)
+    truth = 3 + 0.5 * rng.normal(size=(2, SEGMENTS)) + 0.3 * np.arange(2)[:, None]
+    evalset = a_set()
+    for name in ("second", "third"):
+        scores = truth + 0.4 * rng.normal(size=truth.shape)
+        evalset = evalset.with_scores(
+            name, {s: list(scores[k]) for k, s in enumerate(evalset.systems)}
+        )
+    one = kt.estimate(evalset, judges="judge")
+    three = kt.estimate(evalset, judges=["judge", "second", "third"])
+    widths = [sum(row.high - row.low for row in found.rows) for found in (one, three)]
+    assert widths[1] < widths[0]
+    assert [worth.judge for worth in three.judges] == ["judge", "second", "third"]
+
+
+def test_new_segments_are_less_certain_than_these() -> None:
+    these, new = (kt.estimate(a_set(), judges="judge", population=p) for p in ("set", "new"))
+    for one, other in zip(these.rows, new.rows, strict=True):
+        assert one.estimate == other.estimate
+        assert other.high - other.low > (one.high - one.low) * math.sqrt(2) * 0.99
+    assert new.rows[0].more is None  # three times 20 more are not there
+
+
+def test_labels_that_halve_the_width() -> None:
+    found = estimate_system(sample(a_set()), 0, None, True)
+    more = labels_to_halve(found, True)
+    assert more == 12  # 1 / (1/40 + (1/20 - 1/40) / 4) - 20
+    widest = (1 / 20 - 1 / 40) / 4
+    assert 1 / (20 + more) - 1 / 40 <= widest < 1 / (19 + more) - 1 / 40
+
+
+def test_people_alone_without_a_judge() -> None:
+    found = kt.estimate(a_set())
+    assert all(row.ratio == 1 and row.estimate == row.people for row in found.rows)
+    assert "No judge was named: estimates are those of people alone." in found.notes
+
+
+def test_all_labelled_is_exact() -> None:
+    found = kt.estimate(a_set(range(SEGMENTS)), judges="judge")
+    for row in found.rows:
+        assert row.low == row.high == pytest.approx(row.people)
+        assert row.form == "exact"
+    assert found.notes[0].startswith("All segments are labelled")
+
+
+# --------------------------------------------------------------------------------- differences
+
+
+def test_differences_use_segments_that_both_have() -> None:
+    found = kt.estimate(a_set(systems=3), judges="judge", baseline="s0")
+    assert [(one.system, one.baseline) for one in found.differences] == [("s1", "s0"), ("s2", "s0")]
+    estimates = {row.system: row.estimate for row in found.rows}
+    for one in found.differences:
+        assert one.low < one.delta < one.high
+        assert one.delta == pytest.approx(estimates[one.system] - estimates["s0"], abs=0.15)
+    assert found.differences[1].verdict == "better"
+
+
+def test_a_baseline_that_the_data_chose_counts_all_pairs() -> None:
+    named = kt.estimate(a_set(systems=4), judges="judge", baseline="s3")
+    chosen = kt.estimate(a_set(systems=4), judges="judge")
+    assert {one.baseline for one in chosen.differences} == {"s3"}
+    pairs = zip(named.differences, chosen.differences, strict=True)
+    assert all(other.p >= one.p for one, other in pairs)
+    smallest = min(one.p for one in named.differences)
+    assert min(one.p for one in chosen.differences) == pytest.approx(2 * smallest)  # 6 pairs, not 3
+
+
+# ------------------------------------------------------------------------------------ units
+
+
+def test_documents_that_were_labelled_as_wholes_are_the_units() -> None:
+    groups = [f"d{i // 2}" for i in range(SEGMENTS)]
+    whole = [i for i in range(SEGMENTS) if (i // 2) % 2 == 0][:20]
+    found = kt.estimate(a_set(whole, groups=groups), judges="judge")
+    assert found.unit == "group"
+    assert (found.rows[0].labels, found.rows[0].units) == (10, 20)
+    assert found.notes[0].startswith("Unit: groups of segments (documents or questions)")
+
+
+def test_segments_that_were_drawn_singly_are_the_units() -> None:
+    groups = [f"d{i // 2}" for i in range(SEGMENTS)]
+    rng = np.random.default_rng(1)
+    found = kt.estimate(a_set(sorted(rng.permutation(40)[:20].tolist()), groups=groups))
+    assert found.unit == "segment"
+
+
+def test_labels_that_crowd_into_few_documents_make_them_the_units() -> None:
+    groups = [f"d{i // 4}" for i in range(SEGMENTS)]
+    crowded = [i for i in range(SEGMENTS) if i % 4 < 3][:18]
+    with pytest.raises(kt.InputError, match=r"no system has 10 labelled groups"):
+        kt.estimate(a_set(crowded, groups=groups))
+
+
+def test_the_unit_can_be_named() -> None:
+    groups = [f"d{i // 2}" for i in range(SEGMENTS)]
+    assert kt.estimate(a_set(groups=groups), unit="group").unit == "group"
+    with pytest.raises(kt.InputError, match="made-up has no groups of segments"):
+        kt.estimate(a_set(), unit="group")
+
+
+def test_segments_of_one_document_count_together() -> None:
+    """The mean over documents by their sizes, from documents that were labelled as wholes."""
+    groups = ["a"] * 3 + [f"d{i}" for i in range(SEGMENTS - 3)]
+    labelled = [*range(20)]
+    evalset = a_set(labelled, groups=groups)
+    found = kt.estimate(evalset, unit="group")
+    human = evalset.human("quality")[:, :20]
+    assert [row.people for row in found.rows] == pytest.approx(human.mean(axis=1))
+    assert found.rows[0].labels == 18
+
+
+# ------------------------------------------------------------------------------------ draws
+
+
+def drawn(labelled: Sequence[int], probability: float | None, **more: Any) -> list[kt.Draw]:
+    return [kt.Draw(str(i + 1), probability, **more) for i in labelled]
+
+
+def test_known_probabilities_weight_labels() -> None:
+    often, seldom = range(0, 20, 2), range(20, 40, 2)
+    draws = [*drawn(often, 0.9), *drawn(seldom, 0.3)]
+    found = kt.estimate(a_set([*often, *seldom], draws=draws))
+    human = a_set([*often, *seldom]).human("quality")
+    weights = np.array([1 / 0.9] * 10 + [1 / 0.3] * 10)
+    means = [float((h[~np.isnan(h)] * weights).sum() / weights.sum()) for h in human]
+    assert [row.people for row in found.rows] == pytest.approx(means)
+    assert not any("taken as drawn at random" in note for note in found.notes)
+
+
+def test_labels_that_were_chosen_are_left_out() -> None:
+    draws = [*drawn(range(0, 20), 0.5), *drawn(range(20, 25), None, reason="useful")]
+    with_them = kt.estimate(a_set([*range(25)], draws=draws))
+    without = kt.estimate(a_set([*range(20)], draws=draws[:20]))
+    assert with_them.rows == without.rows
+    assert with_them.notes[0] == (
+        "5 labelled segments were not drawn at random and left out: their labels say nothing of "
+        "the others."
+    )
+
+
+def test_labels_without_a_draw_are_refused() -> None:
+    with pytest.raises(
+        kt.InputError, match=r"10 labelled segments are not among the draws \(the first is '21'\)"
+    ):
+        kt.estimate(a_set([*range(30)], draws=drawn(range(20), 0.5)))
+
+
+def test_draws_of_other_units_are_refused() -> None:
+    groups = [f"d{i // 2}" for i in range(SEGMENTS)]
+    with pytest.raises(kt.InputError, match="--unit group: the draws are of segments"):
+        kt.estimate(a_set([*range(20)], groups=groups, draws=drawn(range(20), 0.5)), unit="group")
+
+
+# --------------------------------------------------------------------------------- what next
+
+
+def test_planned_units_have_no_label_and_known_probabilities() -> None:
+    found = kt.estimate(a_set(), judges="judge", next=6)
+    labelled = {str(i + 1) for i in range(0, 40, 2)}
+    assert len(found.planned) == 6
+    assert not labelled & {one.unit for one in found.planned}
+    assert all(0 < one.probability <= 1 for one in found.planned)
+    assert {draw.round for draw in found.draws} == {1, 2}
+    assert {draw.reason for draw in found.draws if draw.round == 1} == {"assumed random"}
+    assert kt.estimate(a_set(), judges="judge", next=6).planned == found.planned
+    assert kt.estimate(a_set(), judges="judge", next=6, seed=1).planned != found.planned
+
+
+def test_units_are_drawn_with_their_probabilities() -> None:
+    share = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
+    chance = inclusion_probabilities(share, 2)
+    assert chance.sum() == pytest.approx(2)
+    assert chance == pytest.approx([0.1, 0.2, 0.3, 0.4, 1.0])
+    rng, counts = np.random.default_rng(0), np.zeros(5)
+    for _ in range(4000):
+        order = rng.permutation(5)
+        places = order[systematic(chance[order], float(rng.random()))]
+        assert len(set(places.tolist())) == 2
+        counts[places] += 1
+    assert counts / 4000 == pytest.approx(chance, abs=0.03)
+
+
+def test_a_second_round_goes_on_from_the_first() -> None:
+    """Labels for the planned units, with the draws that the plan wrote."""
+    first = a_set()
+    planned = kt.estimate(first, judges="judge", next=8)
+    more = [int(one.unit) - 1 for one in planned.planned]
+    second = a_set([*range(0, 40, 2), *more], draws=planned.draws)
+    found = kt.estimate(second, judges="judge")
+    assert found.rows[0].labels == 28
+    assert sum(r.high - r.low for r in found.rows) < sum(r.high - r.low for r in planned.rows)
+
+
+def test_more_units_than_there_are_cannot_be_planned() -> None:
+    with pytest.raises(kt.InputError, match=r"--next 21: 20 segments have no label yet"):
+        kt.estimate(a_set(), next=21)
+
+
+def test_usefulness_prefers_units_with_larger_errors() -> None:
+    rng = np.random.default_rng(2)
+    scores = np.tile(np.arange(SEGMENTS, dtype=float), (2, 1))
+    made = sample(a_set(scores=scores))
+    made.y[:, 30:] += 8 * rng.normal(size=(2, 10))
+    planned = plan_units(made, predict(made), 20, 0)  # all that have no label
+    assert {one.probability for one in planned} == {1.0}
+    some = [plan_units(made, predict(made), 6, seed) for seed in range(30)]
+    late = [one for plan in some for one in plan if int(one.unit) > 30]
+    assert {one.reason for one in late} == {"useful"}
+
+
+# ---------------------------------------------------------------------------------- warnings
+
+
+def test_the_first_segments_are_no_random_ones() -> None:
+    found = kt.estimate(a_set(range(20)), judges="judge")
+    assert "Warning: the labelled segments are the first 20 of the set." in " ".join(found.notes)
+
+
+def test_a_judge_that_sees_labelled_segments_as_better_is_a_warning() -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(2, SEGMENTS))
+    scores[:, ::2] += 5
+    found = kt.estimate(a_set(scores=scores), judges="judge")
+    assert any("judge rates the labelled segments higher than the others" in n for n in found.notes)
+
+
+def test_a_useless_judge_is_said_to_be_one() -> None:
+    rng = np.random.default_rng(5)
+    found = kt.estimate(a_set(scores=rng.normal(size=(2, SEGMENTS))), judges="judge")
+    assert any(note.startswith("The judge adds almost nothing") for note in found.notes)
+
+
+def test_a_scale_at_its_end_has_bounded_intervals() -> None:
+    rows = [
+        (name, str(i), "ann", "quality", 5.0 if i % 7 else 4.0)
+        for name in ("a", "b")
+        for i in range(1, 31)
+    ]
+    texts = {name: [f"{name} {i}" for i in range(100)] for name in ("a", "b")}
+    scale = kt.Dimension("quality", low=1, high=5)
+    made = kt.make_evalset("top", texts, judgements=rows, dimensions=[scale])
+    found = kt.estimate(made)
+    assert {row.form for row in found.rows} == {"bounded"}
+    assert all(row.high <= 5 and row.low < 4.8 for row in found.rows)
+    assert any("at one end of the scale for 2 of 2 systems" in note for note in found.notes)
+    free = kt.make_evalset("top", texts, judgements=rows, dimensions=["quality"])
+    assert {row.form for row in kt.estimate(free).rows} == {"student"}
+
+
+def test_equal_labels_on_an_unknown_scale_have_no_interval() -> None:
+    rows = [("a", str(i), "ann", "quality", 5.0) for i in range(1, 31)]
+    made = kt.make_evalset("top", {"a": ["x"] * 100}, judgements=rows, dimensions=["quality"])
+    (row,) = kt.estimate(made).rows
+    assert row.people == 5.0
+    assert math.isnan(row.low)
+    assert row.form == "none"
+
+
+# --------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"dimension": "fluency"}, "made-up has no dimension 'fluency'"),
+        ({"judges": "nonsense"}, "nonsense"),
+        ({"judges": ["judge", "judge"]}, "judge 'judge' is named twice"),
+        ({"baseline": "s9"}, "made-up has no system 's9'"),
+        ({"population": "all"}, "population 'all': expected one of set, new"),
+        ({"correction": "x"}, "correction 'x': expected one of none, holm, bh"),
+        ({"unit": "word"}, "unit 'word': expected one of auto, segment, group"),
+        ({"next": -1}, "next=-1"),
+        ({"exclude": ["s7"]}, "made-up has no system 's7'"),
+        ({"strict": True}, "estimate has no setting 'strict'"),
+    ],
+)
+def test_wrong_arguments_are_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(), **given)
+
+
+def test_few_labels_are_refused() -> None:
+    told = r"made-up: no system has 10 labelled segments for 'quality' \(the most is 9\): label at"
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(range(9)))
+
+
+def test_systems_with_few_labels_are_left_out() -> None:
+    full = a_set(systems=3)
+    rows = [row for row in full.judgements if row.system != "s2" or int(row.segment) < 10]
+    texts = {name: list(map(str, own)) for name, own in full.systems.items()}
+    made = kt.make_evalset("part", texts, judgements=rows, dimensions=["quality"])
+    found = kt.estimate(made)
+    assert [row.system for row in found.rows] == ["s0", "s1"]
+    assert "Left out, with fewer than 10 labelled segments: s2." in found.notes
+
+
+def test_a_constant_judge_is_refused() -> None:
+    told = "judge 'judge' gives every output the same value: it cannot help; leave it out"
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(scores=np.full((2, SEGMENTS), 3.0)), judges="judge")
+
+
+def test_missing_values_of_a_judge_are_filled_and_counted() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(2, SEGMENTS))
+    scores[0, :3] = np.nan
+    found = kt.estimate(a_set(scores=scores), judges="judge")
+    assert found.judges[0].missing == 3
+    assert any("judge has no value for 3 outputs" in note for note in found.notes)
+    scores[:, :30] = np.nan
+    with pytest.raises(kt.InputError, match=r"has no value for 60 of 80 outputs of made-up"):
+        kt.estimate(a_set(scores=scores), judges="judge")
+
+
+def test_models_are_judges_and_no_people() -> None:
+    evalset = a_set()
+    rows = [tuple(row) for row in evalset.judgements]
+    rng = np.random.default_rng(0)
+    said = [
+        (name, segment, "gpt", "quality", float(rng.integers(1, 6)))
+        for name in evalset.systems
+        for segment in evalset.segments
+    ]
+    texts = {name: list(map(str, own)) for name, own in evalset.systems.items()}
+    made = kt.make_evalset(
+        "both",
+        texts,
+        judgements=[*rows, *said],
+        dimensions=["quality"],
+        judge_kinds={"gpt": "model"},
+    )
+    found = kt.estimate(made)
+    assert [worth.judge for worth in found.judges] == ["gpt"]
+    assert [row.people for row in found.rows] == [row.people for row in kt.estimate(evalset).rows]
+    assert found.rows[0].labels == 20
+
+
+def test_the_result_goes_anywhere() -> None:
+    found = kt.estimate("demo-labels", judges="chrf")
+    assert found.signature.startswith("estimate:population=set,unit=auto,correction=holm")
+    assert "judges=chrf" in found.signature
+    assert found.settings["judges"] == ("chrf",)
+    again = kt.estimate("demo-labels", judges="chrf")
+    assert again.rows == found.rows
+
+
+def test_real_labels_of_wmt23(karat_data: Path) -> None:
+    found = kt.estimate(karat_data / "mt-wmt23-ende", "mqm", "GEMBA-MQM")
+    assert len(found.rows) == 12
+    assert {row.labels for row in found.rows} == {460}
+    assert sum(row.ratio for row in found.rows) / 12 < 0.95
+    assert found.judges[0].r == pytest.approx(0.457, abs=0.01)
