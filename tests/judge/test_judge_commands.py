@@ -57,6 +57,18 @@ def test_a_run_is_written_and_goes_on_from_its_cache(called: Called, a_set: Path
     assert [row["value"] for row in lines(log)[1:]] == [3, 3, 3, 2, 2, 2]
 
 
+def test_parameters_that_a_server_does_not_know(called: Called, a_set: Path) -> None:
+    asks = ["judge", "ratings", "mine.jsonl", "-d", "x", "-o", "log.jsonl"]
+    bodies = []
+    for left_out in ((), ("temperature", "max_tokens", "seed", "response_format")):
+        with judge(by_length) as server:
+            omitted = [word for name in left_out for word in ("--omit", name)]
+            assert called(*asks, *quick(server.url), *omitted).returncode == 0
+            bodies.append(set(server.asked[0].body))
+    assert bodies[0] - bodies[1] == {"temperature", "max_tokens", "seed", "response_format"}
+    assert bodies[1] == {"model", "messages"}
+
+
 def test_no_key_is_in_any_file(called: Called, a_set: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("MY_KEY", "sk-very-secret-0123456789")
     with judge(by_length) as server:

@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 DEMO, DEMO_MODEL = "demo", "word overlap"
 CACHE = ".cache.sqlite"
 """Ending of the cache beside the output."""
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "temperature": {"temperature": None},
+    "max_tokens": {"max_tokens": None},
+    "seed": {"seed": None},
+    "response_format": {"json_object": False},
+}
+"""Parameters that need not be sent -> settings of the endpoint that leave them out."""
 _BUDGETS = ("requests", "tokens", "cost")
 
 
@@ -80,10 +87,13 @@ def _asking(
 
     if model is None and endpoint != DEMO:
         raise click.UsageError("--model is missing: name the model of the endpoint")
-    keys = ("key_variable", "temperature", "max_tokens", "timeout", "json_object")
-    where = Endpoint(endpoint, model or DEMO_MODEL, **{key: given.pop(key) for key in keys})
-    keys = ("budget", "price", "concurrency", "rate", "attempts")
-    limits = _limits(**{key: given.pop(key) for key in keys})
+    keys = ("key_variable", "temperature", "max_tokens", "timeout")
+    how = {key: given.pop(key) for key in keys}
+    for name in given.pop("omit"):
+        how |= _PARAMETERS[name]
+    where = Endpoint(endpoint, model or DEMO_MODEL, **how)
+    bounds = ("budget", "price", "concurrency", "rate", "attempts")
+    limits = _limits(**{key: given.pop(key) for key in bounds})
     setup = Setup(where, cache or output + CACHE, limits, given.pop("replicates", 1))
     judge = given.pop("judge", None) or ""
     if judge and not judge.isprintable():
@@ -131,10 +141,12 @@ _HOW = (
     ),
     option("--temperature", "Temperature.", float, 0.0, metavar="X", heading=MODEL),
     option(
-        "--json/--no-json json_object",
-        "Ask the server for JSON. Some servers do not know how.",
-        default=True,
-        show_default=True,
+        "--omit",
+        "Parameter that the server does not know, to be left out: temperature, max_tokens, seed or "
+        "response_format. Repeat for several.",
+        choice(*_PARAMETERS),
+        multiple=True,
+        metavar="NAME",
         heading=MODEL,
     ),
     option(
