@@ -23,6 +23,7 @@ LAYERS = (
     ("settings", "registry", "exports", "results"),
     ("arrays",),
     ("progress", "storage"),
+    ("asking",),
     ("arithmetic",),
     ("text",),
     ("evalset",),

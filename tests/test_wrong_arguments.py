@@ -20,6 +20,9 @@ SET = "found 5, expected a set, its name or its path"
     ("call", "said"),
     [
         (lambda: kt.load_evalset(5), SET),
+        (lambda: kt.load_evalset("demo", judgements=5), "found 5, expected the path of a file"),
+        (lambda: kt.load_evalset("demo", draws=5), "found 5, expected the path of a file"),
+        (lambda: kt.load_evalset("demo", model_judges="gpt"), "demo has no judge 'gpt'"),
         (lambda: kt.load_nuggets(5), SET),
         (lambda: kt.convert_evalset(5, "new"), SET),
         (lambda: kt.save_evalset(5, "new"), SET),

@@ -16,6 +16,7 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
+from karat.estimation.estimate_metric import HumanEstimate as HumanEstimate
 from karat.estimation.estimates import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate
 from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts

@@ -157,7 +157,7 @@ def compare(
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the number
     of segments to keep on which each system differs most from the baseline.
     """
-    given = as_inputs(systems, references, metrics)
+    given = as_inputs(systems, references, metrics, threads, progress)
     named, refs = given.systems, given.references
     planned = BaselineTest.of(baseline, list(named), test, trials, resamples)
     check_form(signature)

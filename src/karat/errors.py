@@ -4,6 +4,7 @@ KaratError                the root; its text is one clear sentence, fit to be sh
 ├── InputError            what was given cannot be scored (file, line, found, expected, what to do)
 │   ├── MetricError       an unknown metric or parameter, or a value out of range
 │   └── MissingExtra      an optional package is needed and not installed
+├── EndpointError         a language model's endpoint is down, or refuses key, model or requests
 ├── OutputError           the result cannot be written where it was asked for
 └── Interrupted           the work was stopped on request; nothing was written
 
@@ -68,6 +69,10 @@ class MetricError(InputError):
 
 class MissingExtra(InputError):
     """An optional package is needed and not installed."""
+
+
+class EndpointError(KaratError):
+    """A language model's endpoint that cannot be used."""
 
 
 class OutputError(KaratError):

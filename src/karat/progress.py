@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from karat.errors import InputError, Interrupted, quoted
@@ -41,6 +43,28 @@ class Stop:
         """Raise `Interrupted` if a stop was requested."""
         if self._event.is_set():
             raise Interrupted("interrupted: the work was stopped on request")
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Put off Ctrl-C until the end of a block that must not end half-way.
+
+    Does nothing outside the main thread, and where the handler is not one of Python's.
+    """
+    asked: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is not None:  # else a handler in C, which Python cannot set again
+        try:
+            signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+        except ValueError:  # not the main thread
+            before = None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
 
 
 _working = threading.local()

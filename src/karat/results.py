@@ -46,7 +46,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "JudgeAgreement": "karat.report.documents.evalsets:judges_document",
         "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
         "Reproduction": "karat.report.reproduction.document:reproduction_document",
-        "SegmentExplanations": "karat.report.documents.explanations:explanations_document",
+        "SegmentExplanations": "karat.report.segment.explanations:explanations_document",
     },
 )
 """Class of a result -> the function `(result, command) -> Document`."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias,
 from karat.arithmetic import ExactRows, joined_sums, partial_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
-from karat.evalset.given_scores import Offered
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.loop import run_batches
@@ -230,7 +229,7 @@ def score(
     `buckets` groups segments for resampling (default: 4,096 above two million segments of all
     systems, else none). `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
-    given = as_inputs(systems, references, metrics)
+    given = as_inputs(systems, references, metrics, threads, progress)
     check_trials("resamples", resamples, 0)
     check_form(signature)
     drawn = Drawn.of(resamples, seed, given.outputs, buckets)
@@ -445,6 +444,8 @@ def as_inputs(
     systems: Systems | EvalSet | str,
     references: GivenReferences | None,
     metrics: Sequence[str | Metric] | str | Metric,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> Inputs:
     """Return the systems, references and metrics to score, from an evaluation set if one is given.
 
@@ -457,12 +458,12 @@ def as_inputs(
     if isinstance(systems, EvalSet):
         if references is not None:
             raise InputError("an evaluation set brings its own references: leave references out")
-        given = inputs_of_set(systems, {}, metrics)
+        given = inputs_of_set(systems, {}, metrics, threads, progress)
         ids = systems.given_ids()
         texts = systems.outputs().items()
         own = {name: Strings(outputs, f"system {name}", ids) for name, outputs in texts}
         return given._replace(systems=as_systems(own))
-    chosen, named = as_metrics(metrics, {}), as_systems(systems)
+    chosen, named = metrics_of_set(metrics, None), as_systems(systems)
     first = next(iter(named.values()))
     if references is not None:
         refs = as_references(references, len(first), first.name)
@@ -477,9 +478,11 @@ def inputs_of_set(
     evalset: EvalSet,
     systems: Mapping[str, Segments],
     metrics: Sequence[str | Metric] | str | Metric,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> Inputs:
     """Return the outputs of a set's systems that are scored."""
-    chosen = metrics_of_set(metrics, evalset)
+    chosen = metrics_of_set(metrics, evalset, threads, progress)
     if any(m.reads_texts for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
     else:
@@ -499,23 +502,29 @@ def as_systems(systems: Systems) -> dict[str, Segments]:
 
 
 def metrics_of_set(
-    metrics: Sequence[str | Metric] | str | Metric, evalset: EvalSet
+    metrics: Sequence[str | Metric] | str | Metric,
+    evalset: EvalSet | None,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> list[Metric]:
-    """Metrics by name, each once, with the scores that come with a set or are named after it."""
-    given = [metrics] if isinstance(metrics, str | Metric) else metrics
-    return as_metrics([metric(m).for_set(evalset.name) for m in given], evalset.offered)
+    """Metrics by name, each once, with what they take from a set; None: texts are scored."""
+    named = _named(metrics)
+    return _each_once([m for one in named for m in one.for_evalset(evalset, threads, progress)])
 
 
-def as_metrics(
-    metrics: Sequence[str | Metric] | str | Metric, offered: Offered | None = None
-) -> list[Metric]:
-    """Metrics by name, each once; with `offered`, scores that come with a set are found there."""
+def as_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    """Metrics by name, each once."""
+    return _each_once(_named(metrics))
+
+
+def _named(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not given:
         raise InputError("no metric was given: at least one is needed")
-    named = list(map(metric, given))
-    if offered is not None:
-        named = [found for m in named for found in m.offered_by(offered)]
+    return list(map(metric, given))
+
+
+def _each_once(named: Sequence[Metric]) -> list[Metric]:
     chosen: dict[Metric, Metric] = {}
     for m in named:
         before = chosen.get(m, m)

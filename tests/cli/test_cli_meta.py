@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.cli.commands.meta import command
+from karat.cli.commands.human.meta import command
 from karat.meta.experiment import Experiment, read_experiment
 from karat.meta.plane.fit import CELLS
 

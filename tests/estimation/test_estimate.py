@@ -87,16 +87,13 @@ def test_a_judge_that_knows_everything_leaves_little_to_doubt() -> None:
 
 
 def test_the_estimate_is_right_for_a_judge_that_favours_a_system() -> None:
-    """A judge that adds 5 to one system changes nothing but what is said of its bias."""
+    """A judge that adds 5 to one system changes no estimate."""
     rng = np.random.default_rng(7)
     scores = rng.normal(size=(2, SEGMENTS))
     fair = kt.estimate(a_set(scores=scores), judges="judge")
     biased = kt.estimate(a_set(scores=scores + np.array([[0.0], [5.0]])), judges="judge")
     for one, other in zip(fair.rows, biased.rows, strict=True):
         assert one[:7] == pytest.approx(other[:7])
-    assert abs(biased.rows[1].bias - fair.rows[1].bias) == pytest.approx(
-        abs(2.5 * predict(sample(a_set(scores=scores))).factor)  # type: ignore[union-attr]
-    )
 
 
 def sample(evalset: kt.EvalSet, **more: Any) -> Any:

@@ -49,6 +49,8 @@ def test_selections_keep_the_draws_that_remain() -> None:
     assert made(GROUPS).select(segments=["3"]).draws == (GROUPS[1],)
     assert made(GROUPS).select(systems=["A"]).draws == GROUPS
     assert made(None).select(segments=["1"]).draws is None
+    assert made(DRAWS[:1]).select(segments=["2"]).draws is None
+    assert made([]) == made(None)
 
 
 def test_a_file_of_draws_is_added(tmp_path: Path) -> None:
@@ -56,7 +58,9 @@ def test_a_file_of_draws_is_added(tmp_path: Path) -> None:
     more = tmp_path / "more.tsv"
     more.write_text("".join(draw_lines(DRAWS[2:])))
     assert kt.load_evalset(tmp_path / "x", draws=more).draws == DRAWS
-    more.write_text("".join(draw_lines(DRAWS[:1])))
+    more.write_text("".join(draw_lines((DRAWS[0]._replace(reason="again"), *DRAWS[1:]))))
+    assert kt.load_evalset(tmp_path / "x", draws=more).draws[0].reason == "again"
+    more.write_text("".join(draw_lines([DRAWS[0]._replace(probability=0.5)])))
     with pytest.raises(kt.InputError, match=r"more.tsv, line 2: segment '1' is drawn twice in ro"):
         kt.load_evalset(tmp_path / "x", draws=more)
     kt.save_evalset(made(None), tmp_path / "y.jsonl", "jsonl")

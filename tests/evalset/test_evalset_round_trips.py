@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.evalset.formats import directory
+from karat.evalset.judge_kinds import KINDS
 
 FORMATS = ("dir", "jsonl")
 both = pytest.mark.parametrize("format", FORMATS)
@@ -69,6 +70,8 @@ def evalsets(draw: st.DrawFn) -> kt.EvalSet:
     if there and found:
         keys = st.tuples(st.sampled_from(there), names, st.sampled_from(found)).map(_key)
         rows = draw(st.dictionaries(keys, numbers, max_size=6))
+    judges = {judge for _, _, judge, _ in rows}
+    kinds = {judge: draw(st.sampled_from(["", *KINDS])) for judge in sorted(judges)}
     references = draw(st.none() | column(st.lists(texts, max_size=3)))
     trees = None
     if references is not None and draw(st.booleans()):
@@ -85,6 +88,7 @@ def evalsets(draw: st.DrawFn) -> kt.EvalSet:
         sources=draw(st.none() | column(texts)),
         dimensions=found,
         judgements=[(*key, value) for key, value in rows.items()],
+        judge_kinds={judge: kind for judge, kind in kinds.items() if kind},
         description=draw(texts),
         licence=draw(texts),
     )
@@ -106,6 +110,7 @@ def test_a_saved_set_is_read_back_as_it_was(format: str, evalset: kt.EvalSet) ->
     assert list(again.systems) == list(evalset.systems)
     assert list(again.dimensions) == list(evalset.dimensions)
     assert again.judgements.judges == evalset.judgements.judges
+    assert again.judgements.kinds == evalset.judgements.kinds
 
 
 @both

@@ -74,6 +74,8 @@ data flood demo flooded --dimension adequacy --correct 4
 data list -f json
 data judges demo-nuggets -f json
 score --set demo -m bleu -m chrf -f json
+compare --set demo-labels -m estimate:judge=chrf -m estimate:judge=chrf+rougeL --resamples 100
+  --examples 1 -f json
 score atlas.txt -r ref1.txt -m bleu -m aev -m rouge2:stem=porter-nltk --signature-only
 score atlas.txt -r ref1.txt -m bleu -m ter --signature sacrebleu -f json
 metrics -f json

@@ -17,6 +17,7 @@ from karat.report.charts.models import (
     Point,
     Scatter,
 )
+from karat.report.charts.paired import Estimated, Pair, PairedIntervals
 
 SCATTER = Scatter(
     "Human scores against BLEU",
@@ -76,4 +77,15 @@ BARS = Scatter(
     Line(1.0, 0.0),
     caption="Two have bars.",
 )
-CHARTS = (SCATTER, BARS, HEAT_MAP, CURVES, INTERVALS)
+PAIRED = PairedIntervals(
+    "Human scores",
+    "quality",
+    ("people with chrF", "people alone"),
+    [
+        Pair("atlas", Estimated(4.2, 4.0, 4.4, "4.2"), Estimated(4.1, 3.8, 4.4, "4.1")),
+        Pair("beacon <b>", Estimated(3.9, math.nan, math.nan, "3.9")),
+        Pair("none", Estimated(math.nan, 1, 2, "–")),
+    ],
+    "higher",
+)
+CHARTS = (SCATTER, BARS, HEAT_MAP, CURVES, INTERVALS, PAIRED)

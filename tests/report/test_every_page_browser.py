@@ -32,6 +32,7 @@ COMMANDS = {
     "arabic": "compare arabic.txt arabic2.txt -r arabic3.txt -m chrf",
     "chinese": "compare chinese.txt chinese2.txt -r chinese3.txt -m bleu:tok=zh",
     "grid": "grid drift.txt -r ref1.txt --segment 9",
+    "estimate": "estimate demo-labels -J chrf --next 6",
     "meta": "meta demo -m bleu -m chrf -m rougeL",
     "plane": "plane fit demo",
     "recommend": "plane recommend --task mt --guideline fluency",

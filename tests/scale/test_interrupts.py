@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from karat.scale.clusters import interrupts_later
+from karat.progress import interrupts_later
 
 
 def test_an_interrupt_comes_at_the_end() -> None:

@@ -177,9 +177,9 @@ def test_p_is_students() -> None:
 # ------------------------------------------------------------------------------ predictions
 
 
-def labelled(y: Floats, x: Floats, means: Floats | None = None) -> Labelled:
+def labelled(y: Floats, x: Floats) -> Labelled:
     weights = np.where(np.isnan(y), 0.0, 1.0)
-    return Labelled(y, x, x.mean(axis=1) if means is None else means, weights)
+    return Labelled(y, x, x, np.ones(y.shape), weights)
 
 
 def test_lambda_is_pooled_over_systems() -> None:
@@ -270,10 +270,9 @@ def test_point_and_error_are_those_of_ppi_python() -> None:
     f = np.array([0.55, 0.8, 0.4, 0.5, 0.7, 0.3, 0.75, 0.45, 0.8, 0.35, 0.6, 0.65])
     others = [0.6, 0.7, 0.2, 0.5, 0.45, 0.9, 0.35, 0.55, 0.65, 0.75, 0.5, 0.4, 0.3, 0.85, 0.6]
     every = np.array([*f, *others, 0.7, 0.52, 0.48])
-    given = labelled(y[None], f[None, :, None], np.array([[every.mean()]]))
-    found = tuned(given)
+    found = tuned(labelled(np.array([[*y, *[np.nan] * 18]]), every[None, :, None]))
     assert found.factor == pytest.approx(6.545454545454543)
-    residuals = simple(y - found.units[0], range(12), 30)
+    residuals = simple(y - found.units[0, :12], range(12), 30)
     assert residuals.mean + float(found.means[0]) == pytest.approx(3.44)
     theirs = (3.982455375078286 - 2.897544624921714) / 2 / 1.959963984540054
     spread = found.factor**2 * every.var() / len(every)  # its variances divide by n

@@ -23,7 +23,7 @@ COMMANDS = {
         "Compare systems with a baseline, with paired tests.",
     ),
     "estimate": (
-        "karat.cli.commands.estimate",
+        "karat.cli.commands.human.estimate",
         "Estimate human scores from few labels and a judge.",
     ),
     "gate": ("karat.cli.commands.gate", "Pass or fail a run against a baseline file."),
@@ -33,10 +33,13 @@ COMMANDS = {
         "Draw the words shared by a candidate and its references.",
     ),
     "explain": ("karat.cli.commands.explain", "Explain a tree accuracy, treelet by treelet."),
-    "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
-    "meta fit": ("karat.cli.commands.meta_fit", "Fit human scores to metrics by least squares."),
+    "meta": ("karat.cli.commands.human.meta", "Rank metrics by their agreement with human scores."),
+    "meta fit": (
+        "karat.cli.commands.human.meta_fit",
+        "Fit human scores to metrics by least squares.",
+    ),
     "meta reliability": (
-        "karat.cli.commands.meta_reliability",
+        "karat.cli.commands.human.meta_reliability",
         "Show agreement with humans by text length.",
     ),
     "plane": ("karat.cli.commands.plane", "Choose the AEv metric that fits a task."),

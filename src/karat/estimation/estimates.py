@@ -24,6 +24,7 @@ from karat.estimation.system_estimates import (
     estimate_system,
     judge_bias,
     labels_to_halve,
+    labels_worth,
     predict,
 )
 from karat.evalset.draws import Draw
@@ -66,11 +67,11 @@ class EstimateRow(NamedTuple):
     units: int
     """All units."""
     form: str
-    """The form of the interval: student, bounded, none, or nuggeteer for runs with nuggets."""
+    """The form of the interval: student, bounded, exact or none; nuggeteer for some nugget runs."""
     more: int | None
     """Further labelled units that would halve the width."""
     bias: float
-    """How far judges rate the system higher than people do, beside the other systems."""
+    """The amount by which judges rate it higher than people do, beside other systems."""
     bias_low: float
     bias_high: float
 
@@ -126,11 +127,39 @@ class Estimate(Result):
     """System -> method, where systems differ in it."""
 
     @property
+    def finite(self) -> bool:
+        """Return whether scores are those of the set, and not of new units."""
+        return self.settings["population"] == "set"
+
+    @property
+    def ranked(self) -> list[EstimateRow]:
+        """The rows, best first."""
+        sign = -1 if self.better == "higher" else 1
+        return sorted(self.rows, key=lambda row: sign * row.estimate)
+
+    @property
+    def ratio(self) -> float:
+        """The mean width of intervals, over those by people alone; NaN where there are none."""
+        return _mean([row.ratio for row in self.rows])
+
+    @property
+    def worth(self) -> float:
+        """Further labelled units that would give people alone such widths; NaN without widths."""
+        found = [labels_worth(row.ratio, row.labels, row.units, self.finite) for row in self.rows]
+        return _mean(found)
+
+    @property
     def signature(self) -> str:
         """All settings that change the numbers."""
         asked = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
         judges = "\n".join(one.signature for one in self.judges)
         return f"estimate:{asked}|karat={__version__}" + (f"\n{judges}" if judges else "")
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean of the numbers that there are."""
+    found = [value for value in values if not isnan(value)]
+    return sum(found) / len(found) if found else nan
 
 
 def _text(value: object) -> str:
@@ -239,7 +268,7 @@ def estimate_sample(
     if baseline is not None and baseline not in sample.systems:
         told = f"baseline {quoted(baseline)} has fewer than {FEWEST} labels"
         raise InputError(f"{told}: name another")
-    _check_judges(sample)
+    check_judges(sample)
     finite = how["population"] == "set"
     prediction = predict(sample)
     count = range(len(sample.systems))
@@ -286,7 +315,8 @@ def _enough(sample: Sample) -> tuple[Sample, list[str]]:
     return sample.select(np.flatnonzero(counts >= FEWEST)), [told]
 
 
-def _check_judges(sample: Sample) -> None:
+def check_judges(sample: Sample) -> None:
+    """Refuse a judge that gives every output the same value."""
     for j, name in enumerate(sample.judges):
         values = sample.every[:, :, j][sample.present]
         if float(np.ptp(values)) == 0:
@@ -379,7 +409,6 @@ def _worths(
         alone = sample.only(j)
         own = tuned(alone.values())
         both = [estimate_system(alone, k, own, finite) for k in range(len(sample.systems))]
-        pairs = zip(both, people, strict=True)
-        ratios = [a.interval.width / b.interval.width for a, b in pairs if b.interval.width > 0]
-        ratio = sum(ratios) / len(ratios) if ratios else nan
+        widths = [(a.interval.width, b.interval.width) for a, b in zip(both, people, strict=True)]
+        ratio = _mean([with_judge / alone for with_judge, alone in widths if alone > 0])
         yield JudgeWorth(sample.judges[j], own.correlation, ratio, missing, signature)

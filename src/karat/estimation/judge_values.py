@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
-from karat.errors import InputError, quoted
+from karat.errors import InputError, MetricError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import score_evalset
 from karat.metrics.base import Metric
@@ -64,7 +64,11 @@ def _model(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues
 def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
     if isinstance(judge, str) and judge in evalset.offered:
         return Given(metric=judge)
-    return metric(judge) if isinstance(judge, str) else judge
+    try:
+        return metric(judge)
+    except MetricError as error:
+        told = f"{evalset.name} has no model and no scores of that name"
+        raise InputError(f"judge {quoted(judge)}: {told}; as a metric: {error}") from error
 
 
 def _scored(

@@ -78,12 +78,11 @@ class Sample:
         chosen = np.arange(len(self.judges)) if judges is None else judges
         every = np.where(self.present[:, :, None], self.every[:, :, chosen], 0.0)
         sizes = np.where(self.present, self.design.sizes, 0.0)
-        means = (every * sizes[:, :, None]).sum(axis=1) / sizes.sum(axis=1)[:, None]
         weights = np.zeros(self.y.shape)
         for k in range(len(self.systems)):
             units = self.labelled(k)
             weights[k, units] = self.design.weights(units, len(self.population(k)))
-        return Labelled(self.y, self.x[:, :, chosen], means, weights)
+        return Labelled(self.y, self.x[:, :, chosen], every, sizes, weights)
 
     def select(self, systems: Ints) -> Sample:
         """Return some systems."""

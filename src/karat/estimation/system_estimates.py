@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil, isnan, nan
 from typing import NamedTuple
 
-from karat.arrays import Floats, Ints, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample
 from karat.stats.estimates.intervals import (
     MOST_BOUNDED,
@@ -14,8 +15,8 @@ from karat.stats.estimates.intervals import (
     bounded_interval,
     skewed_interval,
 )
-from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned
-from karat.stats.estimates.sampling import Expansion, expand
+from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
+from karat.stats.estimates.sampling import expand
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
@@ -120,10 +121,9 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
     y = np.where(known, sample.y, 0.0)
     apart = np.where(known, sample.y - y.sum(axis=0) / count, np.nan)
     guess = prediction.units - np.where(known, prediction.units, 0.0).sum(axis=0) / count
-    made = given.__class__(apart, guess[:, :, None], prediction.means[:, None], given.weights)
-    factor = tuned(made).factor
-    units, means = prediction.units * factor, prediction.means * factor
-    return Prediction(units, means, factor, prediction.correlation)
+    column = guess[:, :, None]
+    made = replace(given, y=apart).with_columns(column, column)
+    return prediction.times(tuned_factor(made, known))
 
 
 def estimate_difference(
@@ -163,27 +163,62 @@ def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:
     return max(ceil(wanted - 1e-9) - n, 0)
 
 
+def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
+    """Return how many more labelled units would make intervals by people alone so narrow.
+
+    `ratio` is the width over that by people alone; it is NaN where there is none.
+    """
+    if not ratio > 0:
+        return nan
+    if not finite:
+        return labels / (ratio * ratio) - labels
+    return 1 / (1 / units + ratio * ratio * (1 / labels - 1 / units)) - labels
+
+
 class SystemBias(NamedTuple):
-    """How far judges rate a system higher than people do, beside the other systems."""
+    """The amount by which judges rate a system higher than people do, beside other systems."""
 
     bias: float
     low: float
     high: float
 
 
+FEWEST_BIASED = 3
+"""Systems below which a bias cannot be told from the scale of the judge."""
+
+
 def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> Iterator[SystemBias]:
-    """Yield each system's mean of predictions less labels, less that of all systems."""
-    if prediction is None or len(sample.systems) < 2:
+    """Yield each system's mean of judges' values less labels, beside the other systems.
+
+    Values are put on people's scale by the line that fits the means of systems best. lambda would
+    not do: it shrinks a judge that is not precise, which would then seem to favour bad systems.
+    """
+    if prediction is None or len(sample.systems) < FEWEST_BIASED:
         yield from [SystemBias(nan, nan, nan)] * len(sample.systems)
         return
-    known = sample.known
-    gap = np.where(known, prediction.units - sample.y, 0.0)
-    apart = gap - gap.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    for k in range(len(sample.systems)):
-        shared = np.flatnonzero(known[k] & (known.sum(axis=0) > 1))
-        if len(shared) < 2:
+    shared = sample.known & (sample.known.sum(axis=0) > 1)
+    guess, y = _apart(prediction.units, shared), _apart(sample.y, shared)
+    slope = _slope(guess, y, shared)
+    if slope * prediction.factor < 0:  # a judge that turns the systems round cannot tell them apart
+        slope = 0.0
+    for k, own in enumerate(map(np.flatnonzero, shared)):
+        if len(own) < 2:
             yield SystemBias(nan, nan, nan)
             continue
-        found: Expansion = expand(apart[k, shared], shared, sample.design, sample.population(k))
-        made = skewed_interval(found, finite)
+        gap = slope * guess[k, own] - y[k, own]
+        made = skewed_interval(expand(gap, own, sample.design, sample.population(k)), finite)
         yield SystemBias(made.mean, made.low, made.high)
+
+
+def _apart(values: Floats, shared: Flags) -> Floats:
+    """Return values less the mean of their unit over systems; 0 where nothing is shared."""
+    there = np.where(shared, values, 0.0)
+    return np.where(shared, there - there.sum(axis=0) / np.maximum(shared.sum(axis=0), 1), 0.0)
+
+
+def _slope(guess: Floats, y: Floats, shared: Flags) -> float:
+    """Return the slope of the systems' mean labels on their mean predictions."""
+    count = np.maximum(shared.sum(axis=1), 1)
+    x, means = guess.sum(axis=1) / count, y.sum(axis=1) / count
+    spread = float((x * x).sum())
+    return float((x * means).sum()) / spread if spread > 0 else 0.0

@@ -187,7 +187,7 @@ class EvalSetDraft:
         self._check_twice(judgements)
         draws = None
         if self.draws is not None:
-            draws = checked_draws(self.draws, self.segments, self.groups, self.reading)
+            draws = checked_draws(self.draws, self.segments, self.groups, self.reading) or None
         self.reading.check()
         return EvalSet(
             self.name,

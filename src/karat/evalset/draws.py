@@ -137,7 +137,7 @@ def among(
     if draws is None:
         return None
     kept = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
-    return tuple(draw for draw in draws if draw.unit in kept[draw.of])
+    return tuple(draw for draw in draws if draw.unit in kept[draw.of]) or None
 
 
 def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.added.judgements import NOTHING, Additions
 from karat.evalset.catalogue import (
     VARIABLE,
@@ -204,12 +204,19 @@ def load_evalset(
 
 def as_additions(
     judgements: GivenPath | Sequence[GivenPath] = (),
-    model_judges: Sequence[str] = (),
+    model_judges: str | Sequence[str] = (),
     draws: GivenPath | None = None,
 ) -> Additions:
-    """Return what is added to a set; one file of judgements may stand alone."""
-    files = [judgements] if isinstance(judgements, str | os.PathLike) else judgements
-    return Additions(tuple(files), tuple(model_judges), draws)
+    """Return what is added to a set; one file of judgements, or one name, may stand alone."""
+    found = Additions(_several(judgements), _several(model_judges), draws)
+    for file in (*found.judgements, *([] if draws is None else [draws])):
+        if not isinstance(file, str | os.PathLike):
+            raise InputError(f"found {quoted(file)}, expected the path of a file")
+    return found
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
 
 
 def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:

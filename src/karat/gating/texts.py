@@ -42,7 +42,7 @@ def read_texts(
         output, references, ids = _table_texts(output, (candidate, references, None, id))
     elif candidate is not None or _is_table(output):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
-    given = as_inputs(output, references, metrics or DEFAULT)
+    given = as_inputs(output, references, metrics or DEFAULT, threads, progress)
     if len(given.systems) != 1:
         names = short(", ".join(map(str, given.systems)))
         raise InputError(f"{len(given.systems)} systems were given ({names}): a gate takes one")

@@ -177,7 +177,7 @@ def _terms(
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
         of, part = (metric(text), part) if at else (metric(name), VALUE)
-        for one in of.for_set(evalset.name).offered_by(evalset.offered):
+        for one in of.for_evalset(evalset):
             term = Term(one.of_segments() if level == "segment" else one, part)
             if term in found:
                 raise InputError(f"{term} is named twice: a fit takes each term once")

@@ -29,7 +29,7 @@ from karat.text.stopwords import stop_digest
 from karat.text.tokenizers import tokenizer_origin
 
 if TYPE_CHECKING:
-    from karat.evalset.given_scores import Offered
+    from karat.evalset.sets import EvalSet
     from karat.metrics.outputs import SegmentNames
     from karat.metrics.pairs import Pairs
 
@@ -80,6 +80,8 @@ class Metric(Named, ABC):
     )
     reads_texts: ClassVar[bool] = True
     """False if scores come from elsewhere: then references are not needed."""
+    uses_human_scores: ClassVar[bool] = False
+    """True if scores are made from human scores: then agreement with those means nothing."""
     claims: ClassVar[Claims] = Claims()
     """Other claims of the signature that the metric was read from; no part of its value."""
 
@@ -141,12 +143,13 @@ class Metric(Named, ABC):
         """Return notes for the readers of all its scores."""
         return ()
 
-    def for_set(self: MetricT, name: str) -> MetricT:
-        """Return this metric for an evaluation set, where a setting has a place for its name."""
-        return self
+    def for_evalset(
+        self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
+    ) -> Sequence[Metric]:
+        """Return the metrics that it stands for, with what they take from an evaluation set.
 
-    def offered_by(self, offered: Offered) -> Sequence[Metric]:
-        """Return this metric with scores that a set offers, where it takes them from there."""
+        Without a set (None) texts are scored; a metric that needs one refuses them.
+        """
         return (self,)
 
     def table_columns(self) -> tuple[str, ...]:

@@ -24,9 +24,11 @@ from karat.evalset.formats.score_files import read_scores
 from karat.evalset.given_scores import GivenScores, Offered, given_scores
 from karat.metrics.base import Metric
 from karat.metrics.outputs import Outputs, SegmentNames
+from karat.progress import Progress, silent
 from karat.settings import nearest, setting, to_text
 
 if TYPE_CHECKING:
+    from karat.evalset.sets import EvalSet
     from karat.metrics.pairs import Pairs
 
 LOWER = frozenset(
@@ -132,16 +134,19 @@ class Given(Metric):
         stem = "" if self.file is None else PurePath(self.file).name.partition(".")[0]
         return self.metric or self.column or stem or self.name
 
-    def for_set(self, name: str) -> Given:
-        """Return this metric with the scores of a set, if the file is named after the set."""
-        if self.file is None or self.here:
-            return self
-        return self.taking(read_scores(self.file.replace(SET, name), self.column))
-
-    def offered_by(self, offered: Offered) -> Sequence[Metric]:
-        """Return the metrics of a set that the name, or its pattern, stands for."""
-        if self.file is not None or self.here or self.of_table:
+    def for_evalset(
+        self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
+    ) -> Sequence[Metric]:
+        """Return the metrics of a set that the name, its pattern or the file stands for."""
+        if self.here or self.of_table:
             return (self,)
+        if self.file is None:
+            return self._offered({} if evalset is None else evalset.offered)
+        if evalset is None:
+            return (self,)
+        return (self.taking(read_scores(self.file.replace(SET, evalset.name), self.column)),)
+
+    def _offered(self, offered: Offered) -> Sequence[Metric]:
         wanted = self.metric or "*"
         chosen = [wanted] if wanted in offered else []
         if any(c in wanted for c in "*?["):

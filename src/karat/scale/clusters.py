@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar
@@ -146,28 +143,6 @@ def _why_not(host: str, port: int) -> str:
     thread.start()
     thread.join(ANSWER_SECONDS)
     return found[-1]
-
-
-@contextmanager
-def interrupts_later() -> Iterator[None]:
-    """Put off Ctrl-C while processes start: nobody would end those that are half started.
-
-    Does nothing outside the main thread, and where the handler is not one of Python's.
-    """
-    asked: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    if before is not None:  # else a handler in C, which Python cannot set again
-        try:
-            signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
-        except ValueError:  # not the main thread
-            before = None
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
-    if asked:
-        signal.raise_signal(signal.SIGINT)
 
 
 def on_this_machine(address: str) -> bool:

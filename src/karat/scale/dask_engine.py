@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 from karat.arrow.engines import Report, Work
 from karat.arrow.pieces import Piece
+from karat.progress import interrupts_later
 from karat.scale.clusters import (
     ANSWER_SECONDS,
     ATTEMPTS,
@@ -22,7 +23,6 @@ from karat.scale.clusters import (
     absolute,
     first_line,
     import_extra,
-    interrupts_later,
 )
 
 T = TypeVar("T")

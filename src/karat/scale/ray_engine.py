@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from karat.arrow.engines import Report, Work
 from karat.arrow.pieces import Piece
 from karat.errors import InputError
+from karat.progress import interrupts_later
 from karat.scale.clusters import (
     ATTEMPTS,
     Cluster,
@@ -21,7 +22,6 @@ from karat.scale.clusters import (
     check_listening,
     first_line,
     import_extra,
-    interrupts_later,
     on_this_machine,
 )
 

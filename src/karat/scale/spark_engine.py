@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from karat.errors import InputError, MetricError, MissingExtra, quoted
+from karat.progress import interrupts_later
 from karat.scale.clusters import (
     ATTEMPTS,
     Cluster,
     check_listening,
     import_extra,
-    interrupts_later,
     on_this_machine,
 )
 from karat.scale.spark_jobs import SparkRunner

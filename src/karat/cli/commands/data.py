@@ -143,12 +143,14 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
 
     Shows Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, the
     ICC, and each judge against the mean of the others. Flagged judges are not dropped. SET can also
-    be a nugget set, or an answer key with --judgements. Judges of nuggets are also compared by
-    Cohen's kappa, with each other and with the adjudicated judgements.
+    be a nugget set, or an answer key with --judgements. Models that rated outputs are compared with
+    the mean of people and never flagged. Judges of nuggets are also compared by Cohen's kappa, with
+    each other and with the adjudicated judgements.
 
     \b
     karat data judges demo
     karat data judges believability --dimension fluency --format json
+    karat data judges my-set -j log.jsonl
     karat data judges key.jsonl -j ann.jsonl -j gpt.jsonl --model-judge gpt
     """
     from karat.meta.judge_agreement import judge_agreement

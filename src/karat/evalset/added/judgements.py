@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.added.judgement_files import GivenJudgement, read_judgements
 from karat.evalset.draft import EvalSetDraft, numbered_rows
-from karat.evalset.draws import checked_draws, read_draws
+from karat.evalset.draws import Draw, checked_draws, read_draws
 from karat.evalset.judge_kinds import MODEL
 from karat.evalset.judgements import Dimension, Judgement
 from karat.evalset.reading import Reading, Where, number
@@ -208,9 +208,18 @@ def _with_models(evalset: EvalSet, models: Sequence[str]) -> EvalSet:
 
 
 def _with_draws(evalset: EvalSet, path: Path, reading: Reading) -> EvalSet:
-    """Return the set with the draws of a file beside its own."""
-    own: list[tuple[Where, Any]] = [(evalset.name, draw) for draw in evalset.draws or ()]
-    every = [*own, *read_draws(path, reading)]
-    draws = checked_draws(every, evalset.segments, evalset.groups, reading)
+    """Return the set with the draws of a file beside its own.
+
+    The file may repeat draws of the set, as a plan for the next round does; their reasons may
+    differ.
+    """
+    given = list(read_draws(path, reading))
+    again = {_key(draw) for _, draw in given}
+    own = [(evalset.name, draw) for draw in evalset.draws or () if _key(draw) not in again]
+    draws = checked_draws([*own, *given], evalset.segments, evalset.groups, reading)
     reading.check()
     return replace(evalset, draws=draws)
+
+
+def _key(draw: Draw) -> tuple[object, ...]:
+    return draw.unit, draw.of, draw.round, draw.probability

@@ -26,7 +26,13 @@ from karat.meta.documents.pseudo_documents import (
     shuffled_cut,
     summed_scores,
 )
-from karat.meta.scores import ScoredSet, outputs_present, references_of, score_evalset
+from karat.meta.scores import (
+    ScoredSet,
+    independent,
+    outputs_present,
+    references_of,
+    score_evalset,
+)
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -190,7 +196,7 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(metrics_of_set(metrics, evalset))
+    chosen = scored.metrics if scored else tuple(metrics_of_set(independent(metrics), evalset))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = ReliabilitySettings(
         evalset=evalset.name,

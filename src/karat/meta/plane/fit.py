@@ -373,7 +373,7 @@ def fit_plane(
     if not isinstance(given, PlaneData):
         given, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
-        given.check_dimension(dimension)
+        given.chosen_dimensions([dimension])
         rivals = lineups(given, compare_with, references, progress=progress)
         scored = score_evalset(with_references(given, references), family, progress=progress)
         given = judged(scored, family, dimension, normalise, rivals)

@@ -6,6 +6,7 @@ intervals are narrower than estimates. Where nobody was judged on them, its gues
 those that errors were measured on, and its intervals are too narrow: on TREC RAG 2024, with all
 runs judged on the same 10 of 21 questions, they hold the score in 75% of cases
 (`experiments/estimates_nuggets.py`).
+
 So Nuggeteer's intervals are taken for a run if
 
 - on every question that it was not judged on, 5 other runs were judged or more, and

@@ -14,7 +14,8 @@ from karat.report.model.cells import enumeration
 class Change(NamedTuple):
     """A difference with its interval, placed so that better is to the right.
 
-    `text` is the difference as people read it, `verdict` one of better, worse, undecided.
+    `text` is the difference as people read it, `verdict` is undecided or what it shows, such as
+    better or worse.
     """
 
     label: str
@@ -34,7 +35,8 @@ class Change(NamedTuple):
 class Forest:
     """A row per difference: a dot, a whisker from low to high, and a line at the baseline.
 
-    `span` is the range of the axis, so that several of these can share one.
+    `span` is the range of the axis, so that several of these can share one; `sides` says what is
+    to the left and to the right of the line.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Forest:
     changes: Sequence[Change]
     span: tuple[float, float] | None = None
     caption: str = ""
+    sides: tuple[str, str] = ("worse", "better")
     narrow: ClassVar[bool] = True
 
     @cached_property

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeAlias
 from karat.report.charts.areas import Regions
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
 from karat.report.charts.forest import Forest, Tallies
+from karat.report.charts.paired import PairedIntervals
 from karat.report.charts.ranks import RankMap
 from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
@@ -430,5 +431,15 @@ class Histogram:
 
 
 Chart: TypeAlias = (
-    Scatter | HeatMap | Curves | Intervals | Bars | Histogram | Regions | Forest | Tallies | RankMap
+    Scatter
+    | HeatMap
+    | Curves
+    | Intervals
+    | Bars
+    | Histogram
+    | Regions
+    | Forest
+    | Tallies
+    | RankMap
+    | PairedIntervals
 )

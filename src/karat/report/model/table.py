@@ -44,6 +44,8 @@ Row: TypeAlias = Mapping[str, Cell]
 Readers: TypeAlias = Literal["all", "people", "programs"]
 Align: TypeAlias = Literal["left", "right"]
 
+WARNING = "Warning:"
+"""The beginning of a note that a reader must not miss."""
 RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 
 
@@ -237,6 +239,16 @@ class Document:
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
         if taken := RESERVED_KEYS.intersection(keys):
             raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes that stand beside the answer."""
+        return tuple(note for note in self.notes if note.startswith(WARNING))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The other notes."""
+        return tuple(note for note in self.notes if not note.startswith(WARNING))
 
     @property
     def parts(self) -> list[Table | Figure]:

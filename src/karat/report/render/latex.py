@@ -29,7 +29,7 @@ _SPECIAL = str.maketrans(
         "‡": r"\textsuperscript{\ddag}",
     }
 )
-_NUMBER = str.maketrans({"-": "$-$", "∞": r"$\infty$"})
+_NUMBER = str.maketrans({"-": "$-$", "<": "$<$", "∞": r"$\infty$"})
 
 
 def render_latex(document: Document) -> str:
@@ -39,7 +39,7 @@ def render_latex(document: Document) -> str:
     """
     blocks = [_comments([document.title, document.command, *document.signatures.values()])]
     blocks += [_table(block) for block in document.for_people if isinstance(block, Table)]
-    blocks += _notes(document.notes)
+    blocks += _notes([*document.warnings, *document.remarks])
     return "\n\n".join(blocks) + "\n"
 
 

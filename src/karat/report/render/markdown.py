@@ -22,9 +22,10 @@ def render_markdown(document: Document) -> str:
     blocks = [f"# {_quote(document.title)}"]
     blocks += _paragraphs(document.answer)
     blocks += _paragraphs([document.basis] if document.basis else [])
+    blocks += _paragraphs(document.warnings)
     for block in document.for_people:
         blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
-    blocks += _paragraphs(document.notes)
+    blocks += _paragraphs(document.remarks)
     blocks.append(_code_block([document.command, *document.signatures.values()]))
     return "\n\n".join(blocks) + "\n"
 

@@ -8,7 +8,17 @@ from itertools import pairwise, zip_longest
 
 from karat.report.model.cells import Shown, cell_text, is_missing, sections
 from karat.report.model.table import Column, Document, Figure, Row, Table
-from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, pad, truncate, widest, wrap
+from karat.report.render.terminal import (
+    BOLD,
+    CYAN,
+    DIM,
+    YELLOW,
+    Sheet,
+    pad,
+    truncate,
+    widest,
+    wrap,
+)
 from karat.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer do not tell systems apart
@@ -35,8 +45,9 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     blocks.append([line for told in document.answer for line in sheet.lines(told, "")])
     if document.basis:
         blocks[-1] += sheet.lines(document.basis, DIM)
+    blocks.append([line for note in document.warnings for line in sheet.lines(note, YELLOW)])
     blocks += [_block(block, sheet, document.title) for block in document.for_people]
-    blocks.append(_notes(document.notes, sheet))
+    blocks.append(_notes(document.remarks, sheet))
     # Never wrapped or cut: a signature is there to be copied.
     word, signatures = sheet.ink("signature", DIM), document.signatures.values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])

@@ -70,13 +70,14 @@ def _scripts(document: Document) -> Iterator[str]:
 
 
 def _head(document: Document) -> list[str]:
-    """The title and the answer."""
+    """The title, the answer and warnings."""
     title = element("h1", quote(document.title))
+    warnings = [element("p", quote(note), class_="warning") for note in document.warnings]
     if not document.answer:
-        return [element("header", title)]
+        return [element("header", title, *warnings)]
     told = [element("p", _unbroken(sentence)) for sentence in document.answer]
     basis = [element("p", _unbroken(document.basis), class_="basis")] if document.basis else []
-    return [element("header", title, element("div", *told, class_="answer"), *basis)]
+    return [element("header", title, element("div", *told, class_="answer"), *basis, *warnings)]
 
 
 def _unbroken(sentence: str) -> str:
@@ -132,7 +133,7 @@ def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
 
 def _made(document: Document) -> Section:
     """Return the foot of the page: notes, signatures and the command."""
-    parts = [element("h2", "How it was made"), *notes_block(document.notes)]
+    parts = [element("h2", "How it was made"), *notes_block(document.remarks)]
     if document.signatures:
         entries = [
             element("dt", quote(name)) + element("dd", element("code", quote(signature)))
@@ -153,6 +154,7 @@ def render_notebook(document: Document) -> str:
     """Return the answer, the first figure, the first table cut where it is long, and the notes."""
     table = document.tables[0]
     parts = [element("p", element("strong", quote(told))) for told in document.answer]
+    parts += [element("p", quote(note)) for note in document.warnings]
     parts.append(plain_table(replace(table, rows=table.rows[:MOST_ROWS]), MOST_ROWS))
     if len(table.rows) > MOST_ROWS:
         parts.append(element("p", pager(MOST_ROWS, len(table.rows))))
@@ -160,5 +162,5 @@ def render_notebook(document: Document) -> str:
         drawn = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
         source = f"data:image/svg+xml;base64,{b64encode(drawn).decode('ascii')}"
         parts.append(element("img", src=source, alt=document.figures[0].title))
-    parts += [element("p", quote(note)) for note in document.notes]
+    parts += [element("p", quote(note)) for note in document.remarks]
     return element("div", *parts)

@@ -9,18 +9,20 @@ which is right for every lambda; lambda = Cov(Y, f) / Var(f), pooled over system
 precise. Several judges are first made one by a regression of Y on their values. The value of a unit
 is predicted by a fit that has not seen it (cross-fitting), so that its error is not understated:
 
-    theta = lambda mean over folds k of mean_N(m_k) + mean_n(Y - lambda m_k(unit))
+    theta = lambda mean_N(m) + mean_n(Y - lambda m)
 
-where m_k is the fit to all folds but k, and lambda is tuned on the other folds, too.
+where m of a labelled unit of fold k is the fit to all folds but k, m of any other unit is the mean
+of these fits, and lambda is tuned on the other folds, too. Where all units are labelled, that is
+the mean of Y.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
 
-from karat.arithmetic import product, solve_symmetric
+from karat.arithmetic import exact_sum, product, solve_symmetric
 from karat.arrays import Flags, Floats, Ints, np
 
 FOLDS = 10
@@ -36,10 +38,21 @@ class Labelled:
     """People's values, systems x units; NaN where there is none."""
     x: Floats
     """Judges' values of the same outputs, systems x units x judges."""
-    means: Floats
-    """Judges' mean values over the whole population, systems x judges."""
+    every: Floats
+    """Judges' values of all outputs of each unit, systems x units x judges."""
+    sizes: Floats
+    """The size of each unit, systems x units; 0 where the system has no output."""
     weights: Floats
     """The weight of each label, m / pi; 0 where there is none."""
+
+    def with_columns(self, x: Floats, every: Floats) -> Labelled:
+        """Return the same labels with other values beside them."""
+        return replace(self, x=x, every=every)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of some values, systems x units, over each system's population."""
+        found: Floats = exact_sum(values * self.sizes) / exact_sum(self.sizes)
+        return found
 
     @property
     def known(self) -> Flags:
@@ -48,16 +61,23 @@ class Labelled:
 
 
 class Prediction(NamedTuple):
-    """Predictions of labelled units, systems x units, and of whole populations."""
+    """Predictions of units, systems x units, and of whole populations."""
 
     units: Floats
-    """lambda f, or lambda m; 0 where there is no label."""
+    """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
+    every: Floats
+    """lambda f, or lambda m, of all outputs of each unit."""
     means: Floats
-    """Its mean over the population of each system."""
+    """The mean of `every` over the population of each system."""
     factor: float
     """lambda."""
     correlation: float
     """Of people's values with the predictions, within systems."""
+
+    def times(self, factor: float) -> Prediction:
+        """Return the predictions times a number, which is then lambda."""
+        units, every, means = (part * factor for part in self[:3])
+        return Prediction(units, every, means, factor, self.correlation)
 
 
 class Moments(NamedTuple):
@@ -97,7 +117,8 @@ def tuned(given: Labelled) -> Prediction:
     factor = shared / spread if spread > 0 else 0.0
     r = shared / np.sqrt(spread * found.yy) if spread > 0 and found.yy > 0 else 0.0
     units = np.where(given.known, factor * given.x[:, :, 0], 0.0)
-    return Prediction(units, factor * given.means[:, 0], factor, float(r))
+    every = factor * given.every[:, :, 0]
+    return Prediction(units, every, given.means(every), factor, float(r))
 
 
 def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
@@ -125,8 +146,8 @@ def _standardised(given: Labelled) -> Labelled:
     centre = given.x[known].mean(axis=0)
     spread = given.x[known].std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
-    x, means = ((values - centre) / scale * (spread > 0) for values in (given.x, given.means))
-    return Labelled(given.y, x, means, given.weights)
+    x, every = ((values - centre) / scale * (spread > 0) for values in (given.x, given.every))
+    return given.with_columns(x, every)
 
 
 def _fits(given: Labelled, rows: Flags) -> list[Floats]:
@@ -143,7 +164,7 @@ def _predicted(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
 
 def _error(given: Labelled, predicted: Floats) -> float:
     """Return the squared error within systems."""
-    left = Labelled(given.y - predicted, given.x[:, :, :0], given.means[:, :0], given.weights)
+    left = replace(given, y=given.y - predicted, x=given.x[:, :, :0])
     return moments(left, given.known).yy
 
 
@@ -151,13 +172,17 @@ def _power_tuned(
     given: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
 ) -> Prediction:
     """Return predictions times lambda, from 0 to 1, each tuned on the other folds."""
-    alone = Labelled(given.y, predicted[:, :, None], given.means[:, :1], given.weights)
+    column = predicted[:, :, None]
+    alone = given.with_columns(column, column)
     factors = [tuned_factor(alone, given.known & (fold != k)) for k in range(len(coefficients))]
     factor = np.clip(factors, 0.0, 1.0)
-    by_fold = product(scaled.means, (coefficients * factor[:, None]).T)
-    means = (by_fold * _shares(given, fold, len(factor))).sum(axis=1)
+    fits = coefficients * factor[:, None]
+    mean_fit = product(_shares(given, fold, len(factor)), fits)
+    others = (scaled.every * mean_fit[:, None]).sum(axis=2)
+    every = np.where(given.known, _predicted(scaled.every, fits, fold), others)
     units = np.where(given.known, predicted * factor[fold], 0.0)
-    return Prediction(units, means, float(factor.mean()), tuned(alone).correlation)
+    r = tuned(alone).correlation
+    return Prediction(units, every, given.means(every), float(factor.mean()), r)
 
 
 def _shares(given: Labelled, fold: Ints, folds: int) -> Floats:

@@ -109,5 +109,22 @@ def expand(values: Floats, units: Ints, design: Design, population: Ints) -> Exp
     return Expansion(mean, deviations, plain, n - len(rounds), fraction)
 
 
+def shares(units: Ints, design: Design, population: Ints) -> Floats:
+    """Return the share of each labelled unit in the mean of `expand`: mean = sum share_u v_u."""
+    sizes, n = design.sizes[units], len(units)
+    probability = design.probabilities(units, len(population))
+    total = _sum(design.sizes[population])
+    numbers = design.round[units]
+    found, before = np.zeros(n), np.zeros(n, bool)
+    for one in np.unique(numbers).tolist():
+        mine = numbers == one
+        weights, part = sizes[mine] / probability[mine], int(mine.sum()) / n
+        known = sizes[before] / total
+        found[before] += part * known
+        found[mine] = part * (1 - _sum(known)) * weights / _sum(weights)
+        before |= mine
+    return found
+
+
 def _sum(values: Floats) -> float:
     return fsum(values.tolist())

@@ -7,8 +7,10 @@ from typing import Any
 
 from karat.report.charts.axis import Axis
 from karat.report.charts.letters.heat import draw_heat_map
+from karat.report.charts.letters.paired import draw_paired
 from karat.report.charts.letters.plots import draw_curves, draw_scatter
 from karat.report.charts.models import Chart, Curves, HeatMap, Interval, Intervals, Scatter
+from karat.report.charts.paired import PairedIntervals
 from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, truncate
 from karat.visible import visible
 
@@ -54,6 +56,7 @@ _DRAWN: dict[type, Callable[[Any, Sheet], list[str]]] = {
     HeatMap: draw_heat_map,
     Curves: draw_curves,
     Intervals: draw_intervals,
+    PairedIntervals: draw_paired,
 }
 
 

@@ -16,12 +16,14 @@ from karat.report.charts.models import (
     Intervals,
     Scatter,
 )
+from karat.report.charts.paired import PairedIntervals
 from karat.report.charts.ranks import RankMap
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
 from karat.report.charts.svg.forest import draw_forest, draw_tallies
 from karat.report.charts.svg.heat import draw_heat_map
+from karat.report.charts.svg.paired import draw_paired
 from karat.report.charts.svg.ranks import draw_ranks
 from karat.report.charts.svg.regions import draw_regions
 from karat.report.charts.svg.scatter import draw_scatter
@@ -37,6 +39,7 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Forest: draw_forest,
     Tallies: draw_tallies,
     RankMap: draw_ranks,
+    PairedIntervals: draw_paired,
 }
 
 

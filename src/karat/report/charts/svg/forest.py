@@ -19,8 +19,11 @@ _SIGNS = {"better": "▲", "worse": "▼"}
 
 
 def draw_forest(chart: Forest) -> svg.Drawn:
-    """A dot with a whisker in each row: green if better, red if worse, hollow if undecided."""
-    labels = [_short(change.label) for change in chart.shown]
+    """A dot with a whisker in each row: green if better, red if worse, hollow if undecided.
+
+    Verdicts that are neither good nor bad have a colour of their own.
+    """
+    labels = [short_name(change.label) for change in chart.shown]
     left = WIDE * max(map(svg.extent, labels)) + 14
     right = svg.NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
     low, high = chart.ends
@@ -32,10 +35,10 @@ def draw_forest(chart: Forest) -> svg.Drawn:
         parts.append(
             _change(change, labels[index], y, left, [zero + x * scale for x in change[1:4]])
         )
-    return [*parts, *_ends(chart.base, zero, left, right, bottom)], bottom + 22
+    return [*parts, *_ends(chart, zero, left, right, bottom)], bottom + 22
 
 
-def _short(label: str) -> str:
+def short_name(label: str) -> str:
     """A label without its middle where it is long: names of runs often differ at the end."""
     if display_width(label) <= LONGEST_LABEL:
         return svg.shorten(label, LONGEST_LABEL)
@@ -43,8 +46,8 @@ def _short(label: str) -> str:
 
 
 def _change(change: Change, label: str, y: float, left: float, places: list[float]) -> str:
-    color, (at, low, high) = _COLORS.get(change.verdict, _NONE), places
-    decided = change.verdict in _COLORS
+    decided, (at, low, high) = change.verdict != "undecided", places
+    color = _COLORS.get(change.verdict, svg.WARM) if decided else _NONE
     look: Look = {"fill": color if decided else "var(--paper, #ffffff)", "stroke": color}
     text = f"{change.text} {_SIGNS.get(change.verdict, '')}".rstrip()
     return element(
@@ -57,22 +60,23 @@ def _change(change: Change, label: str, y: float, left: float, places: list[floa
     )
 
 
-def _ends(base: str, zero: float, left: float, right: float, bottom: float) -> list[str]:
-    """The baseline's name below its line, and which way is better, where there is room."""
-    name = svg.shorten(base, LONGEST_LABEL)
+def _ends(chart: Forest, zero: float, left: float, right: float, bottom: float) -> list[str]:
+    """The baseline's name below its line, and what either side means, where there is room."""
+    name = svg.shorten(chart.base, LONGEST_LABEL)
+    below, above = chart.sides
     half = svg.extent(name) / 2
     at = min(max(zero, left - 8 + half), svg.NARROW - half)
     parts = [svg.label(at, bottom + 14, name, "middle", svg.MUTED)]
-    if at - half - left > svg.extent("worse") + 8:
-        parts.append(svg.label(left, bottom + 14, "worse", "start", svg.MUTED))
-    if right - at - half > svg.extent("better") + 8:
-        parts.append(svg.label(right, bottom + 14, "better", "end", svg.MUTED))
+    if at - half - left > svg.extent(below) + 8:
+        parts.append(svg.label(left, bottom + 14, below, "start", svg.MUTED))
+    if right - at - half > svg.extent(above) + 8:
+        parts.append(svg.label(right, bottom + 14, above, "end", svg.MUTED))
     return parts
 
 
 def draw_tallies(chart: Tallies) -> svg.Drawn:
     """A bar in each row: segments won, tied and lost, with their counts."""
-    labels = [_short(tally.label) for tally in chart.shown]
+    labels = [short_name(tally.label) for tally in chart.shown]
     left = max(map(svg.extent, labels)) + 22
     parts = []
     for index, tally in enumerate(chart.shown):

@@ -1,0 +1,1 @@
+"""Commands about human scores: metrics against them, and estimates of them."""

@@ -1,0 +1,60 @@
+"""Bodies and URLs of any content: a completion, a failure or one sentence, never another error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from asking.chats import request
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from karat.asking.client.address import as_address
+from karat.asking.client.bodies import as_json, error_said
+from karat.asking.client.completions import as_completion
+from karat.asking.client.failures import Completion, Failure
+from karat.asking.client.keys import Key
+from karat.errors import InputError
+
+KEY = Key("K", "sk-secret-secret-secret")
+NAMES = ["choices", "message", "content", "usage", "prompt_tokens", "error", "finish_reason", "x"]
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None))
+)
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner),
+    max_leaves=12,
+)
+
+
+@given(ANYTHING)
+@example({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": True}})
+@example({"choices": [{"message": {}}]})
+@example({"choices": {"0": {"message": {"content": "a"}}}})
+@example({"error": ["a"]})
+def test_any_json(found: Any) -> None:
+    body = json.dumps(found).encode()
+    done = as_completion(body, KEY, request("a"))
+    assert isinstance(done, Completion | Failure)
+    assert done.prompt_tokens >= 0
+    assert len(error_said(as_json(body), KEY)) < 200
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes(body: bytes) -> None:
+    assert isinstance(as_completion(body, KEY, request("a")), Failure)
+
+
+@given(st.text(st.sampled_from("htps:/@[]?#%.0v1 \n\\é-")) | st.text(max_size=30))
+@example("http://[::1]:80/v1/")
+@example("http://a.b:1/c")
+def test_any_url(url: str) -> None:
+    for spelled in (url, f"http://{url}", f"https://localhost{url}"):
+        try:
+            found = as_address(spelled)
+        except InputError:
+            continue
+        assert as_address(found.url) == found
+        assert found.url.isascii()
+        assert found.url.isprintable()

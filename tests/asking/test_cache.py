@@ -1,0 +1,195 @@
+"""The cache: files that are none, other versions, locks, full disks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asking import chats
+from asking.chats import asked, endpoint, request, requests, start, wait_for
+from asking.server import serving
+
+from karat.asking.asker import ask, plan
+from karat.asking.cache import Cache
+from karat.asking.requests import Request
+from karat.errors import InputError, KaratError, OutputError
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+def refused(cache: Path) -> str:
+    """The sentence for a cache that cannot be used; the file stays as it is."""
+    before = cache.read_bytes() if cache.is_file() else None
+    with pytest.raises(KaratError) as caught:
+        asked(NOWHERE, requests(1), cache)
+    assert before == (cache.read_bytes() if cache.is_file() else None)
+    assert "\n" not in str(caught.value)
+    assert str(cache) in str(caught.value) or "characters)" in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("system\tsegment\n" * 100)
+    assert "is no cache of answers (file is not a database)" in refused(tmp_path / "cache")
+
+
+def test_another_database(tmp_path: Path) -> None:
+    file = sqlite3.connect(tmp_path / "cache")
+    file.execute("CREATE TABLE mine (a)")
+    file.commit()
+    file.close()
+    assert "is a database, but no cache of answers" in refused(tmp_path / "cache")
+
+
+def test_another_version(tmp_path: Path) -> None:
+    with serving() as server:
+        asked(server.url, requests(1), tmp_path / "cache")
+    file = sqlite3.connect(tmp_path / "cache")
+    file.execute("PRAGMA journal_mode = DELETE")
+    file.execute("PRAGMA user_version = 7")
+    file.commit()
+    file.close()
+    assert "is a cache of version 7, this Karat has 1" in refused(tmp_path / "cache")
+
+
+def test_a_damaged_database(tmp_path: Path) -> None:
+    with serving() as server:
+        asked(server.url, [request("x" * 3000 + str(i)) for i in range(20)], tmp_path / "cache")
+    data = bytearray((tmp_path / "cache").read_bytes())
+    data[4096:] = b"\xa5" * (len(data) - 4096)
+    (tmp_path / "cache").write_bytes(data)
+    assert "is no cache of answers (database disk image is malformed)" in refused(
+        tmp_path / "cache"
+    )
+
+
+def test_a_folder_or_no_folder(tmp_path: Path) -> None:
+    assert "unable to open database file" in refused(tmp_path)
+    assert "unable to open database file" in refused(tmp_path / "none" / "cache")
+
+
+def test_an_empty_file_becomes_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "cache").touch()
+    with serving() as server:
+        asked(server.url, requests(1), tmp_path / "cache")
+        assert asked(server.url, requests(1), tmp_path / "cache").usage.cached == 1
+
+
+def test_names_that_mean_something_to_sqlite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving() as server:
+        for name in (":memory:", "file:a?mode=ro"):
+            asked(server.url, requests(1), Path(name))
+            assert asked(server.url, requests(1), Path(name)).usage.cached == 1
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with serving(["hang"], always="slow") as server:
+        first = start(server.url, tmp_path / "cache", 10, concurrency=2, timeout=30.0)
+        wait_for(lambda: bool(server.asked))
+        with pytest.raises(InputError, match="is in use by another run: wait for it"):
+            asked(server.url, requests(10), tmp_path / "cache")
+        with pytest.raises(InputError, match="is in use by another run"):
+            plan(requests(10), endpoint(server.url), tmp_path / "cache")
+        server.always = "ok"
+        server.closing.set()  # what hangs is dropped
+        out, err = first.communicate(timeout=30)
+        assert json.loads(out)["missing"] == 0, err
+        assert asked(server.url, requests(10), tmp_path / "cache").usage.cached == 10
+
+
+def test_one_run_at_a_time_in_one_process(tmp_path: Path) -> None:
+    with Cache(tmp_path / "cache", endpoint(NOWHERE)), pytest.raises(InputError, match="in use"):
+        Cache(tmp_path / "cache", endpoint(NOWHERE))
+
+
+FULL = """
+import resource, sys
+sys.path[:0] = [{tests!r}]
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+from asking.chats import main
+from karat.errors import OutputError
+try:
+    main({url!r}, {cache!r}, "800", '{{"concurrency": 4}}')
+except OutputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_keeps_what_is_stored(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    tests = str(Path(chats.__file__).parents[1])
+    with serving() as server:
+        program = FULL.format(tests=tests, size=200_000, url=server.url, cache=str(cache))
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.stdout.startswith(f"cannot use the cache {cache} ("), done.stderr
+        assert done.stdout.count("\n") == 1
+        before = server.answered.total()
+        assert before > 20
+        found = asked(server.url, requests(800), cache)
+        assert found.usage.missing == 0
+        assert before - found.usage.cached <= 4
+        assert found.usage.repeated <= 4
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    with serving() as server, Cache(tmp_path / "cache", endpoint(server.url)) as cache:
+        cache._file.execute("PRAGMA query_only = ON")
+        with pytest.raises(OutputError, match="stored answers are kept"):
+            cache.write([], [], {"sent": 1})
+
+
+def test_an_answer_is_stored_before_anybody_hears_of_it(tmp_path: Path) -> None:
+    """Each time progress reports, a copy of the files has as many answers as are reported."""
+    seen = []
+
+    def progress(done: int, total: int, what: str) -> None:
+        copy = tmp_path / "copy"
+        for end in ("", "-wal"):
+            path = tmp_path / f"cache{end}"
+            (tmp_path / f"copy{end}").write_bytes(path.read_bytes() if path.exists() else b"")
+        file = sqlite3.connect(copy)
+        (stored,) = file.execute(
+            "SELECT count(*) FROM requests WHERE state = 'answered'"
+        ).fetchone()
+        file.close()
+        seen.append((done, stored))
+
+    with serving() as server:
+        asked(server.url, requests(12), tmp_path / "cache", progress=progress)
+    assert seen[-1] == (12, 12)
+    assert all(done == stored for done, stored in seen)
+
+
+def test_invalid_answers_are_kept_for_diagnosis_and_never_answers(tmp_path: Path) -> None:
+    with serving(["no json"] * 2) as server:
+        asked(server.url, [request("a")], tmp_path / "cache", limits={"attempts": 2})
+    file = sqlite3.connect(tmp_path / "cache")
+    rows = file.execute("SELECT state, attempts, rejections, answer, rejected, why FROM requests")
+    assert rows.fetchall() == [
+        ("failed", 2, 2, None, "I think that the answer is yes.", "invalid answer (no JSON)")
+    ]
+    file.close()
+
+
+def test_a_check_that_fails_loses_nothing_stored(tmp_path: Path) -> None:
+    def check(one: Request, text: str) -> str:
+        if one.id == "request 5":
+            raise ZeroDivisionError
+        return ""
+
+    with serving() as server:
+        with pytest.raises(ZeroDivisionError):
+            asked(
+                server.url, requests(9), tmp_path / "cache", check=check, limits={"concurrency": 1}
+            )
+        found = ask(requests(9), endpoint(server.url), cache=tmp_path / "cache")
+        assert found.usage.cached == 5

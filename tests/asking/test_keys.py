@@ -1,0 +1,198 @@
+"""The key: sent to the endpoint, and found nowhere else, whatever the server does."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import pytest
+from asking.chats import asked, endpoint, request, requests
+from asking.server import serving
+
+from karat.asking.client.keys import Key, key_of
+from karat.asking.endpoint import Endpoint
+from karat.asking.requests import Request
+from karat.errors import EndpointError, InputError, KaratError
+
+SECRET = "sk-proj-Zq7/plus+0123456789abcdefghijklmnop"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+
+
+def has_secret(data: bytes | str) -> bool:
+    """Whether the key, or a good part of it, is in something."""
+    text = data if isinstance(data, str) else data.decode("latin-1")
+    return any(SECRET[at : at + 12] in text for at in range(len(SECRET) - 11))
+
+
+def test_the_search_finds_the_key() -> None:
+    assert has_secret(f"x{SECRET}".encode())
+    assert has_secret(SECRET[5:20])
+
+
+def test_the_key_is_sent() -> None:
+    with serving() as server:
+        asked(server.url, requests(1))
+        assert server.asked[0].headers["Authorization"] == f"Bearer {SECRET}"
+
+
+LEAKS = [
+    "echo of the key",
+    "error with the key",
+    "refusal with the key",
+    "redirect",
+    "truncated",
+    "reset",
+    "no http",
+    "404",
+]
+
+
+@pytest.mark.parametrize("behaviour", LEAKS)
+def test_the_key_is_in_no_file_answer_or_error(
+    tmp_path: Path, behaviour: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shown: list[str] = []
+
+    def check(one: Request, text: str) -> str:
+        shown.append(text)
+        return "" if "key" in text else f"no key in {text}"
+
+    with serving([behaviour] * 3, answer=lambda body: '{"key": 1}') as server:
+        try:
+            found = asked(
+                server.url,
+                requests(3),
+                tmp_path / "cache",
+                check=check,
+                progress=lambda *report: shown.append(str(report)),
+            )
+            shown += [repr(found), str(found)]
+        except KaratError as error:
+            shown += [str(error), repr(error), repr(error.__context__)]
+            shown += traceback.TracebackException.from_exception(
+                error, capture_locals=True
+            ).format()
+        assert all(came.headers["Authorization"] == f"Bearer {SECRET}" for came in server.asked)
+    files = [path.read_bytes() for path in tmp_path.iterdir()]
+    assert files
+    assert not any(map(has_secret, [*files, *shown, *capfd.readouterr()]))
+
+
+def test_an_answer_with_the_key_is_redacted_and_stored_so(tmp_path: Path) -> None:
+    with serving(["echo of the key"]) as server:
+        asked(server.url, [request("a")], tmp_path / "cache")
+        again = asked(server.url, [request("a")], tmp_path / "cache")
+    assert again.answers[0].text == '{"echo": "a", "key": "[key]"}'
+
+
+def test_a_rejected_answer_with_the_key_is_redacted(tmp_path: Path) -> None:
+    with serving(["echo of the key"] * 2) as server:
+        found = asked(
+            server.url,
+            [request("a")],
+            tmp_path / "cache",
+            check=lambda one, text: f"refused: {text}",
+            limits={"attempts": 2},
+        )
+    assert "[key]" in found.answers[0].why
+    assert not has_secret((tmp_path / "cache").read_bytes() + repr(found).encode())
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"a {SECRET} b {SECRET}", "a [key] b [key]"),
+        (f"{SECRET[:20]}...", "[key]..."),
+        (SECRET.replace("/", r"\/"), "[key]"),
+        (SECRET.replace("/", "%2F").replace("+", "%2B"), "[key]"),
+        ("sk-proj-other", "sk-proj-other"),
+    ],
+)
+def test_redaction(said: str, left: str) -> None:
+    assert key_of("OPENAI_API_KEY").redact(said) == left
+
+
+def test_a_placeholder_is_no_secret() -> None:
+    assert Key("K", "EMPTY").redact("EMPTY handed") == "EMPTY handed"
+    assert Key("K").redact("nothing") == "nothing"
+
+
+def test_a_key_does_not_show_itself() -> None:
+    found = key_of("OPENAI_API_KEY")
+    assert not has_secret(repr(found) + str(found) + f"{found}" + repr([found]))
+    assert not has_secret(repr(Endpoint("http://localhost/v1", "model")))
+
+
+@pytest.mark.parametrize("pasted", [f"{SECRET}\n", f" {SECRET}\r\n", f"\t{SECRET} "])
+def test_white_space_around_a_key_is_left_out(monkeypatch: pytest.MonkeyPatch, pasted: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", pasted)
+    with serving() as server:
+        asked(server.url, requests(1))
+        assert server.asked[0].headers["Authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("wrong", ["\r\nX-Injected: 1", "\nx", " x", "\x7f", "ü", "€", "\x1b[0m"])
+def test_a_key_with_strange_characters_is_refused_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{SECRET}{wrong}x")
+    with serving() as server:
+        with pytest.raises(InputError, match="OPENAI_API_KEY has a space or another") as caught:
+            asked(server.url, requests(1))
+        assert not server.asked
+    assert f"position {len(SECRET) + 1}" in str(caught.value)
+    assert not has_secret("".join(traceback.format_exception(caught.value)))
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\n"])
+def test_without_a_key_none_is_sent(monkeypatch: pytest.MonkeyPatch, empty: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", empty)
+    with serving() as server:
+        asked(server.url, requests(1))
+        assert "Authorization" not in server.asked[0].headers
+
+
+def test_another_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as server:
+        other = endpoint(server.url, key_variable="OTHER_KEY")
+        with pytest.raises(InputError, match="environment variable OTHER_KEY holds no key"):
+            asked("", requests(1), endpoint=other)
+        monkeypatch.setenv("OTHER_KEY", "another-key-of-mine")
+        asked("", requests(1), endpoint=other)
+        assert server.asked[0].headers["Authorization"] == "Bearer another-key-of-mine"
+        server.always = "403"
+        with pytest.raises(EndpointError, match="key of the environment variable OTHER_KEY"):
+            asked("", [request("b")], endpoint=other)
+
+
+def test_a_key_in_the_wrong_place_is_refused_and_not_shown() -> None:
+    plain = SECRET.replace("/", "").replace("+", "")
+    for make in (
+        lambda: Endpoint("http://localhost", "model", key_variable=SECRET),
+        lambda: Endpoint("http://localhost", f"{SECRET}\n"),
+        lambda: Endpoint(plain, "model"),
+        lambda: asked("", requests(1), endpoint=Endpoint("http://localhost", SECRET)),
+        lambda: asked("", requests(1), endpoint=Endpoint(f"http://localhost/{SECRET}", "m")),
+    ):
+        with pytest.raises(InputError) as caught:
+            make()
+        assert not has_secret(str(caught.value))
+
+
+def test_a_model_with_line_breaks_is_refused() -> None:
+    for name in ("", " ", "model\r\nX-Injected: 1", "model\x00"):
+        with pytest.raises(InputError, match="model's name is empty or has hidden characters"):
+            Endpoint("http://localhost", name)
+
+
+def test_debugging_of_http_does_not_print_the_key(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("http.client.HTTPConnection.debuglevel", 1)
+    with serving() as server:
+        asked(server.url, requests(1))
+    assert not has_secret("".join(capfd.readouterr()))

@@ -1,0 +1,131 @@
+"""The answers of estimates: the best system, how sure that is, and what judges add."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan, nan
+
+import pytest
+from sample_estimates import JUDGE, THREE, difference, made, row
+
+from karat.estimation.estimates import Estimate
+from karat.estimation.system_estimates import labels_worth
+from karat.report.answers.estimates import digits, estimate_answer, estimate_basis
+
+A, B, C = row("A", 84.0), row("B", 83.0), row("C", 70.0)
+NO_WIDTH = A._replace(low=nan, high=nan, ratio=nan)
+HELPS = (
+    "With chrF, intervals are 0.80 times as wide as by people alone: worth 24 more labelled "
+    "segments."
+)
+BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (made((A,)), ("People's score of A is estimated at 84.0 [83.0, 85.0].", HELPS)),
+        (
+            made((A, B), (difference("B", -1.0),)),
+            ("A is better than B: 84.0 [83.0, 85.0].", HELPS),
+        ),
+        (
+            made((A, B, C), (difference("B", -1.0), difference("C", -14.0))),
+            ("A is better than all 2 others: 84.0 [83.0, 85.0].", HELPS),
+        ),
+        (
+            made((A, B, C), (difference("B", -1.0, "undecided"), difference("C", -14.0))),
+            (f"{BEST} It is better than 1 of 2 others; undecided: B.", HELPS),
+        ),
+        (
+            made((A, B), (difference("B", -1.0, "undecided"),)),
+            (
+                "A has the best estimate, 84.0 [83.0, 85.0], but is not shown to be better than B.",
+                HELPS,
+            ),
+        ),
+        (
+            made((A, B, C), tuple(difference(name, -1.0, "undecided") for name in "BC")),
+            (
+                "A has the best estimate, 84.0 [83.0, 85.0], but is not shown to be better than "
+                "any of the 2 others.",
+                HELPS,
+            ),
+        ),
+        (
+            made((A, B, C), (difference("A", 1.0, "better", "B"), difference("C", -9.0, base="B"))),
+            (BEST, "Against B, better: A; worse: C.", HELPS),
+        ),
+        (made((A,), judges=()), ("People's score of A is estimated at 84.0 [83.0, 85.0].",)),
+        (made((NO_WIDTH,)), ("People's score of A is estimated at 84.00 (no interval).",)),
+        (
+            made((A._replace(low=84.0, high=84.0, ratio=nan),)),
+            ("People's score of A is estimated at 84.00.",),
+        ),
+        (
+            made(
+                (A, *(row(name, 80.0) for name in "BCDEF")),
+                tuple(
+                    difference(name, -4.0, "undecided" if name < "F" else "worse")
+                    for name in "BCDEF"
+                ),
+                (JUDGE,) * 5,
+            ),
+            (
+                f"{BEST} It is better than 1 of 5 others; undecided: B, C, D and E.",
+                HELPS.replace("chrF", "5 judges"),
+            ),
+        ),
+        (
+            made((row("A", 84.0, 1.25),)),
+            (
+                "People's score of A is estimated at 84.0 [83.0, 85.0].",
+                "chrF adds almost nothing: intervals are 1.25 times as wide as by people alone.",
+            ),
+        ),
+        (
+            made((row("A", 84.0, 0.99),), judges=(JUDGE, JUDGE._replace(judge="ter"))),
+            (
+                "People's score of A is estimated at 84.0 [83.0, 85.0].",
+                "chrF and TER add almost nothing: intervals are 0.99 times as wide as by people "
+                "alone.",
+            ),
+        ),
+        (made(()), ()),
+    ],
+)
+def test_answers(found: Estimate, told: tuple[str, ...]) -> None:
+    assert estimate_answer(found) == told
+
+
+def test_the_basis_says_what_was_labelled_and_when_differences_are_decided() -> None:
+    assert estimate_basis(THREE) == (
+        "50 of 460 segments labelled. 95% intervals for the segments of the set. Decided where the "
+        "interval of the difference excludes 0 and p < 0.05 with Holm's correction."
+    )
+    new = replace(made((A, B._replace(labels=48))), settings={"population": "new"}, unit="group")
+    assert estimate_basis(new) == (
+        "48 to 50 of 460 groups labelled. 95% intervals for new groups like these."
+    )
+    assert estimate_basis(made(())) == ""
+
+
+@pytest.mark.parametrize(("half", "places"), [(26, 0), (2.6, 1), (0.44, 2), (0.08, 3), (0, 2)])
+def test_scores_have_two_digits_of_half_their_interval(half: float, places: int) -> None:
+    assert digits(made((A._replace(low=84 - half, high=84 + half),))) == places
+
+
+def test_labels_that_judges_are_worth() -> None:
+    """With 50 of 100 units, 1/n - 1/N is 0.01: a quarter of it is left with 80 labels."""
+    assert labels_worth(0.5, 50, 100, finite=True) == pytest.approx(30)
+    assert labels_worth(0.5, 50, 100, finite=False) == pytest.approx(150)
+    assert labels_worth(1.0, 50, 100, finite=True) == pytest.approx(0)
+    assert isnan(labels_worth(nan, 50, 100, finite=True))
+
+
+def test_what_judges_add_is_the_mean_over_the_systems_with_intervals() -> None:
+    found = made((row("A", 84.0, 0.5), row("B", 83.0, 0.9), NO_WIDTH))
+    assert found.ratio == pytest.approx(0.7)
+    both = [labels_worth(ratio, 50, 460, finite=True) for ratio in (0.5, 0.9)]
+    assert found.worth == pytest.approx(sum(both) / 2)
+    assert isnan(made((NO_WIDTH,)).ratio)

@@ -1,0 +1,142 @@
+"""The report of estimates: pictures, tables and warnings, in every format."""
+
+from __future__ import annotations
+
+import json
+import os
+from math import nan
+from pathlib import Path
+
+import pytest
+from sample_estimates import THREE, difference, made, row
+
+from karat.estimation.estimates import (
+    Estimate,
+    EstimateDifference,
+    EstimateRow,
+    JudgeWorth,
+)
+from karat.estimation.planning import PlannedUnit
+from karat.report.charts.forest import Forest
+from karat.report.charts.letters.drawings import chart_sketch
+from karat.report.charts.paired import Estimated, Pair, PairedIntervals
+from karat.report.charts.svg.drawings import chart_svg
+from karat.report.render.renderers import render
+from karat.report.render.terminal import Sheet, display_width
+from karat.report.render.webpage import render_notebook
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("format", ["text", "json", "csv", "tsv", "md", "latex"])
+def test_output_equals_the_golden_file(format: str) -> None:
+    golden = GOLDEN / f"estimate.{format}"
+    output = render(THREE.document("karat estimate set -J chrf"), format, width=80)
+    output = output.replace(THREE.signature.split("\n")[0], "estimate:…")  # it has the version
+    if os.environ.get("KARAT_GOLDEN") == "write":
+        golden.write_bytes(output.encode())
+    assert output == golden.read_bytes().decode()
+
+
+def test_json_has_the_fields_of_the_result() -> None:
+    found = json.loads(THREE.render("json"))
+    for key, kind in {
+        "rows": EstimateRow,
+        "differences": EstimateDifference,
+        "judges": JudgeWorth,
+        "planned": PlannedUnit,
+    }.items():
+        assert set(found[key][0]) == set(kind._fields), key  # type: ignore[attr-defined]
+    assert found["rows"][2]["ratio"] is None
+    assert list(found["notes"]) == list(THREE.notes)
+
+
+def test_warnings_stand_beside_the_answer() -> None:
+    page, (warning, note) = THREE.render("html"), THREE.notes[::-1]
+    head = page.partition("<header>")[2].partition("</header>")[0]
+    assert f'<p class="warning">{warning}</p>' in head
+    assert note not in head
+    assert page.count(warning) == 1
+    for text in (THREE.render("text"), THREE.render("md"), render_notebook(THREE.document())):
+        assert text.index(warning) < text.index("Estimate")
+        assert text.index(warning) < text.index(note)
+        assert text.count(warning) == 1
+    assert f"\x1b[33m{warning}" in render(THREE.document(), "text", color=True)
+
+
+def pictures(found: Estimate) -> list[object]:
+    return [figure.drawing for figure in found.document().figures]
+
+
+def test_pictures_show_both_intervals_and_the_bias() -> None:
+    scores, bias = pictures(THREE)
+    assert isinstance(scores, PairedIntervals)
+    assert [pair.label for pair in scores.pairs] == ["A", "B <b>", "C"]
+    assert scores.names == ("people with chrF", "people alone")
+    first = scores.pairs[0]
+    assert first.main[:3] == (84.0, 83.0, 85.0)
+    assert first.other is not None
+    assert first.other[:3] == (83.5, 82.25, 84.75)
+    assert isinstance(bias, Forest)
+    told = {change.label: (change.text, change.verdict) for change in bias.changes}
+    assert told == {
+        "A": ("0.0", "undecided"),
+        "B <b>": ("+2.0", "higher than people do"),
+        "C": ("-2.0", "lower than people do"),
+    }
+    assert "<b>" not in THREE.render("html").partition("<body")[2]
+
+
+def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
+    alone = row("A", 84.0)._replace(bias=nan, bias_low=nan, bias_high=nan)
+    found = made((alone,), judges=())
+    (scores,) = pictures(found)
+    assert isinstance(scores, PairedIntervals)
+    assert scores.pairs[0].other is None
+    assert not scores.compared
+    (table,) = found.document().tables
+    assert {column.key for column in table.shown} == {
+        *("system", "estimate", "low", "high", "labels", "more", "form")
+    }
+    assert {column.key for column in table.columns} >= set(EstimateRow._fields)
+
+
+def test_every_system_has_its_place_by_letters() -> None:
+    lines = chart_sketch(CHART, Sheet(60, False))
+    assert [display_width(line) <= 60 for line in lines] == [True] * len(lines)
+    # 70 to 85 on 50 columns: 80 is 10 / 15 of the way from the first to the last
+    assert lines == [
+        " atlas                     ├────────────●─────┤           80",
+        "                 ╶╌╌╌╌╌╌╌╌╌○╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╴           76",
+        "日本語                 ●                                  75",
+        "score (← lower is better), 70 to 85; ● both; ○ one alone",
+    ]
+    assert chart_sketch(CHART, Sheet(12, False)) == ["too narrow", "for a plot"]
+
+
+CHART = PairedIntervals(
+    "Scores",
+    "score",
+    ("both", "one alone"),
+    [
+        Pair("atlas", Estimated(80, 76, 82, "80"), Estimated(76, 73, 82, "76")),
+        Pair("日本語", Estimated(75, nan, nan, "75"), Estimated(nan, nan, nan, "–")),
+        Pair("unseen", Estimated(nan, 1, 2, "–")),
+    ],
+    "lower",
+)
+
+
+def test_the_drawing_names_every_line_and_the_better_direction() -> None:
+    drawn = chart_svg(CHART)
+    assert drawn.startswith("<svg")
+    assert "score (← lower is better)" in drawn
+    assert drawn.count("<circle") == 3 + 2  # and two of the key
+    assert "atlas: both 80, one alone 76" in drawn
+    assert "unseen" not in drawn
+    assert "no data" in chart_svg(PairedIntervals("Scores", "score", ("a", "b"), []))
+
+
+def test_differences_to_a_baseline_that_is_not_the_best() -> None:
+    found = made((row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),))
+    assert "Differences from B" in found.render("text")
