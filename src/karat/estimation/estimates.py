@@ -67,7 +67,7 @@ class EstimateRow(NamedTuple):
     units: int
     """All units."""
     form: str
-    """The form of the interval: student, bounded, exact or none; nuggeteer for some nugget runs."""
+    """The form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets."""
     more: int | None
     """Further labelled units that would halve the width."""
     bias: float
