@@ -43,6 +43,7 @@ LAYERS = (
 
 APPS: dict[str, set[str]] = {
     "compat": set(),
+    "judge": {"nuggets"},
     "lm": set(),
     "nuggets": set(),
     "paraphrase": {"lm"},

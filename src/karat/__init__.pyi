@@ -9,6 +9,9 @@ from karat.arrow.shards import merge_shards as merge_shards
 from karat.arrow.table_scores import compare_table as compare_table
 from karat.arrow.table_scores import measure_table as measure_table
 from karat.arrow.table_scores import score_table as score_table
+from karat.asking.asker import Limits as Limits
+from karat.asking.endpoint import Endpoint as Endpoint
+from karat.asking.limits import Prices as Prices
 from karat.comparison import Comparison as Comparison
 from karat.errors import InputError as InputError
 from karat.errors import Interrupted as Interrupted
@@ -47,6 +50,12 @@ from karat.gating.items import ItemText as ItemText
 from karat.gating.items import Measured as Measured
 from karat.gating.sources import Source as Source
 from karat.gating.sources import item_scores as item_scores
+from karat.judge.judging import judge_nuggets as judge_nuggets
+from karat.judge.judging import judge_pairs as judge_pairs
+from karat.judge.judging import judge_ratings as judge_ratings
+from karat.judge.results import ModelPairs as ModelPairs
+from karat.judge.results import ModelRatings as ModelRatings
+from karat.judge.results import ModelSupports as ModelSupports
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.lm.scoring import score_texts as score_texts
 from karat.meta.averages import RankAverage as RankAverage
@@ -101,6 +110,8 @@ from karat.metrics.tree import GenerationTreeAccuracy as GenerationTreeAccuracy
 from karat.metrics.tree import QualityAccuracy as QualityAccuracy
 from karat.metrics.tree import SimpleTreeAccuracy as SimpleTreeAccuracy
 from karat.metrics.tree import UnderstandabilityAccuracy as UnderstandabilityAccuracy
+from karat.nuggets.drafting.drafts import DraftedNuggets as DraftedNuggets
+from karat.nuggets.drafting.drafts import draft_nuggets as draft_nuggets
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
 from karat.nuggets.formats.loading import save_nuggets as save_nuggets
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges

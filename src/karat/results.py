@@ -44,6 +44,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.evalsets:judges_document",
+        "AskingPlan": "karat.report.asking.usage:plan_document",
         "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
         "Reproduction": "karat.report.reproduction.document:reproduction_document",
         "SegmentExplanations": "karat.report.segment.explanations:explanations_document",

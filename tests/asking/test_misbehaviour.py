@@ -104,7 +104,7 @@ STOPS = {
     "quota": "refuses further requests (HTTP 429: You have no credit): check your account",
     "redirect": "redirects elsewhere (HTTP 307), and the key would go there, too",
     "response_format": "refuses response_format (HTTP 400: Unknown parameter: 'response_format'): "
-    "turn JSON objects off (json_object=False)",
+    "leave it out (--omit response_format; in Python json_object=False)",
 }
 
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "metrics": ("metrics", "chrf", "rougeLsum"),
     "grid": ("grid", "a.txt", *GRID, "--segment", "2", "--segment", "3"),
 }
+ASKED = ("--endpoint", "demo", "-o", "out.jsonl")
 FEW = ("--resamples", "40")
 JUDGED = {
     "meta": ("meta", "demo", "-m", "bleu", "-m", "ter", "-d", "fluency", "--trials", "40", *FEW),
@@ -70,6 +71,11 @@ JUDGED = {
     "nuggets-diff": ("nuggets", "diff", "heron", "kestrel", "-k", "demo-nuggets"),
     "nuggets-tune": ("nuggets", "tune", "demo-nuggets", "--classifier", "paper:once=yes"),
     "nuggets-describe": ("nuggets", "describe", "demo-nuggets"),
+    "judge-ratings": ("judge", "ratings", "demo", "-d", "adequacy", *ASKED),
+    "judge-pairs": ("judge", "pairs", "demo", "--sample", "5", *ASKED),
+    "judge-nuggets": ("judge", "nuggets", "demo-nuggets", *ASKED),
+    "judge-plan": ("judge", "ratings", "demo", "-d", "x", "--scale", "1-3", "--dry-run", *ASKED),
+    "nuggets-draft": ("nuggets", "draft", "demo", "--sample", "2", *ASKED),
 }  # as text and JSON; test_cli_meta.py has the other formats
 DRAWN = ("score", "grid")  # as SVG too
 

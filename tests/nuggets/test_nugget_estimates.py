@@ -284,6 +284,13 @@ def test_nuggeteer_has_no_intervals_of_v() -> None:
     assert "Left out, with fewer than 10 labelled questions: run2." in found.notes
 
 
+def test_one_run_judged_in_part_keeps_intervals_their_width() -> None:
+    nuggets = a_set(lambda row: row.run != "run2" or row.question in ODD)
+    found = kt.estimate(nuggets, "V")
+    assert not any(note.startswith("All questions are labelled") for note in found.notes)
+    assert [row.system for row in found.rows if row.low < row.high] == ["run2"]
+
+
 def test_differences_by_two_methods_have_both_errors() -> None:
     nuggets = a_set(lambda row: row.run != "run5", questions=12)
     found = kt.estimate(nuggets, "A", population="new", baseline="run5", correction="none")

@@ -112,6 +112,13 @@ gate atlas.txt -r ref1.txt -m chrf -m gtm -m ter -b gate.tsv --update --texts
 gate beacon.txt -r ref1.txt -b gate.tsv --max-drop 20 --min-score chrf=50 --examples 2 -f json
 gate heron --key demo-nuggets -m f -m A -b nuggets.tsv --update
 gate heron --key demo-nuggets -b nuggets.tsv --no-loss -f json
+judge ratings demo -d fluency --endpoint demo -o ratings.jsonl -f json
+judge ratings demo -d style --scale 1-7 --guideline 'Is it plain?' --batch 4 --sample 5
+  --replicates 2 --endpoint demo -o style.jsonl --dry-run --price 1,2 -f json
+judge pairs demo --baseline atlas --endpoint demo -o pairs.jsonl -f json
+judge nuggets demo-nuggets --endpoint demo -o labels.jsonl -f json
+judge prompts
+nuggets draft demo --endpoint demo --most 4 --sample 5 -o drafted.jsonl -f json
 reproduce aev -f json
 reproduce gtm -f json
 reproduce fergus -f json

@@ -23,6 +23,7 @@ import pytest
 import karat as kt
 from karat.cli import main
 from karat.cli.commands import data, plane
+from karat.judge.cli import group as judge
 from karat.lm.cli import group as lm
 from karat.nuggets.cli import group as nuggets
 from karat.paraphrase.cli import group as paraphrase
@@ -101,6 +102,7 @@ def test_commands_print_and_write_what_they_did(here: dict[str, str]) -> None:
 def test_every_command_is_compared_or_exempt() -> None:
     groups = {
         "nuggets": nuggets.COMMANDS,
+        "judge": judge.COMMANDS,
         "lm": lm.COMMANDS,
         "paraphrase": paraphrase.COMMANDS,
         "realize": realize.COMMANDS,

@@ -38,6 +38,10 @@ COMMANDS = {
     "recommend": "plane recommend --task mt --guideline fluency",
     "nuggets": "nuggets score heron kestrel --key demo-nuggets --nuggets",
     "diff": "nuggets diff heron kestrel --key demo-nuggets",
+    "ratings": "judge ratings demo -d adequacy --endpoint demo -o log.jsonl --report ratings.html",
+    "pairs": "judge pairs demo --endpoint demo -o pairs.jsonl --report pairs.html",
+    "supports": "judge nuggets demo-nuggets --endpoint demo -o l.jsonl --report supports.html",
+    "draft": "nuggets draft demo --endpoint demo -o key.jsonl --report draft.html",
     "metrics": "metrics",
     "sets": "data list",
     "paraphrase": "paraphrase explain drift.txt --originals ref1.txt --worst 1",
@@ -136,8 +140,8 @@ def test_phones(pages: dict[str, Path], options: tuple[str, ...]) -> None:
     assert [name for name, one in found.items() if one["hostile"] or one["fetched"]] == []
 
 
-SILENT = {"segments", "worst", "metrics", "sets"}
-"""Pages whose numbers say nothing by themselves."""
+SILENT = {"segments", "worst", "metrics", "sets", "draft"}
+"""Pages whose numbers say nothing by themselves, or that are one table."""
 
 
 def test_the_first_screen_has_the_answer_and_the_first_picture(pages: dict[str, Path]) -> None:

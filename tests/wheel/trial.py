@@ -49,6 +49,8 @@ def try_commands() -> None:
     karat("meta", "demo", "-m", "bleu", "-m", "chrf")
     karat("nuggets", "score", "heron", "--key", "demo-nuggets")
     karat("realize", "demo")
+    karat("judge", "ratings", "demo", "-d", "fluency", "--endpoint", "demo", "-o", "log.jsonl")
+    karat("nuggets", "draft", "demo", "--endpoint", "demo", "-o", "key.jsonl")  # prompts
 
 
 def try_python() -> None:

@@ -47,5 +47,6 @@ class Breaker:
         if failure.kind in OF_THE_ANSWER:
             return f"check whether the model {self._endpoint.model} can do the task"
         if not failure.again:
-            return "check temperature, max_tokens, seed and json_object (None or False: not sent)"
+            parameters = "temperature, max_tokens, seed and response_format"
+            return f"check {parameters} (--omit leaves one out, None or False in Python)"
         return "check the server, and run the same again to go on"

@@ -1,13 +1,123 @@
-"""The offline stand-in of a language model, for documents and tests without a network."""
+"""`--endpoint demo`: an offline stand-in for a language model, which compares words.
+
+It is no model. It reads the lines `name: JSON` of a prompt and answers by word overlap: outputs
+with the references (or the source), responses with nuggets. Documents are cut into their sentences.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from karat.asking.requests import Message
+JUDGE = "demo (word overlap)"
+"""The name under which the stand-in judges."""
+NOTE = "demo is the offline stand-in: it counts shared words and is not a language model."
+
+_LINE = re.compile(r"^([a-z_]+): (.+)$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+_SHORT = 3  # characters of words that say little
+_WHOLE, _PART = 0.75, 0.5
+"""Shares of a nugget's words that make a response support it, or support it in part."""
+_MOST_WORDS = 12
 
 
-def answer(messages: Sequence[Message]) -> str:
-    """Return a JSON object that repeats the last message: no language model at all."""
-    return json.dumps({"echo": messages[-1].content})
+def answer(messages: Sequence[tuple[str, str]]) -> str:
+    """Return the answer to a prompt: JSON in the form that its task asks for."""
+    found = _values("\n".join(message[1] for message in messages))
+    for key, reply in (("nuggets", _nuggets), ("documents", _facts), ("scale", _ratings)):
+        if key in found:
+            return json.dumps(reply(found), ensure_ascii=False)
+    if "outputs" in found:
+        return json.dumps(_preference(found), ensure_ascii=False)
+    return "The stand-in finds no lines such as `outputs: [...]` in this prompt."
+
+
+def _values(text: str) -> dict[str, Any]:
+    """The values of the lines `name: JSON`; of several of one name, the last."""
+    found: dict[str, Any] = {}
+    for name, value in _LINE.findall(text):
+        try:
+            found[name] = json.loads(value)
+        except ValueError:  # a line of the instructions
+            continue
+    return found
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.casefold()))
+
+
+def overlap(text: str, other: str) -> float:
+    """Return F of the words that two texts share, 0 to 1."""
+    mine, theirs = _words(text), _words(other)
+    shared = 2 * (mine & theirs).total()
+    return shared / (mine.total() + theirs.total()) if shared else 0.0
+
+
+def _closeness(found: dict[str, Any], text: str) -> float:
+    """The overlap with the nearest reference, else with the source."""
+    others = found.get("references") or [found.get("source") or ""]
+    return max(overlap(text, other) for other in others)
+
+
+def _first_words(text: str, most: int = 6) -> str:
+    return " ".join(text.split()[:most])
+
+
+def _ratings(found: dict[str, Any]) -> dict[str, Any]:
+    scale = found["scale"]
+    low, high = scale["low"], scale["high"]
+    answers = []
+    for output in found["outputs"]:
+        share = _closeness(found, output["text"])
+        share = share if scale.get("better") != "lower" else 1 - share
+        value = low + (high - low) * share
+        if high - low >= 1:  # a scale of whole numbers
+            value = min(max(round(value), low), high)
+        evidence = _first_words(output["text"])
+        answers.append({"id": output["id"], "evidence": evidence, "value": value})
+    return {"answers": answers}
+
+
+def _preference(found: dict[str, Any]) -> dict[str, Any]:
+    first, second = found["outputs"]
+    one, two = (_closeness(found, output["text"]) for output in (first, second))
+    if one == two:
+        return {"evidence": "", "better": "tie"}
+    better = first if one > two else second
+    return {"evidence": _first_words(better["text"]), "better": better["id"]}
+
+
+def _nuggets(found: dict[str, Any]) -> dict[str, Any]:
+    response = found.get("response") or ""
+    return {"answers": [_supported(nugget, response) for nugget in found["nuggets"]]}
+
+
+def _supported(nugget: dict[str, Any], response: str) -> dict[str, Any]:
+    wanted = {word for word in _words(nugget["text"]) if len(word) > _SHORT}
+    wanted = wanted or set(_words(nugget["text"]))
+    share = len(wanted & set(_words(response))) / max(len(wanted), 1)
+    label = "support" if share >= _WHOLE else "partial_support" if share >= _PART else "not_support"
+    sentences = [one.strip() for one in _SENTENCE.findall(response) if one.strip()]
+    best = max(sentences, key=lambda one: len(wanted & set(_words(one))), default="")
+    evidence = "" if label == "not_support" else best
+    return {"id": nugget["id"], "evidence": evidence, "label": label}
+
+
+def _facts(found: dict[str, Any]) -> dict[str, Any]:
+    facts: list[dict[str, Any]] = []
+    for document in found["documents"]:
+        for sentence in _SENTENCE.findall(document["text"]):
+            words = sentence.strip(" \n\t.!?").split()[:_MOST_WORDS]
+            if len(words) > 1:
+                fact = " ".join(words)
+                importance = "okay" if facts else "vital"
+                facts.append(
+                    {"document": document["id"], "quote": fact, "fact": fact}
+                    | {"importance": importance}
+                )
+    return {"facts": facts[: found.get("most") or None]}

@@ -293,7 +293,11 @@ def judged(function: F) -> F:
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the format that was asked for, or the one of the output's ending."""
-    path = str(ctx.params.get("output") or "")
+    return format_of(str(ctx.params.get("output") or ""), value)
+
+
+def format_of(path: str, value: str | None) -> str:
+    """Return the format of a report: the one that was asked for, or that of its ending."""
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
         ends = f"use one of {', '.join(f'.{known}' for known in ENDINGS)}"

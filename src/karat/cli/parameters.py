@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from karat.registry import registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+Command = Callable[..., Any]
 
 path = click.Path()
 path.name = "file"  # which help shows as FILE
@@ -34,9 +35,10 @@ class share(click.FloatRange):  # noqa: N801
         super().__init__(0, 1)
 
 
-COMMON, INPUT, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
+COMMON, INPUT, MODEL, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
     "Options",
     "Input",
+    "Language model",
     "Tables",
     "Nuggets",
     "Words",
@@ -198,3 +200,21 @@ named = partial(option, callback=not_empty)
 def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
     """Return the decorator that adds an option that is given or not."""
     return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)
+
+
+def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command], Command]:
+    """Return options whose values a command gets together, as `name`: what `make` makes of them."""
+
+    def add(function: Command) -> Command:
+        @wraps(function)
+        def called(**given: Any) -> Any:
+            mine = {param.name: given.pop(param.name) for param in added}
+            return function(**given, **{name: make(**mine)})
+
+        known = len(getattr(called, "__click_params__", ()))
+        for each in reversed(options):
+            called = each(called)
+        added = called.__click_params__[known:][::-1]  # type: ignore[attr-defined]
+        return called
+
+    return add

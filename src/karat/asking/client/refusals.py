@@ -45,7 +45,7 @@ def _stop(reply: Reply, endpoint: Endpoint, key: Key, told: str) -> str:
             found, todo = f"{where} refuses further requests ({told})", "check your account there"
         case 400 | 422 if endpoint.json_object and "response_format" in text:
             found = f"{where} refuses response_format ({told})"
-            todo = "turn JSON objects off (json_object=False) if the server does not know them"
+            todo = "leave it out (--omit response_format; in Python json_object=False)"
         case status if 300 <= status < 400:
             found = f"{where} redirects elsewhere ({told}), and the key would go there, too"
             todo = "give the URL of the endpoint itself"

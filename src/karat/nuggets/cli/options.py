@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +17,7 @@ from karat.cli.parameters import (
     NUGGETS,
     SCORES,
     Listing,
+    bundle,
     choice,
     flag,
     named,
@@ -42,24 +43,6 @@ def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str
 
     names = [CompletionItem(name) for name in KNOWN if name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]
-
-
-def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command], Command]:
-    """Return options whose values a command gets together, as `name`: what `make` makes of them."""
-
-    def add(function: Command) -> Command:
-        @wraps(function)
-        def called(**given: Any) -> Any:
-            mine = {param.name: given.pop(param.name) for param in added}
-            return function(**given, **{name: make(**mine)})
-
-        known = len(getattr(called, "__click_params__", ()))
-        for each in reversed(options):
-            called = each(called)
-        added = called.__click_params__[known:][::-1]  # type: ignore[attr-defined]
-        return called
-
-    return add
 
 
 # ------------------------------------------------------------------------------------ inputs

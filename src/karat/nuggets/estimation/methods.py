@@ -2,9 +2,11 @@
 
 Where other runs were judged on the questions that a run was not judged on, Nuggeteer's classifier
 has seen what answers to them look like, and its errors were measured on such questions: its
-intervals are then about half as wide as estimates from ten judged questions. Where nobody was
-judged on them, its errors were measured on easier ones, and its intervals are too narrow: on TREC
-RAG 2024, with all runs judged on the same 10 of 21 questions, they hold the score in 77% of cases.
+intervals are narrower than estimates. Where nobody was judged on them, its guesses are worse than
+those that errors were measured on, and its intervals are too narrow: on TREC RAG 2024, with all
+runs judged on the same 10 of 21 questions, they hold the score in 75% of cases
+(`experiments/estimates_nuggets.py`).
+
 So Nuggeteer's intervals are taken for a run if
 
 - on every question that it was not judged on, 5 other runs were judged or more, and

@@ -5,15 +5,20 @@
     {"run": "A", "institution": "…"}
     {"run": "A", "question": "q1", "response": "…", "document": "…"}
     {"question": "q1", "nugget": "1", "response": "…", "value": 1, "run": "A", "judge": "…",
-     "kind": "person"}
+     "kind": "person", "evidence": "…"}
     {"question": "q1", "nugget": "1", "description": "…"}
     {"question": "q1", "nugget": {"id": "8", "importance": "okay", "descriptions": ["…"]}}
 
 The last two stand among judgements: what an assessor added to the key while judging, further words
 for a nugget and a nugget that was missing.
 
-`text`, `votes`, `institution`, `document`, and of a judgement `run`, `judge` and `kind` (person,
-model or adjudicated) may be left out.
+`text`, `votes`, `institution`, `document`, and of a judgement `run`, `judge`, `kind` (person, model
+or adjudicated) and `evidence` (words of the response) may be left out. The first line may say what
+the file is: the log or the draft of a language model.
+
+    {"judgements": "NAME", "signature": "…"}
+    {"key": "NAME", "drafted_by": "MODEL", "signature": "…"}
+
 `value` is 1 (the response carries the nugget), 0.5 (in part) or 0. A run's responses stand in the
 order it gave them; lines may otherwise stand in any order.
 """
@@ -38,7 +43,9 @@ RUN = ("run", "institution")
 RESPONSE = ("run", "question", "response", "document")
 DESCRIPTION = ("question", "nugget", "description")
 ADDITION = ("question", "nugget")
-JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge", "kind")
+JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge", "kind", "evidence")
+HEADERS = {"judgements": ("judgements", "signature"), "key": ("key", "drafted_by", "signature")}
+"""First member of a first line that says what a file is, and all its members."""
 
 _Found = Mapping[str, Any]
 
@@ -46,7 +53,9 @@ _Found = Mapping[str, Any]
 def read_jsonl(path: Path, draft: NuggetDraft) -> None:
     """All lines of a file."""
     for place, found in json_rows(path, draft.reading):
-        if "nuggets" in found:
+        if place.line == 1 and (names := HEADERS.get(next(iter(found), ""))):
+            _texts(found, names, names, place, draft.reading)
+        elif "nuggets" in found:
             _question(found, place, draft)
         elif isinstance(found.get("nugget"), dict):
             told = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
@@ -150,7 +159,8 @@ def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
 def judgement_line(row: Judged) -> str:
     """One judgement as a line, so that a file of them can be added to."""
     found = {key: getattr(row, key) for key in JUDGEMENT[:4]}
-    return json_line({**found, **_filled(run=row.run, judge=row.judge, kind=row.kind)})
+    more = _filled(run=row.run, judge=row.judge, kind=row.kind, evidence=row.evidence)
+    return json_line({**found, **more})
 
 
 def description_line(question: str, nugget: str, words: str) -> str:

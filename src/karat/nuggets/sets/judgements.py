@@ -39,6 +39,8 @@ class Judged(NamedTuple):
     """File and line, for messages."""
     kind: str = ""
     """The kind of the judge, one of `judge_kinds.KINDS`; "" if unknown: counts as a person."""
+    evidence: str = ""
+    """Words of the response that the judge quoted."""
 
     @property
     def words(self) -> Words:

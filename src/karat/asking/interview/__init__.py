@@ -1,0 +1,1 @@
+"""Interviews: prompts, forms of answers, and cases that a model is asked about."""

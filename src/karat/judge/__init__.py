@@ -1,0 +1,1 @@
+"""Language models as judges: ratings, preferences and nuggets, asked over an endpoint."""

@@ -1,0 +1,103 @@
+"""Material: segments of a set to judge, their outputs, and what prompts show with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from karat.asking.interview.draws import drawn
+from karat.asking.interview.forms import LONGEST_TEXT
+from karat.errors import InputError, quoted, short
+from karat.evalset.judge_kinds import PERSON
+from karat.evalset.judgements import Dimension
+from karat.evalset.sets import EvalSet
+from karat.judge.outcomes import check_judge
+
+
+@dataclass(frozen=True)
+class Material:
+    """A set to judge in one dimension; all segments, or a sample that a seed draws."""
+
+    evalset: EvalSet
+    dimension: Dimension
+    sample: int | None = None
+    seed: int = 12345
+
+    def __post_init__(self) -> None:
+        texts = (text for texts in self.evalset.systems.values() for text in texts)
+        if all(text is None for text in texts):
+            raise InputError(f"{self.evalset.name} has no outputs: expected at least one to judge")
+        drawn(self.evalset.segments[:1], self.sample, self.seed)  # refuses a wrong size
+
+    @cached_property
+    def segments(self) -> list[str]:
+        """Segments to judge, in the order of the set."""
+        return drawn(self.evalset.segments, self.sample, self.seed)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.evalset.segments)}
+
+    def outputs(self, segment: str) -> dict[str, str]:
+        """System -> output of a segment, where there is one."""
+        at = self._places[segment]
+        found = ((name, texts[at]) for name, texts in self.evalset.systems.items())
+        return {name: text for name, text in found if text is not None}
+
+    def values(self, segment: str) -> dict[str, object]:
+        """Return what prompts may show beside outputs."""
+        at = self._places[segment]
+        lower = " (lower is better)" if self.dimension.better == "lower" else ""
+        return {
+            "dimension": f"{self.dimension.name}{lower}",
+            "guideline": self.dimension.guideline or None,
+            "source": None if self.evalset.sources is None else self.evalset.sources[at],
+            "references": list(self._references(at)),
+        }
+
+    def _references(self, at: int) -> tuple[str, ...]:
+        return self.evalset.references[at] if self.evalset.references else ()
+
+    def fits(self, segment: str, *outputs: str) -> bool:
+        """Return whether no text of a request is too long to be sent."""
+        at = self._places[segment]
+        sources = () if self.evalset.sources is None else (self.evalset.sources[at],)
+        texts = (*outputs, *sources, *self._references(at))
+        return all(len(text) <= LONGEST_TEXT for text in texts)
+
+    def settings(self, by_seed: bool = False) -> dict[str, object]:
+        """Return how segments were drawn; the seed where something depends on it."""
+        sample: dict[str, object] = {} if self.sample is None else {"sample": self.sample}
+        return {**sample, **({"seed": self.seed} if sample or by_seed else {})}
+
+    def check_judge(self, judge: str) -> None:
+        """Refuse the name of a person of the set."""
+        rows = self.evalset.judgements
+        kinds = dict(zip(rows.judges, rows.kinds, strict=True))
+        people = {name: kind or PERSON for name, kind in kinds.items()}
+        check_judge(judge, people, self.evalset.name)
+
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence on the sample, if there is one."""
+        judged, every = len(self.segments), len(self.evalset)
+        if judged < every:
+            yield f"A random sample of {judged:,} of {every:,} segments was judged."
+
+
+def chosen_dimension(
+    evalset: EvalSet, name: str, scale: tuple[float, float] | None = None, guideline: str = ""
+) -> Dimension:
+    """Return the dimension of the set, or a new one on a scale; both with a guideline if given."""
+    if name not in evalset.dimensions and scale is None:
+        known = short(", ".join(evalset.dimensions) or "none")
+        told = f"{evalset.name} has no dimension {quoted(name)} (it has {known})"
+        raise InputError(f"{told}: to rate a new one, give its scale, such as --scale 1-5")
+    found = evalset.dimensions.get(name, Dimension(name))
+    if scale is not None:
+        for mine, theirs in zip((found.low, found.high), scale, strict=True):
+            if mine is not None and mine != theirs:
+                told = f"found a scale that ends at {theirs:g}, but {evalset.name} has {mine:g}"
+                raise InputError(f"dimension {short(name)}: {told}; rate under another name")
+        found = replace(found, low=scale[0], high=scale[1])
+    return replace(found, guideline=guideline) if guideline else found

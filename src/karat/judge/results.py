@@ -1,0 +1,234 @@
+"""Results of judging: judgements, what is missing and why, and what it took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, NamedTuple
+
+from karat.asking.asker import Usage
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import json_line
+from karat.meta.judge_agreement import JudgeRow
+from karat.results import Result
+from karat.storage.output import write_atomically
+
+TOO_LONG = "text too long"
+"""The reason why nobody is asked about a text of more than `forms.LONGEST_TEXT` characters."""
+
+
+class RatingRow(NamedTuple):
+    """Rating of one output by a model."""
+
+    system: str
+    segment: str
+    value: float
+    """Mean over replicates."""
+    evidence: str
+    output: str
+    answers: int
+
+
+class PairRow(NamedTuple):
+    """Preference between the outputs of two systems, each shown first once."""
+
+    segment: str
+    system: str
+    other: str
+    value: float
+    """1: the system is better, 0: the other is, 0.5: tie; the mean over replicates."""
+    evidence: str
+    flipped: bool | None
+    """Whether a preference changed with the order in any replicate; None if not asked."""
+    answers: int
+
+
+class SupportRow(NamedTuple):
+    """Label of one response and nugget by a model."""
+
+    question: str
+    nugget: str
+    label: str
+    value: float
+    evidence: str
+    response: str
+    runs: tuple[str, ...]
+    """Runs that gave this response."""
+    answers: int
+
+
+class MissingRow(NamedTuple):
+    """Reason why judgements are missing, and how many."""
+
+    why: str
+    missing: int
+    example: str
+
+
+class SystemShares(NamedTuple):
+    """Judgements of one system or run: how many, their mean, and the share of each value."""
+
+    system: str
+    judged: int
+    mean: float
+    shares: Mapping[str, float]
+
+
+class PositionBias(NamedTuple):
+    """Effect of the order in which two outputs are shown."""
+
+    pairs: int
+    """Pairs of outputs that were asked about in both orders."""
+    flipped: int
+    """Pairs whose winner changed with the order."""
+    flipped_share: float | None
+    decided: int
+    """Answers that prefer one output."""
+    first_share: float | None
+    """Share of these that prefer the output shown first; 0.5 without bias."""
+
+
+_SHORT_SCALE = 10
+NO_BIAS = PositionBias(0, 0, None, 0, None)
+"""Nothing was asked."""
+
+
+@dataclass(frozen=True, repr=False)
+class Judging(Result):
+    """Judgements of a model (`rows`); `wanted` is how many there were to make."""
+
+    name: str
+    """Of the set."""
+    judge: str
+    rows: Sequence[Any]
+    wanted: int
+    missing: tuple[MissingRow, ...]
+    usage: Usage
+    settings: Mapping[str, object] = field(default_factory=dict)
+    signature: str = ""
+    notes: tuple[str, ...] = ()
+    agreement: JudgeRow | None = None
+    """Agreement with the people who judged the set, if any did."""
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the judgements as a log has them."""
+        raise NotImplementedError
+
+    def save_log(self, path: str | PathLike[str]) -> None:
+        """Write the judgements as JSON lines (atomic)."""
+        write_atomically(path, (json_line(found) for found in self.log_objects()))
+
+
+@dataclass(frozen=True, repr=False)
+class ModelRatings(Judging):
+    """Ratings of outputs by a model."""
+
+    dimension: Dimension = field(default_factory=lambda: Dimension("quality"))
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the ratings; an evaluation set reads them as added judgements."""
+        yield _header(self, self.dimension)
+        for row in self.rows:
+            yield {
+                **{"system": row.system, "segment": row.segment, "judge": self.judge},
+                **{"dimension": self.dimension.name, "value": _number(row.value)},
+                **{"kind": "model", "evidence": row.evidence},
+            }
+
+    @property
+    def values(self) -> list[str]:
+        """Values for a distribution: those that were given, and a short scale of whole numbers."""
+        low, high = self.dimension.low or 0, self.dimension.high or 0
+        whole = float(low).is_integer() and float(high).is_integer() and high - low < _SHORT_SCALE
+        scale = range(int(low), int(high) + 1) if whole else ()
+        return sorted({f"{x:g}" for x in (*scale, *(row.value for row in self.rows))}, key=float)
+
+    @property
+    def systems(self) -> tuple[SystemShares, ...]:
+        """Means and distributions of ratings by system."""
+        return shares_of((row.system, row.value) for row in self.rows)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelPairs(Judging):
+    """Preferences between outputs by a model."""
+
+    dimension: Dimension = field(default_factory=lambda: Dimension("preference"))
+    bias: PositionBias = NO_BIAS
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the preferences; an evaluation set reads shares of wins."""
+        yield _header(self, self.dimension)
+        for row in self.rows:
+            yield {
+                **{"segment": row.segment, "system": row.system, "other": row.other},
+                **{
+                    "judge": self.judge,
+                    "dimension": self.dimension.name,
+                    "value": _number(row.value),
+                },
+                **{"kind": "model", "evidence": row.evidence},
+            }
+
+    @property
+    def systems(self) -> tuple[SystemShares, ...]:
+        """Shares of comparisons that each system won, tied and lost."""
+        return shares_of(
+            (name, value)
+            for row in self.rows
+            for name, value in ((row.system, row.value), (row.other, 1 - row.value))
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class ModelSupports(Judging):
+    """Labels of responses and nuggets by a model."""
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the labels, which `karat nuggets` reads as judgements."""
+        yield {"judgements": self.name, "signature": self.signature}
+        for row in self.rows:
+            found = {"question": row.question, "nugget": row.nugget, "response": row.response}
+            found |= {"value": _number(row.value), "judge": self.judge, "kind": "model"}
+            yield {**found, **({"evidence": row.evidence} if row.evidence else {})}
+
+    @property
+    def systems(self) -> tuple[SystemShares, ...]:
+        """Mean support and shares of labels by run."""
+        return shares_of((run, row.value) for row in self.rows for run in row.runs)
+
+
+def _number(value: float) -> float:
+    """Return a whole number as one: a log has 4, not 4.0."""
+    return int(value) if value.is_integer() else value
+
+
+def _header(found: Judging, dimension: Dimension) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": dimension.name, "better": dimension.better}
+    ends = {"low": dimension.low, "high": dimension.high, "guideline": dimension.guideline}
+    told |= {key: value for key, value in ends.items() if value not in (None, "")}
+    return {"judgements": found.name, "dimensions": [told], "signature": found.signature}
+
+
+def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
+    """Return means and distributions by system, in the order in which they first come."""
+    found: dict[str, list[float]] = {}
+    for system, value in values:
+        found.setdefault(system, []).append(value)
+    rows = []
+    for system, some in found.items():
+        counts = Counter(f"{value:g}" for value in some)
+        shares = {key: count / len(some) for key, count in counts.items()}
+        rows.append(SystemShares(system, len(some), sum(some) / len(some), shares))
+    return tuple(rows)
+
+
+def missing_rows(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
+    """Count missing judgements by reason, the most frequent first; pairs of name and reason."""
+    counts, examples = Counter[str](), dict[str, str]()
+    for name, why in reasons:
+        counts[why] += 1
+        examples.setdefault(why, name)
+    return tuple(MissingRow(why, count, examples[why]) for why, count in counts.most_common())

@@ -1,0 +1,1 @@
+"""Drafts of answer keys by a language model."""

@@ -1,0 +1,237 @@
+"""`draft_nuggets`: a model proposes an answer key from documents, for people to edit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from karat.asking.asker import Usage
+from karat.asking.interview.draws import drawn
+from karat.asking.interview.forms import LONGEST_TEXT
+from karat.asking.interview.signatures import signature
+from karat.asking.interview.tasks import Case, Interview, Setup, Task
+from karat.errors import InputError, OutputError, short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.reading import json_line
+from karat.evalset.sets import EvalSet
+from karat.nuggets.drafting.facts import Facts, read_facts
+from karat.nuggets.drafting.prompt import draft_prompt
+from karat.nuggets.drafting.questions import Sourced, read_questions
+from karat.nuggets.formats.jsonl import jsonl_lines
+from karat.nuggets.formats.trec import key_lines
+from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.storage.output import write_atomically
+
+if TYPE_CHECKING:
+    from karat.asking.asker import Limits
+    from karat.asking.endpoint import Endpoint
+
+FORM = "facts: document, quote, fact (1 to 12 words), importance"
+BESIDE = ".draft.jsonl"
+"""Ending of the file beside a key that says who drafted it, with the quote of each nugget."""
+
+
+READ_IT = "A model drafted this key: read and edit it before you use it."
+
+
+class DraftRow(NamedTuple):
+    """A drafted nugget, with the words of the document that state it."""
+
+    question: str
+    nugget: str
+    importance: str
+    description: str
+    document: int
+    """Number of the document, from 1."""
+    quote: str
+
+
+class RefusedRow(NamedTuple):
+    """A fact that did not become a nugget."""
+
+    question: str
+    fact: str
+    why: str
+
+
+class UndraftedRow(NamedTuple):
+    """A question without a draft."""
+
+    question: str
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class DraftedNuggets(Result):
+    """A key that a model drafted; `rows` are its nuggets."""
+
+    name: str
+    model: str
+    rows: tuple[DraftRow, ...]
+    questions: Mapping[str, str]
+    """Texts of the questions that have nuggets, by id."""
+    refused: tuple[RefusedRow, ...]
+    missing: tuple[UndraftedRow, ...]
+    usage: Usage
+    settings: Mapping[str, object] = field(default_factory=dict)
+    signature: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """The key, as every command takes it."""
+        found: dict[str, list[Nugget]] = {id: [] for id in self.questions}
+        for row in self.rows:
+            nugget = Nugget(row.nugget, (row.description,), row.importance == "vital")
+            found[row.question].append(nugget)
+        return make_key(
+            Question(id, tuple(nuggets), self.questions[id]) for id, nuggets in found.items()
+        )
+
+    @property
+    def refusals(self) -> Mapping[str, int]:
+        """Reasons why facts were refused, with their numbers."""
+        return dict(Counter(row.why for row in self.refused).most_common())
+
+    def save_log(self, path: str | PathLike[str]) -> None:
+        """Write the key, and beside it who drafted it with which quotes (both atomic).
+
+        `.jsonl` is JSON lines, whose first line says that a model drafted it; `.txt` is a TREC key.
+        """
+        check_key_name(path)
+        about = {"key": self.name, "drafted_by": self.model, "signature": self.signature}
+        lines = (
+            [json_line(about), *jsonl_lines(NuggetSet(self.name, self.key))]
+            if Path(path).suffix == ".jsonl"
+            else list(key_lines(self.key))
+        )
+        beside = [json_line(about), *(json_line(row._asdict()) for row in self.rows)]
+        write_atomically(path, lines)
+        write_atomically(f"{path}{BESIDE}", beside)
+
+
+def check_key_name(path: str | PathLike[str]) -> None:
+    """Refuse a name that does not tell the format of a key."""
+    if Path(path).suffix not in (".jsonl", ".txt"):
+        told = "expected a name that ends in .jsonl (JSON lines) or .txt (a TREC key)"
+        raise OutputError(f"{path}: {told}")
+
+
+@dataclass(frozen=True)
+class DraftTask:
+    """Questions to draft a key for."""
+
+    name: ClassVar[str] = "draft-nuggets"
+    given: str
+    """The name of the file or set."""
+    questions: tuple[Sourced, ...]
+    prompt: str | PathLike[str] | None = None
+    most: int = 20
+    """Most nuggets of a question."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.most, int) or self.most < 1:
+            raise InputError(f"most={self.most!r}: expected a whole number from 1")
+        if not self.questions:
+            raise InputError(f"{self.given} has no questions: expected at least one")
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings, as signatures have them."""
+        return {"most": self.most}
+
+    def task(self) -> Task:
+        """Return the cases to ask about."""
+        return Task(draft_prompt(self.prompt), FORM, list(self._cases()))
+
+    def _cases(self) -> Iterator[Case]:
+        for id, text, documents in self.questions:
+            if sum(map(len, documents)) <= LONGEST_TEXT:
+                listed = [{"id": str(k), "text": one} for k, one in enumerate(documents, 1)]
+                values = {"question": text or None, "documents": listed, "most": self.most}
+                yield Case(id, values, partial(read_facts, documents, self.most))
+
+    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> DraftedNuggets:
+        """Ask a model and return its key."""
+        asked = self.task()
+        found = asked.ask(setup, progress)
+        missing = tuple(
+            UndraftedRow(one.id, found.reasons.get(one.id, "documents too long"))
+            for one in self.questions
+            if one.id not in found.answers
+        )
+        if not found.answers:
+            told = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
+            raise InputError(f"{told}; nothing was written")
+        return DraftedNuggets(
+            *(self.given, judge or setup.judge, tuple(_rows(found))),
+            {one.id: one.text for one in self.questions if one.id in found.answers},
+            *(tuple(_refused(found)), missing, found.usage),
+            settings={**self.settings, "prompt": asked.prompt.label, **setup.settings},
+            signature=signature(self.name, self.settings, asked.prompt, setup),
+            notes=(
+                *setup.notes,
+                *found.notes,
+                READ_IT,
+            ),
+        )
+
+
+def _rows(found: Interview) -> Iterator[DraftRow]:
+    for question, (facts, *_) in found.answers.items():
+        for number, fact in enumerate(facts.kept, 1):
+            importance = "vital" if fact.vital else "okay"
+            told = importance, fact.text, fact.document + 1, fact.quote
+            yield DraftRow(question, str(number), *told)
+
+
+def _refused(found: Interview) -> Iterator[RefusedRow]:
+    for question, answers in found.answers.items():
+        facts: Facts = answers[0]
+        yield from (RefusedRow(question, one.text, one.why) for one in facts.refused)
+
+
+def drafted_questions(
+    given: EvalSet | GivenPath, sample: int | None, seed: int
+) -> tuple[str, tuple[Sourced, ...]]:
+    """Return the name and the questions of a file or set, or a random sample of them."""
+    name, questions = read_questions(given)
+    kept = set(drawn([one.id for one in questions], sample, seed))
+    return name, tuple(one for one in questions if one.id in kept)
+
+
+def draft_nuggets(
+    given: EvalSet | GivenPath,
+    *,
+    endpoint: Endpoint,
+    most: int = 20,
+    cache: str | PathLike[str] | None = None,
+    limits: Limits | None = None,
+    prompt: str | PathLike[str] | None = None,
+    sample: int | None = None,
+    seed: int = 12345,
+    progress: Progress = silent,
+) -> DraftedNuggets:
+    """Let a language model draft an answer key from references or documents.
+
+    Args:
+        given: file of questions with documents, or an evaluation set with references.
+        endpoint: where the model is asked.
+        most: most nuggets of a question.
+        cache: file that keeps answers; what it has is not asked again.
+        limits: concurrency, rate, attempts and budget.
+        prompt: file with another prompt.
+        sample, seed: number of questions, drawn at random.
+        progress: function that is called with the progress.
+    """
+    task = DraftTask(*drafted_questions(given, sample, seed), prompt, most)
+    more: dict[str, Any] = {} if limits is None else {"limits": limits}
+    return task.run(Setup(endpoint, cache, **more), progress=progress)

@@ -1,0 +1,1 @@
+"""Reports on what a language model was asked: usage, missing answers, dry runs."""

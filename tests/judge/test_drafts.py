@@ -1,0 +1,135 @@
+"""Drafts of keys: facts that are short, different and quoted, in files that commands read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge.judges import Given, asked, judge
+
+import karat as kt
+from karat.errors import InputError, OutputError
+from karat.nuggets.drafting.facts import read_facts
+from karat.nuggets.formats.loading import load_nuggets
+
+DOCUMENTS = ("The bridge was built\nby Ada in 1901.", "It is made of iron.")
+
+
+def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
+    return {"document": "1", "quote": "built by Ada", "fact": text, "importance": "vital"} | more
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (fact(" ".join(["word"] * 13)), "longer than 12 words"),
+        (fact("..."), "no words, or control characters"),
+        (fact("a \x00 b"), "no words, or control characters"),
+        (fact(importance="crucial"), "neither vital nor okay"),
+        (fact(document="3"), "no document of that number"),
+        (fact(document=None), "no document of that number"),
+        (fact(quote="built by Bob"), "no quote that occurs in the document"),
+        (fact(quote=""), "no quote that occurs in the document"),
+        (fact(document="2"), "no quote that occurs in the document"),
+        (fact("ADA  built it."), "a duplicate"),
+    ],
+)
+def test_refused_facts(given: dict[str, Any], why: str) -> None:
+    found = read_facts(DOCUMENTS, 20, json.dumps({"facts": [fact(), given]}))
+    assert [one.text for one in found.kept] == ["Ada built it"]
+    assert [one.why for one in found.refused] == [why]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"facts": []}, "no facts"),
+        ({"facts": [fact(quote="x y")]}, r"no valid fact \(no quote that occurs in the document\)"),
+        ({"nuggets": []}, "no list of facts"),
+    ],
+)
+def test_answers_that_are_asked_again(answer: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        read_facts(DOCUMENTS, 20, json.dumps(answer))
+
+
+def test_at_most_so_many() -> None:
+    facts = [fact(f"fact {k}", document=1) for k in range(4)]
+    found = read_facts(DOCUMENTS, 3, json.dumps({"facts": facts}))
+    assert ([len(part) for part in found], found.refused[0].why) == ([3, 1], "more than 3 facts")
+
+
+QUESTIONS = [
+    {"question": "q1", "text": "Who built it?", "documents": list(DOCUMENTS)},
+    {"question": "q2", "documents": ["Nothing to see."]},
+]
+
+
+def drafting(values: Given) -> Any:
+    if values["question"] is None:
+        return "no idea"
+    okay = fact("made of iron", document="2", quote="made of iron", importance="okay")
+    return {"facts": [fact(), okay, fact("Ada built it!")]}
+
+
+def test_a_key_that_every_command_reads(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS), "utf-8")
+    with judge(drafting) as server:
+        found = kt.draft_nuggets(path, **asked(server, tmp_path))
+    assert [(row.nugget, row.importance, row.description, row.quote) for row in found.rows] == [
+        ("1", "vital", "Ada built it", "built by Ada"),
+        ("2", "okay", "made of iron", "made of iron"),
+    ]
+    assert [(row.question, row.fact, row.why) for row in found.refused] == [
+        ("q1", "Ada built it!", "a duplicate")
+    ]
+    assert [row.question for row in found.missing] == ["q2"]
+    told = "gpt-test drafted 2 nuggets (1 vital) for 1 question of questions.jsonl. 1 fact refused."
+    assert found.summary.startswith(told)
+    for name in ("key.jsonl", "key.txt"):
+        found.save_log(tmp_path / name)
+        key = load_nuggets(tmp_path / name).key
+        assert key == found.key
+        assert key.questions["q1"].text == "Who built it?"
+        beside = (tmp_path / f"{name}.draft.jsonl").read_text("utf-8").splitlines()
+        assert json.loads(beside[0])["drafted_by"] == "gpt-test"
+        assert json.loads(beside[1])["quote"] == "built by Ada"
+    first = json.loads((tmp_path / "key.jsonl").read_text("utf-8").splitlines()[0])
+    assert first["drafted_by"] == "gpt-test"
+    assert "|prompt=draft.v1@" in first["signature"]
+    with pytest.raises(OutputError, match=r"ends in \.jsonl"):
+        found.save_log(tmp_path / "key.md")
+
+
+def test_references_of_a_set_are_documents() -> None:
+    found = kt.draft_nuggets("demo", endpoint=kt.Endpoint("demo", "m"), most=2, sample=3)
+    assert len(found.questions) == 3
+    assert len(found.rows) == 6
+    assert all(len(row.description.split()) <= 12 for row in found.rows)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ('{"question": "q", "documents": []}', "line 1: expected at least one document"),
+        ('{"question": "q", "documents": ["x"], "extra": 1}', "line 1: found the name 'extra'"),
+        ('{"question": 3, "documents": ["x"]}', "line 1:"),
+        ('{"question": "q", "documents": ["x"]}\n' * 2, "line 2: question q again"),
+        ('{"question": "q", "documents": ["x"]}\n{', "line 2"),
+    ],
+)
+def test_questions_that_are_wrong(lines: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(lines, "utf-8")
+    with pytest.raises(InputError) as error:
+        kt.draft_nuggets(path, endpoint=kt.Endpoint("demo", "m"))
+    assert told in str(error.value)
+
+
+def test_a_set_without_references() -> None:
+    some = kt.make_evalset("bare", {"a": ("x",)})
+    with pytest.raises(InputError, match="bare has no references"):
+        kt.draft_nuggets(some, endpoint=kt.Endpoint("demo", "m"))
