@@ -202,6 +202,7 @@ def test_sets_are_completed(karat: Callable[..., Any]) -> None:
         return text.splitlines()
 
     assert completed("data", "check", "sum") == ["plain,summeval"]
-    assert completed("score", "--set", "de") == ["plain,demo", "plain,demo-paraphrases"]
+    found = ["plain,demo", "plain,demo-labels", "plain,demo-paraphrases"]
+    assert completed("score", "--set", "de") == found
     assert completed("data", "check", "./") == ["file,./"]
     assert completed("data", "c") == ["plain,check", "plain,convert"]

@@ -92,7 +92,7 @@ def command(
     \b
     karat estimate demo-labels --judge chrf
     karat estimate my-set -d quality --judgements gpt.jsonl -o page.html
-    karat estimate my-set -d quality -J chrf -J given:file=comet.tsv --baseline old
+    karat estimate my-set -J chrf -J given:file=comet.tsv --baseline old
     karat estimate my-set -d quality -J chrf --next 20 --plan draws.tsv
     """
     from karat.estimation.estimates import estimate
