@@ -188,7 +188,7 @@ def _estimated(values: tuple[float, float, float], places: int) -> Estimated:
 
 def _biased(found: Estimate) -> list[EstimateRow]:
     """The systems for which the bias of judges is known."""
-    return [row for row in found.ranked if not is_missing(row.bias_low)]
+    return [row for row in found.ranked if found.judges and not is_missing(row.bias_low)]
 
 
 def _change(row: EstimateRow, places: int) -> Change:
