@@ -19,6 +19,8 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
+from karat.estimation.drawing import DrawnUnits as DrawnUnits
+from karat.estimation.drawing import draw_units as draw_units
 from karat.estimation.estimate_metric import HumanEstimate as HumanEstimate
 from karat.estimation.estimates import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate

@@ -41,6 +41,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "ReliabilityCurves": "karat.report.documents.reliability:reliability_document",
         "Recommendation": "karat.report.documents.planes:recommendation_document",
         "EvalSetCheck": "karat.report.documents.evalsets:check_document",
+        "DrawnUnits": "karat.report.documents.evalsets:drawn_document",
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.evalsets:judges_document",

@@ -70,6 +70,7 @@ realize grammar realizer.npz -f json
 realize demo -f json
 data convert demo demo-folder
 data convert demo demo.jsonl --format jsonl
+data draw demo 4 --plan draws.tsv -f json
 data flood demo flooded --dimension adequacy --correct 4
 data list -f json
 data judges demo-nuggets -f json

@@ -224,6 +224,7 @@ def estimate(
     sample = sample_of_set(evalset, name, values, unit, draws, normalise)
     worths = [(one.missing, one.signature) for one in values]
     how |= {"normalise": normalise, "dimension": name, "judges": sample.judges, "seed": seed}
+    how["baseline"] = baseline or "best"
     return estimate_sample(sample, worths, baseline, next, how)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
+from karat.estimation.drawing import RANDOM
 from karat.estimation.samples import Sample
 from karat.evalset.draws import GROUP, SEGMENT, Draw
 from karat.stats.estimates.predictions import Prediction
@@ -20,7 +21,7 @@ from karat.trials import check_seed
 CLASSES = 4
 EVEN = 0.5
 """The share of draws in which all units are equally likely."""
-USEFUL, RANDOM, ASSUMED = "useful", "random", "assumed random"
+USEFUL, ASSUMED = "useful", "assumed random"
 
 
 class PlannedUnit(NamedTuple):

@@ -11,7 +11,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Group
 from karat.cli.inputs import load_set
-from karat.cli.parameters import choice, option, share
+from karat.cli.parameters import choice, option, path, share
 from karat.cli.set_kinds import options_of_kinds, read_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
@@ -163,6 +163,53 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
         found = read_set(name, dimensions, (read_as, reader_options), given, progress)
         agreement = judge_agreement(found, dimensions, exclude)
     show(agreement.document(options.command_line()), format, output)
+
+
+@command.command(name="draw")
+@_SET
+@click.argument("count", metavar="N", type=click.IntRange(min=1))
+@option(
+    "--unit",
+    "Unit to draw: segments, or groups (documents).",
+    choice("segment", "group"),
+    "segment",
+)
+@option("--plan", "Write the draws to FILE (TSV), for `karat estimate --draws`.", path)
+@options.output
+@options.reader
+@options.seed
+def draw(
+    name: str,
+    count: int,
+    unit: str,
+    seed: int,
+    plan: str | None,
+    format: str,
+    output: str | None,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+) -> None:
+    """Draw N segments for people to label, at random.
+
+    \b
+    karat data draw demo 5
+    karat data draw my-set 50 --plan draws.tsv
+    karat data draw my-set 20 --unit group --plan draws.tsv
+    """
+    from karat.estimation.drawing import draw_units
+    from karat.evalset.draws import draw_lines
+    from karat.storage.output import write_atomically
+
+    for place in (output, plan):
+        check_beside(place, name)
+        check_output(place)
+    with Bar() as progress:
+        found = draw_units(
+            load_set(name, read_as, reader_options, progress), count, unit, seed=seed
+        )
+    if plan:
+        write_atomically(plan, "".join(draw_lines(found.rows)))
+    show(found.document(options.command_line()), format, output)
 
 
 @command.command(name="flood")

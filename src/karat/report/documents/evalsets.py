@@ -10,6 +10,7 @@ from karat.report.answers.evalsets import check_answer, judges_answer, judges_ba
 from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
+    from karat.estimation.drawing import DrawnUnits
     from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
@@ -130,6 +131,21 @@ def flooded_document(found: FloodedSet, command: str) -> Document:
     """Return the answers that were flooded."""
     table = Table("rows", "Flooded answers", _FLOODED, _dicts(found.rows))
     return Document(found.evalset.name, (table,), command, {}, notes=found.notes)
+
+
+_DRAWN = (
+    Column("unit", "Unit", help="Id of the segment or group to label."),
+    Column("of", "Of", help="Kind of the unit: segment or group."),
+    Column("probability", "Probability", digits=4, help="Probability with which it was drawn."),
+    Column("reason", "Reason"),
+    Column("round", "Round"),
+)
+
+
+def drawn_document(found: DrawnUnits, command: str) -> Document:
+    """Return the units that were drawn."""
+    table = Table("rows", "Units to label", _DRAWN, _dicts(found.rows))
+    return Document(f"Draws from {found.name}", (table,), command, {}, notes=found.notes)
 
 
 def judges_document(found: JudgeAgreement, command: str) -> Document:
