@@ -54,6 +54,7 @@ class Desk:
         self.pid, self._master = pty.fork()
         if self.pid == 0:  # the child has the terminal for its own
             os.chdir(folder)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and children inherit
             os.execvpe(command[0], command, env)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self._code: int | None = None
