@@ -356,6 +356,8 @@ def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
         ({"exclude": ["run9"]}, "world has no run 'run9'"),
         ({"exclude": [f"run{k}" for k in range(8)]}, "all runs are left out"),
         ({"baseline": "run9"}, "world has no run 'run9'"),
+        ({"strict": True}, "^estimate has no setting 'strict'$"),
+        ({"howe": HOW}, r"^estimate has no setting 'howe'; did you mean how\?$"),
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],
 )
