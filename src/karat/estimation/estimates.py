@@ -48,6 +48,8 @@ POPULATIONS = {
 FEWEST = 10
 """Labelled units below which nothing is estimated."""
 SURE = 0.05
+ESTIMATE = "estimate"
+"""The method of this room: labels, and judges beside them."""
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None where there is none."""
 
@@ -140,15 +142,20 @@ class Estimate(Result):
         return sorted(self.rows, key=lambda row: sign * row.estimate)
 
     @property
+    def with_judges(self) -> list[EstimateRow]:
+        """The rows that rest on labels and judges, not on another method."""
+        return [row for row in self.rows if self.methods.get(row.system, ESTIMATE) == ESTIMATE]
+
+    @property
     def ratio(self) -> float:
-        """The mean width of intervals, over those by people alone; NaN where there are none."""
-        return _mean([row.ratio for row in self.rows])
+        """The mean width of intervals with judges, over those by people alone; NaN without any."""
+        return _mean([row.ratio for row in self.with_judges])
 
     @property
     def worth(self) -> float:
         """Further labelled units that would give people alone such widths; NaN without widths."""
-        found = [labels_worth(row.ratio, row.labels, row.units, self.finite) for row in self.rows]
-        return _mean(found)
+        rows, finite = self.with_judges, self.finite
+        return _mean([labels_worth(row.ratio, row.labels, row.units, finite) for row in rows])
 
     @property
     def signature(self) -> str:

@@ -31,7 +31,7 @@ from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
 from karat.stats.estimates.intervals import LEVEL, MeanInterval
 
-NUGGETEER, ESTIMATE = "nuggeteer", "estimate"
+NUGGETEER = "nuggeteer"
 LIKE_MEASURED = 0.75
 """The least ratio of other judged runs on open questions to those where errors are measured."""
 _INTERVALS = {"f": "macro", "A": "share"}
