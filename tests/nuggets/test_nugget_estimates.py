@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from karat.nuggets.estimation.question_samples import (
     QuestionScores,
     is_judged,
     question_scores,
+    read_question_draws,
     sample_of_questions,
 )
 from karat.nuggets.scores.decisions import Decided
@@ -340,6 +343,43 @@ def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
         kt.estimate(a_set(), "A", draws=draws[1:])
     with pytest.raises(kt.InputError, match="a draw of 'q99': world has no such question"):
         kt.estimate(a_set(), "A", draws=[*draws, kt.Draw("q99", 0.5)])
+
+
+def test_a_plan_is_written_judged_and_read_back(tmp_path: Path, output: Callable[..., str]) -> None:
+    before, after, plan = (str(tmp_path / name) for name in ("a.jsonl", "b.jsonl", "draws.tsv"))
+    kt.save_nuggets(a_set(), before)
+    asked = "-d", "A", "-f", "json"
+    output("estimate", before, *asked, "--next", "4", "--plan", plan)
+    lines = [line.split("\t") for line in Path(plan).read_text("utf-8").splitlines()[1:]]
+    planned = {unit for unit, *_, round in lines if round == "2"}
+    assert {of for _, of, *_ in lines} == {"group"}
+    assert len(planned) == 4
+    judged = a_set(lambda row: row.question in ODD | planned)
+    kt.save_nuggets(judged, after)
+    found = json.loads(output("estimate", after, *asked, "--draws", plan))
+    draws = [kt.Draw(q, float(p), reason, int(n), of) for q, of, p, reason, n in lines]
+    expected = kt.estimate(judged, "A", draws=draws)
+    assert [row["estimate"] for row in found["rows"]] == [row.estimate for row in expected.ranked]
+    assert {row["labels"] for row in found["rows"]} == {16}
+    plain = kt.estimate(judged, "A")
+    assert [row.low for row in plain.rows] != [row.low for row in expected.rows]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("q99\tgroup\t0.5\trandom\t1", "a draw of group 'q99', which is not in the set"),
+        ("q3\tgroup\t1.5\trandom\t1", "found the probability 1.5, expected a number above 0"),
+        ("q1\tgroup\t0.5\trandom\t1", "group 'q1' is drawn twice in round 1"),
+        ("q3\tquestion\t0.5\trandom\t1", "found a draw of 'question', expected segment or group"),
+    ],
+)
+def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: str) -> None:
+    path = tmp_path / "draws.tsv"
+    first = "unit\tof\tprobability\treason\tround\nq1\tgroup\t0.5\trandom\t1\n"
+    path.write_text(f"{first}{line}\n", encoding="utf-8")
+    with pytest.raises(kt.InputError, match=re.escape(f"{path}, line 3: {told}")):
+        read_question_draws(a_set(), path)
 
 
 # --------------------------------------------------------------------------------- wrong input

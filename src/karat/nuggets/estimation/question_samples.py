@@ -15,13 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
 from karat.estimation.evalset_samples import Grouping, designed
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.samples import Sample, Scale
-from karat.evalset.draws import Draw
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.draws import Draw, checked_draws, read_draws
+from karat.evalset.reading import Reading
 from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import Official
@@ -140,3 +143,11 @@ def draws_of_questions(nuggets: NuggetSet, draws: Sequence[Draw] | None) -> Sequ
             told = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {told}")
     return draws
+
+
+def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
+    """Return the draws of a file; a question may stand there as a segment or as a group."""
+    reading, questions = Reading(lister=""), nuggets.key.questions
+    found = checked_draws(read_draws(Path(path), reading), questions, questions, reading)
+    reading.check()
+    return found
