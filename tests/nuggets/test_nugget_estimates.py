@@ -18,14 +18,13 @@ from nugget_world import world
 import karat as kt
 from karat.arrays import Floats
 from karat.nuggets.estimation.judges import question_judges
-from karat.nuggets.estimation.methods import other_runs_tell
 from karat.nuggets.estimation.question_samples import (
     QuestionScores,
-    is_judged,
     question_scores,
     read_question_draws,
     sample_of_questions,
 )
+from karat.nuggets.intervals.other_runs import other_runs_tell
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import score_shares
@@ -175,11 +174,11 @@ def decided(*rows: list[float]) -> Decided:
 
 def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
     nan = math.nan
-    assert is_judged(decided([1, 0], [0, 0.5]))
-    assert is_judged(decided([1, 0], [nan, 0]))  # carried in full, whatever the other response has
-    assert not is_judged(decided([0.5, 0], [nan, 0]))
-    assert not is_judged(decided([0, 0], [nan, 0]))
-    assert is_judged(Decided(np.zeros((0, 2)), np.zeros((0, 2), bool)))
+    assert decided([1, 0], [0, 0.5]).whole
+    assert decided([1, 0], [nan, 0]).whole  # carried in full, whatever the other response has
+    assert not decided([0.5, 0], [nan, 0]).whole
+    assert not decided([0, 0], [nan, 0]).whole
+    assert Decided(np.zeros((0, 2)), np.zeros((0, 2), bool)).whole
 
 
 def test_a_question_without_a_response_is_judged_where_others_are() -> None:
@@ -241,6 +240,28 @@ def test_runs_judged_on_the_same_questions_are_estimated() -> None:
     whole = kt.estimate(a_set(lambda row: True), "A")
     assert not any("Nuggeteer" in note for note in whole.notes)
     assert all(row.low == row.high == row.estimate for row in whole.rows)
+
+
+def test_scores_warn_of_questions_that_nobody_judged() -> None:
+    (told,) = [note for note in kt.score_nuggets(a_set()).notes if note.startswith("Warning:")]
+    assert told.startswith("Warning: nobody judged any run on 12 of 24 questions. ")
+    assert "Use karat estimate" in told
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        lambda row: row.run != "run2",  # others were judged there
+        lambda row: True,
+        lambda row: row.nugget != "n1",  # in part, but everywhere
+        lambda row: False,  # intervals do not come from measured errors
+    ],
+)
+def test_scores_without_such_questions_do_not_warn(judged: Callable[[Judged], bool]) -> None:
+    found = kt.score_nuggets(a_set(judged, questions=12))
+    assert not any(note.startswith("Warning:") for note in found.notes)
+    quoted = kt.score_nuggets(a_set(judged, questions=12).select("run2"))
+    assert not any(note.startswith("Warning:") for note in quoted.notes)
 
 
 @pytest.mark.parametrize(

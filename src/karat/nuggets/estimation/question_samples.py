@@ -26,9 +26,8 @@ from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, checked_draws, read_draws
 from karat.evalset.reading import Reading
 from karat.nuggets.results.scoring import score_nuggets
-from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import SUPPORT, Judgements
+from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -98,14 +97,8 @@ def judged_scores(
     for k, one in enumerate(done.scored):
         mine = one.by_question(score)
         scores[k] = [mine.get(id, np.nan) for id in ids]
-        known[k] = [is_judged(one.decided[id]) for id in ids]
+        known[k] = [one.decided[id].whole for id in ids]
     return JudgedScores(scores, known)
-
-
-def is_judged(decided: Decided) -> bool:
-    """Return whether judgements tell of every nugget whether the answer carries it."""
-    carried = decided.known & (decided.values == SUPPORT)
-    return bool((decided.known.all(axis=0) | carried.any(axis=0)).all())
 
 
 def sample_of_questions(
