@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +18,13 @@ from nugget_world import world
 import karat as kt
 from karat.arrays import Floats
 from karat.nuggets.estimation.judges import question_judges
-from karat.nuggets.estimation.methods import other_runs_tell
 from karat.nuggets.estimation.question_samples import (
     QuestionScores,
-    is_judged,
     question_scores,
+    read_question_draws,
     sample_of_questions,
 )
+from karat.nuggets.intervals.other_runs import other_runs_tell
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import score_shares
@@ -172,11 +174,11 @@ def decided(*rows: list[float]) -> Decided:
 
 def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
     nan = math.nan
-    assert is_judged(decided([1, 0], [0, 0.5]))
-    assert is_judged(decided([1, 0], [nan, 0]))  # carried in full, whatever the other response has
-    assert not is_judged(decided([0.5, 0], [nan, 0]))
-    assert not is_judged(decided([0, 0], [nan, 0]))
-    assert is_judged(Decided(np.zeros((0, 2)), np.zeros((0, 2), bool)))
+    assert decided([1, 0], [0, 0.5]).whole
+    assert decided([1, 0], [nan, 0]).whole  # carried in full, whatever the other response has
+    assert not decided([0.5, 0], [nan, 0]).whole
+    assert not decided([0, 0], [nan, 0]).whole
+    assert Decided(np.zeros((0, 2)), np.zeros((0, 2), bool)).whole
 
 
 def test_a_question_without_a_response_is_judged_where_others_are() -> None:
@@ -238,6 +240,28 @@ def test_runs_judged_on_the_same_questions_are_estimated() -> None:
     whole = kt.estimate(a_set(lambda row: True), "A")
     assert not any("Nuggeteer" in note for note in whole.notes)
     assert all(row.low == row.high == row.estimate for row in whole.rows)
+
+
+def test_scores_warn_of_questions_that_nobody_judged() -> None:
+    (told,) = [note for note in kt.score_nuggets(a_set()).notes if note.startswith("Warning:")]
+    assert told.startswith("Warning: nobody judged any run on 12 of 24 questions. ")
+    assert "Use karat estimate" in told
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        lambda row: row.run != "run2",  # others were judged there
+        lambda row: True,
+        lambda row: row.nugget != "n1",  # in part, but everywhere
+        lambda row: False,  # intervals do not come from measured errors
+    ],
+)
+def test_scores_without_such_questions_do_not_warn(judged: Callable[[Judged], bool]) -> None:
+    found = kt.score_nuggets(a_set(judged, questions=12))
+    assert not any(note.startswith("Warning:") for note in found.notes)
+    quoted = kt.score_nuggets(a_set(judged, questions=12).select("run2"))
+    assert not any(note.startswith("Warning:") for note in quoted.notes)
 
 
 @pytest.mark.parametrize(
@@ -342,6 +366,43 @@ def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
         kt.estimate(a_set(), "A", draws=[*draws, kt.Draw("q99", 0.5)])
 
 
+def test_a_plan_is_written_judged_and_read_back(tmp_path: Path, output: Callable[..., str]) -> None:
+    before, after, plan = (str(tmp_path / name) for name in ("a.jsonl", "b.jsonl", "draws.tsv"))
+    kt.save_nuggets(a_set(), before)
+    asked = "-d", "A", "-f", "json"
+    output("estimate", before, *asked, "--next", "4", "--plan", plan)
+    lines = [line.split("\t") for line in Path(plan).read_text("utf-8").splitlines()[1:]]
+    planned = {unit for unit, *_, round in lines if round == "2"}
+    assert {of for _, of, *_ in lines} == {"group"}
+    assert len(planned) == 4
+    judged = a_set(lambda row: row.question in ODD | planned)
+    kt.save_nuggets(judged, after)
+    found = json.loads(output("estimate", after, *asked, "--draws", plan))
+    draws = [kt.Draw(q, float(p), reason, int(n), of) for q, of, p, reason, n in lines]
+    expected = kt.estimate(judged, "A", draws=draws)
+    assert [row["estimate"] for row in found["rows"]] == [row.estimate for row in expected.ranked]
+    assert {row["labels"] for row in found["rows"]} == {16}
+    plain = kt.estimate(judged, "A")
+    assert [row.low for row in plain.rows] != [row.low for row in expected.rows]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("q99\tgroup\t0.5\trandom\t1", "a draw of group 'q99', which is not in the set"),
+        ("q3\tgroup\t1.5\trandom\t1", "found the probability 1.5, expected a number above 0"),
+        ("q1\tgroup\t0.5\trandom\t1", "group 'q1' is drawn twice in round 1"),
+        ("q3\tquestion\t0.5\trandom\t1", "found a draw of 'question', expected segment or group"),
+    ],
+)
+def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: str) -> None:
+    path = tmp_path / "draws.tsv"
+    first = "unit\tof\tprobability\treason\tround\nq1\tgroup\t0.5\trandom\t1\n"
+    path.write_text(f"{first}{line}\n", encoding="utf-8")
+    with pytest.raises(kt.InputError, match=re.escape(f"{path}, line 3: {told}")):
+        read_question_draws(a_set(), path)
+
+
 # --------------------------------------------------------------------------------- wrong input
 
 
@@ -356,6 +417,8 @@ def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
         ({"exclude": ["run9"]}, "world has no run 'run9'"),
         ({"exclude": [f"run{k}" for k in range(8)]}, "all runs are left out"),
         ({"baseline": "run9"}, "world has no run 'run9'"),
+        ({"strict": True}, "^estimate has no setting 'strict'$"),
+        ({"howe": HOW}, r"^estimate has no setting 'howe'; did you mean how\?$"),
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],
 )

@@ -131,9 +131,15 @@ def test_what_judges_add_is_the_mean_over_the_systems_with_intervals() -> None:
     assert isnan(made((NO_WIDTH,)).ratio)
 
 
-def test_methods_of_other_kinds_of_sets_are_named_beside_judges() -> None:
-    both = replace(made((A, B)), methods={"A": "estimate", "B": "nuggeteer"})
-    assert estimate_answer(both)[-1].startswith("With chrF and Nuggeteer, intervals are 0.80 times")
+def test_judges_get_no_credit_for_rows_of_another_method() -> None:
+    rows = row("A", 84.0, 0.9), row("B", 83.0, 0.5)
+    found = replace(made(rows), methods={"A": "estimate", "B": "nuggeteer"})
+    assert found.ratio == pytest.approx(0.9)
+    assert found.worth == pytest.approx(labels_worth(0.9, 50, 460, finite=True))
+    told = "With chrF, intervals of 1 of 2 systems are 0.90 times as wide as by people alone"
+    assert estimate_answer(found)[-1].startswith(told)
     guessed = replace(made((A,), judges=()), methods={"A": "nuggeteer"})
-    assert estimate_answer(guessed)[-1].startswith("With Nuggeteer, intervals are 0.80 times")
+    assert isnan(guessed.ratio)
+    assert isnan(guessed.worth)
+    assert not any("times as wide" in sentence for sentence in estimate_answer(guessed))
     assert "People low" in guessed.render("text")

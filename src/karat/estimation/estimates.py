@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
@@ -34,6 +35,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.results import Result
+from karat.settings import nearest
 from karat.stats.estimates.intervals import MeanInterval, two_sided
 from karat.stats.estimates.predictions import Prediction, tuned
 from karat.stats.resampling import SEED
@@ -46,6 +48,8 @@ POPULATIONS = {
 FEWEST = 10
 """Labelled units below which nothing is estimated."""
 SURE = 0.05
+ESTIMATE = "estimate"
+"""The method of this room: labels, and judges beside them."""
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None where there is none."""
 
@@ -138,15 +142,20 @@ class Estimate(Result):
         return sorted(self.rows, key=lambda row: sign * row.estimate)
 
     @property
+    def with_judges(self) -> list[EstimateRow]:
+        """The rows that rest on labels and judges, not on another method."""
+        return [row for row in self.rows if self.methods.get(row.system, ESTIMATE) == ESTIMATE]
+
+    @property
     def ratio(self) -> float:
-        """The mean width of intervals, over those by people alone; NaN where there are none."""
-        return _mean([row.ratio for row in self.rows])
+        """The mean width of intervals with judges, over those by people alone; NaN without any."""
+        return _mean([row.ratio for row in self.with_judges])
 
     @property
     def worth(self) -> float:
         """Further labelled units that would give people alone such widths; NaN without widths."""
-        found = [labels_worth(row.ratio, row.labels, row.units, self.finite) for row in self.rows]
-        return _mean(found)
+        rows, finite = self.with_judges, self.finite
+        return _mean([labels_worth(row.ratio, row.labels, row.units, finite) for row in rows])
 
     @property
     def signature(self) -> str:
@@ -213,10 +222,10 @@ def estimate(
             raise InputError(f"normalise={normalise}: only ratings of an evaluation set are scaled")
         more: dict[str, Any] = {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
         more["progress"] = progress
+        _check_settings(settings, own)
         found: Estimate = own(given, dimension, asked, tuple(exclude), **how, **more, **settings)
         return found
-    if settings:
-        raise InputError(f"estimate has no setting {quoted(min(settings))}")
+    _check_settings(settings)
     evalset = as_evalset(given, progress)
     evalset = evalset.without(*out) if (out := tuple(exclude)) else evalset
     name = _dimension(evalset, dimension)
@@ -230,6 +239,17 @@ def estimate(
 
 def _asked(judges: Sequence[str | Metric] | str | Metric) -> list[str | Metric]:
     return [judges] if isinstance(judges, str | Metric) else list(judges)
+
+
+def _check_settings(given: Iterable[str], *more: Callable[..., Any]) -> None:
+    """Refuse settings that neither `estimate` nor the function of a kind of set has."""
+    every = [one for function in more for one in inspect.signature(function).parameters.values()]
+    if any(one.kind is one.VAR_KEYWORD for one in every):
+        return  # the kind looks at them itself
+    own = inspect.signature(estimate).parameters.values()
+    known = {one.name for one in (*own, *every) if one.kind is one.KEYWORD_ONLY}
+    for name in sorted({*given} - known):
+        raise InputError(f"estimate has no setting {quoted(name)}{nearest(name, sorted(known))}")
 
 
 def _check(population: str, unit: str, correction: str, next: int) -> None:

@@ -18,6 +18,8 @@ class SetKind(NamedTuple):
     """From name, dimensions, progress and options to a set; None if it is of another kind."""
     estimate: str
     """From a set, a dimension, judges, systems that are left out and settings to an `Estimate`."""
+    draws: str
+    """From a set and a file to the draws of its units."""
     told: str
     """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
 

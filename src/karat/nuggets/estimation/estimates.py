@@ -9,6 +9,7 @@ from typing import Any
 from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.estimation.estimates import (
+    ESTIMATE,
     FEWEST,
     Estimate,
     EstimateRow,
@@ -23,7 +24,6 @@ from karat.estimation.system_estimates import EstimatedDifference, predict
 from karat.evalset.draws import Draw
 from karat.nuggets.estimation.judges import question_judges
 from karat.nuggets.estimation.methods import (
-    ESTIMATE,
     NUGGETEER,
     NuggeteerIntervals,
     difference_of_rows,

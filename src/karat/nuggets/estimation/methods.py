@@ -1,17 +1,6 @@
 """Two methods beside each other: estimates from judged questions, and Nuggeteer's intervals.
 
-Where other runs were judged on the questions that a run was not judged on, Nuggeteer's classifier
-has seen what answers to them look like, and its errors were measured on such questions: its
-intervals are narrower than estimates. Where nobody was judged on them, its guesses are worse than
-those that errors were measured on, and its intervals are too narrow: on TREC RAG 2024, with all
-runs judged on the same 10 of 21 questions, they hold the score in 75% of cases
-(`experiments/estimates_nuggets.py`).
-
-So Nuggeteer's intervals are taken for a run if
-
-- on every question that it was not judged on, 5 other runs were judged or more, and
-- these are, in the mean, at least 3/4 of the other runs that were judged on the same question where
-  errors are measured.
+Nuggeteer's are taken where other runs tell (`karat.nuggets.intervals.other_runs`).
 """
 
 from __future__ import annotations
@@ -20,20 +9,18 @@ from collections.abc import Mapping
 from math import nan, sqrt
 from typing import NamedTuple
 
-from karat.arrays import Flags, Ints, np
 from karat.estimation.estimates import FEWEST, EstimateRow
 from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system
 from karat.nuggets.estimation.question_samples import QuestionScores
-from karat.nuggets.intervals.intervals import FEWEST_RUNS, ScoreInterval
+from karat.nuggets.intervals.intervals import ScoreInterval
+from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
 from karat.nuggets.results.scoring import score_nuggets
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
 from karat.stats.estimates.intervals import LEVEL, MeanInterval
 
-NUGGETEER, ESTIMATE = "nuggeteer", "estimate"
-LIKE_MEASURED = 0.75
-"""The least ratio of other judged runs on open questions to those where errors are measured."""
+NUGGETEER = "nuggeteer"
 _INTERVALS = {"f": "macro", "A": "share"}
 """Scores that Nuggeteer has intervals of."""
 _FREEDOM = 1_000
@@ -44,38 +31,8 @@ def nuggeteer_runs(found: QuestionScores) -> list[str]:
     """Return the runs that Nuggeteer's intervals are better for."""
     if found.dimension not in _INTERVALS:
         return []
-    better = other_runs_tell(found.answered, found.judged, _judged_elsewhere(found))
+    better = other_runs_tell(found.answered, found.judged, judged_elsewhere(found.nuggets))
     return [tag for tag, yes in zip(found.nuggets.runs, better.tolist(), strict=True) if yes]
-
-
-def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
-    """Return for each run whether other runs were judged on what it was not judged on.
-
-    `answered` and `judged` are runs x questions; `elsewhere` counts judged runs that are not among
-    these, for each question.
-    """
-    total = judged.sum(axis=0) + elsewhere
-    measured = float((total * (total - 1)).sum()) / max(int(total.sum()), 1)
-    found = np.zeros(len(judged), np.bool_)
-    for k, open_ in enumerate(answered & ~judged):
-        others = total[open_]
-        if len(others) and int(others.min()) >= FEWEST_RUNS:
-            found[k] = float(others.mean()) >= LIKE_MEASURED * measured
-    return found
-
-
-def _judged_elsewhere(found: QuestionScores) -> Ints:
-    """Return for each question how many runs were judged that judgements alone quote."""
-    said: dict[tuple[str, str], set[str]] = {}
-    for row in found.nuggets.judgements.deciding:
-        if row.run and row.run not in found.nuggets.runs:
-            said.setdefault((row.question, row.run), set()).add(row.nugget)
-    counts = dict.fromkeys(found.nuggets.key.questions, 0)
-    for (question, _), judged in said.items():
-        if question in counts:
-            nuggets = found.nuggets.key.questions[question].nuggets
-            counts[question] += all(nugget.id in judged for nugget in nuggets)
-    return np.array([*counts.values()], np.int64)
 
 
 class NuggeteerIntervals(NamedTuple):

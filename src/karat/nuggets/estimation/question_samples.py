@@ -15,17 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
 from karat.estimation.evalset_samples import Grouping, designed
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.samples import Sample, Scale
-from karat.evalset.draws import Draw
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.draws import Draw, checked_draws, read_draws
+from karat.evalset.reading import Reading
 from karat.nuggets.results.scoring import score_nuggets
-from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import SUPPORT, Judgements
+from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -95,14 +97,8 @@ def judged_scores(
     for k, one in enumerate(done.scored):
         mine = one.by_question(score)
         scores[k] = [mine.get(id, np.nan) for id in ids]
-        known[k] = [is_judged(one.decided[id]) for id in ids]
+        known[k] = [one.decided[id].whole for id in ids]
     return JudgedScores(scores, known)
-
-
-def is_judged(decided: Decided) -> bool:
-    """Return whether judgements tell of every nugget whether the answer carries it."""
-    carried = decided.known & (decided.values == SUPPORT)
-    return bool((decided.known.all(axis=0) | carried.any(axis=0)).all())
 
 
 def sample_of_questions(
@@ -140,3 +136,11 @@ def draws_of_questions(nuggets: NuggetSet, draws: Sequence[Draw] | None) -> Sequ
             told = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {told}")
     return draws
+
+
+def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
+    """Return the draws of a file; a question may stand there as a segment or as a group."""
+    reading, questions = Reading(lister=""), nuggets.key.questions
+    found = checked_draws(read_draws(Path(path), reading), questions, questions, reading)
+    reading.check()
+    return found

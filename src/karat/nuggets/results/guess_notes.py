@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from karat.estimation.estimates import FEWEST as ENOUGH
 from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge
@@ -33,6 +34,15 @@ def about_guesses(found: Nuggeteer, how: Official, general: bool, intervals: boo
     if not isinstance(rule, Calibrated) or rule.idf != "pooled":
         told.append(about_idf(rule.source))
     return told
+
+
+def unjudged(count: int, whole: int) -> str:
+    """Return the warning on intervals where nobody judged some of the questions."""
+    return (
+        f"Warning: nobody judged any run on {count:,} of {whole:,} questions. The classifier "
+        "guesses worse there than on judged questions, where its errors were measured, so 95% "
+        f"intervals are too narrow. Use karat estimate; it needs {ENOUGH} judged questions."
+    )
 
 
 def about_idf(idf: IdfSource) -> str:

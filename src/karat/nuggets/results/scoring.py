@@ -8,14 +8,16 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from karat.arrays import np
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.intervals.intervals import RunIntervals
+from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
-from karat.nuggets.results.guess_notes import about_guesses, title
+from karat.nuggets.results.guess_notes import about_guesses, title, unjudged
 from karat.nuggets.results.paired import Margin, margin, paired_significance
 from karat.nuggets.results.signature import signature
 from karat.nuggets.scores.decisions import NOTHING, Decided, decide_run
@@ -308,13 +310,30 @@ class NuggetScoring(Result):
         told += about_skipped(q for one in self.scored for q in one.official.skipped)
         if any(decided.undecided for one in self.scored for decided in one.decided.values()):
             told.append("Pairs of response and nugget that nobody judged get no credit.")
-        return (*told, *self.about_guesses)
+        return (*told, *self.about_guesses, *self._about_unjudged())
 
     @cached_property
     def about_guesses(self) -> list[str]:
         """Sentences on what the guesses rest on; none without guesses."""
         intervals, found = any(one.intervals for one in self.scored), self.guesses
         return about_guesses(found, self.how, self.general, intervals) if found else []
+
+    def _about_unjudged(self) -> list[str]:
+        """The warning on intervals that know nothing of questions that nobody judged."""
+        said = {row.question for row in self.nuggets.judgements.deciding}
+        nobody = np.array([id not in said for id in self.nuggets.key.questions])
+        if self.guesses is None or not nobody.any() or not self.scored:
+            return []
+        if self.guesses.errors(self.how).share is None:
+            return []
+        answers = [
+            [(bool(one.run.responses(id)), decided.whole) for id, decided in one.decided.items()]
+            for one in self.scored
+        ]
+        answered, whole = np.moveaxis(np.array(answers, np.bool_), 2, 0)
+        tell = other_runs_tell(answered, answered & whole, judged_elsewhere(self.nuggets))
+        doubtful = (answered & nobody).any(axis=1) & ~tell
+        return [unjudged(int(nobody.sum()), len(nobody))] if doubtful.any() else []
 
     def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
         for id, question in self.nuggets.key.questions.items():

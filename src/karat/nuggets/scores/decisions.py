@@ -46,6 +46,12 @@ class Decided:
         """Pairs that a judgement decides."""
         return int(np.count_nonzero(self.known))
 
+    @property
+    def whole(self) -> bool:
+        """Whether judgements tell of every nugget if the answer carries it."""
+        carried = self.known & (self.values == SUPPORT)
+        return bool((self.known.all(axis=0) | carried.any(axis=0)).all())
+
     @cached_property
     def best(self) -> Floats:
         """For each nugget the best of any response; all scores ask."""

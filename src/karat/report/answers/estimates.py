@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from karat.estimation.estimates import SURE, Estimate, EstimateDifference, EstimateRow
+from karat.estimation.estimates import ESTIMATE, SURE, Estimate, EstimateDifference, EstimateRow
 from karat.estimation.sample_notes import LITTLE
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, sentence_case, span
@@ -60,7 +60,7 @@ def judges(found: Estimate) -> list[str]:
 
 def helpers(found: Estimate) -> list[str]:
     """Return what estimates rest on beside labels: judges, and methods of other kinds of sets."""
-    methods = sorted({*found.methods.values()} - {"estimate"})
+    methods = sorted({*found.methods.values()} - {ESTIMATE})
     return [*judges(found), *map(sentence_case, methods)]
 
 
@@ -131,13 +131,16 @@ def _labelled(found: Estimate) -> str:
 
 
 def _judges(found: Estimate) -> Iterator[str]:
-    if not helpers(found) or isnan(found.ratio):
+    if not found.judges or isnan(found.ratio):
         return
-    who, wide = named(helpers(found)), f"{found.ratio:.2f} times as wide as by people alone"
+    some = len(found.with_judges) < len(found.rows)
+    of = f" of {len(found.with_judges)} of {len(found.rows)} systems" if some else ""
+    who = named(judges(found))
+    told = f"intervals{of} are {found.ratio:.2f} times as wide as by people alone"
     if found.ratio > LITTLE:
-        verb = "adds" if len(helpers(found)) == 1 else "add"
-        yield f"{who} {verb} almost nothing: intervals are {wide}."
+        verb = "adds" if len(found.judges) == 1 else "add"
+        yield f"{who} {verb} almost nothing: {told}."
         return
     more = round(found.worth)
     labels = several(more, f"more labelled {found.unit}")
-    yield f"With {who}, intervals are {wide}" + (f": worth {labels}." if more else ".")
+    yield f"With {who}, {told}" + (f": worth {labels}." if more else ".")

@@ -11,7 +11,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import INPUT, OUTPUT, TESTS, choice, option, path, whole
-from karat.cli.set_kinds import options_of_kinds, read_set
+from karat.cli.set_kinds import options_of_kinds, read_draws_of, read_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 
@@ -105,6 +105,7 @@ def command(
     own["next"] = own["next"] or 0
     with Bar() as progress:
         found = read_set(name, (), (read_as, reader_options), given, progress, draws)
+        own["draws"] = read_draws_of(found, draws)
         result = estimate(found, judges=judges, progress=progress, **own)
     if plan:
         from karat.evalset.draws import draw_lines
