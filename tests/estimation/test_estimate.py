@@ -14,7 +14,13 @@ import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.planning import inclusion_probabilities, plan_units, systematic
-from karat.estimation.system_estimates import estimate_system, labels_to_halve, predict
+from karat.estimation.system_estimates import (
+    difference_prediction,
+    estimate_difference,
+    estimate_system,
+    labels_to_halve,
+    predict,
+)
 
 SEGMENTS = 40
 
@@ -137,6 +143,19 @@ def test_new_segments_are_less_certain_than_these() -> None:
         assert one.estimate == other.estimate
         assert other.high - other.low > (one.high - one.low) * math.sqrt(2) * 0.99
     assert new.rows[0].more is None  # three times 20 more are not there
+
+
+def test_differences_on_new_segments_have_the_spread_of_the_judge() -> None:
+    """SE^2 = s^2(Y - lambda f) / n + lambda^2 Var(f) / N, f being the difference of two values."""
+    given = sample(a_set())
+    guess = difference_prediction(given, predict(given))
+    assert guess is not None
+    found = estimate_difference(given, (0, 1), guess, finite=False)
+    assert found is not None
+    f = guess.units[0, ::2] - guess.units[1, ::2]
+    y = given.y[0, ::2] - given.y[1, ::2]
+    square = (y - f).var(ddof=1) / 20 + f.var(ddof=1) / 40
+    assert found.interval.error == pytest.approx(math.sqrt(square))
 
 
 def test_labels_that_halve_the_width() -> None:
