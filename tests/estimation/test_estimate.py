@@ -276,6 +276,25 @@ def test_labels_that_were_chosen_are_left_out() -> None:
     )
 
 
+def test_a_plan_keeps_what_was_not_drawn_at_random() -> None:
+    draws = [*drawn(range(0, 20), 0.5), *drawn(range(20, 25), None, reason="useful")]
+    planned = kt.estimate(a_set([*range(25)], draws=draws), next=3)
+    again = kt.estimate(a_set([*range(25)], draws=planned.draws))
+    assert again.rows == planned.rows
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        (kt.Draw("x", 0.5), r"draws\[0\]: a draw of segment 'x', which is not in the set"),
+        (kt.Draw("1", 0.0), r"draws\[0\]: found the probability 0.0, expected a number above 0"),
+    ],
+)
+def test_draws_that_cannot_be_draws_are_refused(draw: kt.Draw, told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(), draws=[draw])
+
+
 def test_labels_without_a_draw_are_refused() -> None:
     with pytest.raises(
         kt.InputError, match=r"10 labelled segments are not among the draws \(the first is '21'\)"

@@ -107,13 +107,15 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
 def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, ...]:
     """Return all draws up to now, with those of the plan as a new round.
 
-    Units that were labelled without a record are taken as one random round before it.
+    Units that were labelled without a record are taken as one random round before it. Units that
+    were not drawn at random stay marked as such.
     """
     of = SEGMENT if sample.unit == SEGMENT else GROUP
     labelled: Flags = np.asarray(sample.known.any(axis=0))
     known, rounds = sample.design.probability, np.maximum(sample.design.round, 1)
     assumed = float(labelled.sum()) / len(labelled)
-    earlier = [
+    earlier = [draw for draw in sample.draws if draw.probability is None]
+    earlier += [
         Draw(sample.units[at], assumed, ASSUMED, int(rounds[at]), of)
         if np.isnan(known[at])
         else Draw(sample.units[at], float(known[at]), RANDOM, int(rounds[at]), of)
