@@ -36,9 +36,7 @@ def judge_values(
 ) -> list[JudgeValues]:
     """Return the values of judges, more being better, in the order in which they are named."""
     names = [str(one) for one in judges]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"judge {quoted(name)} is named twice: name it once")
+    check_names(names)
     found = [_model(evalset, one, dimension) for one in judges]
     wanted = [_as_metric(evalset, one) for one, own in zip(judges, found, strict=True) if not own]
     scored = iter(_scored(evalset, wanted, threads, progress)) if wanted else iter(())
@@ -48,6 +46,13 @@ def judge_values(
         given = (own or next(scored))._replace(name=name)
         filled.append(fill_missing(evalset.name, given, present))
     return filled
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a judge that is named twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"judge {quoted(name)} is named twice: name it once")
 
 
 def _model(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues | None:
