@@ -20,6 +20,7 @@ from karat.estimation.samples import Sample, Scale
 from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
+from karat.meta.scores import outputs_present
 from karat.stats.estimates.sampling import Design
 
 UNITS = ("auto", SEGMENT, GROUP)
@@ -49,7 +50,7 @@ def sample_of_set(
     grouping, why = _grouping(evalset, ~np.isnan(human), unit, drawn)
     human, design, told = designed(evalset.name, human, grouping, drawn)
     values = np.stack([one.values for one in judges], axis=2) if judges else _none(human)
-    present = np.array([[text is not None for text in own] for own in evalset.systems.values()])
+    present = outputs_present(evalset)
     known = ~np.isnan(human) & present
     y = _means(np.where(known, human, 0.0)[:, :, None], known, grouping)[:, :, 0]
     labelled = _counts(known, grouping) > 0

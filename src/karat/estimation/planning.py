@@ -86,10 +86,10 @@ def systematic(probability: Floats, start: float) -> Ints:
 def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     """Return the error that is expected of each unit's predictions; all alike without judges."""
     even = np.ones(len(sample.units))
-    if prediction is None or not sample.judges:
+    if prediction is None:
         return even
-    first = np.where(sample.present, sample.every[:, :, 0], 0.0).sum(axis=0)
-    level = first / np.maximum(sample.present.sum(axis=0), 1)
+    predicted = np.where(sample.present, prediction.every, 0.0).sum(axis=0)
+    level = predicted / np.maximum(sample.present.sum(axis=0), 1)
     known = sample.known
     gap = np.where(known, sample.y - prediction.units, 0.0)
     centre = gap.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
