@@ -67,6 +67,9 @@ class Setup:
             "endpoint": self.endpoint.name,
             "model": self.endpoint.model,
             "temperature": self.endpoint.temperature,
+            "max_tokens": self.endpoint.max_tokens,
+            "model_seed": self.endpoint.seed,
+            "json_object": self.endpoint.json_object,
             "replicates": self.replicates,
         }
 
