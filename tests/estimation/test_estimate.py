@@ -14,7 +14,13 @@ import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.planning import inclusion_probabilities, plan_units, systematic
-from karat.estimation.system_estimates import estimate_system, labels_to_halve, predict
+from karat.estimation.system_estimates import (
+    difference_prediction,
+    estimate_difference,
+    estimate_system,
+    labels_to_halve,
+    predict,
+)
 
 SEGMENTS = 40
 
@@ -139,6 +145,19 @@ def test_new_segments_are_less_certain_than_these() -> None:
     assert new.rows[0].more is None  # three times 20 more are not there
 
 
+def test_differences_on_new_segments_have_the_spread_of_the_judge() -> None:
+    """SE^2 = s^2(Y - lambda f) / n + lambda^2 Var(f) / N, f being the difference of two values."""
+    given = sample(a_set())
+    guess = difference_prediction(given, predict(given))
+    assert guess is not None
+    found = estimate_difference(given, (0, 1), guess, finite=False)
+    assert found is not None
+    f = guess.units[0, ::2] - guess.units[1, ::2]
+    y = given.y[0, ::2] - given.y[1, ::2]
+    square = (y - f).var(ddof=1) / 20 + f.var(ddof=1) / 40
+    assert found.interval.error == pytest.approx(math.sqrt(square))
+
+
 def test_labels_that_halve_the_width() -> None:
     found = estimate_system(sample(a_set()), 0, None, True)
     more = labels_to_halve(found, True)
@@ -255,6 +274,25 @@ def test_labels_that_were_chosen_are_left_out() -> None:
         "5 labelled segments were not drawn at random and left out: their labels say nothing of "
         "the others."
     )
+
+
+def test_a_plan_keeps_what_was_not_drawn_at_random() -> None:
+    draws = [*drawn(range(0, 20), 0.5), *drawn(range(20, 25), None, reason="useful")]
+    planned = kt.estimate(a_set([*range(25)], draws=draws), next=3)
+    again = kt.estimate(a_set([*range(25)], draws=planned.draws))
+    assert again.rows == planned.rows
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        (kt.Draw("x", 0.5), r"draws\[0\]: a draw of segment 'x', which is not in the set"),
+        (kt.Draw("1", 0.0), r"draws\[0\]: found the probability 0.0, expected a number above 0"),
+    ],
+)
+def test_draws_that_cannot_be_draws_are_refused(draw: kt.Draw, told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(), draws=[draw])
 
 
 def test_labels_without_a_draw_are_refused() -> None:

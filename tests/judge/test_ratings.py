@@ -44,6 +44,7 @@ def test_ratings_and_their_log(tmp_path: Path) -> None:
         "guideline": "Does it read well?",
     }
     assert "|prompt=ratings.v1@" in header["signature"]
+    assert "|max_tokens=1024|model_seed=0|json_object=True|" in header["signature"]
     assert first == {
         **{"system": "alpha", "segment": "1", "judge": "gpt-test", "dimension": "fluency"},
         **{"value": 3, "kind": "model", "evidence": "A"},

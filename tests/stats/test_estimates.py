@@ -153,6 +153,18 @@ def test_the_bounded_form_has_a_width_where_all_labels_are_the_best() -> None:
     assert 5 - made.low == pytest.approx((5 - whole.low) * math.sqrt(0.8))
 
 
+def test_the_bounded_form_adds_a_further_variance() -> None:
+    values = np.array([1.0] * 16 + [0.0] * 4)
+    found = simple(values, range(20), 100)
+    one, two = (
+        bounded_interval(values, np.ones(20), (0.0, 1.0), found, False, more)
+        for more in (0.0, 0.01)
+    )
+    added = 2.093 * 0.1  # Student's quantile with 19 degrees of freedom
+    assert 0.8 - two.low == pytest.approx(math.hypot(0.8 - one.low, added), abs=1e-4)
+    assert two.error == pytest.approx(math.hypot(one.error, 0.1))
+
+
 def test_the_bounded_form_takes_weights() -> None:
     values, weights = np.array([0.0, 1.0] * 10), np.array([3.0, 1.0] * 10)
     design = Design(np.ones(80), np.tile([1 / 6, 1 / 2], 40), np.ones(80, np.int64))

@@ -1,4 +1,4 @@
-"""Ask many requests, or plan to: the front of this room."""
+"""Ask many requests, or return what asking them would take."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def plan(
 ) -> Plan:
     """Return what `ask` would send, without sending or writing anything."""
     asked = as_requests(requests)
-    jobs = {endpoint.cache_key(request): request for request in reversed(asked)}
+    jobs = {endpoint.cache_key(request): request for request in asked}
     if cache is not None and Path(cache).exists():
         with Cache(cache, endpoint) as stored:
             jobs = {key: jobs[key] for key in jobs if not stored.has_answer(key)}

@@ -94,13 +94,15 @@ class Endpoint:
         seed = None
         if self.seed is not None:
             seed = self.seed + REPLICATES * request.replicate + rejections
-        heat = None if self.temperature is None else float(self.temperature)  # 0 is 0.0
-        found = {"temperature": heat, "max_tokens": self.max_tokens, "seed": seed}
-        sent: dict[str, object] = {key: value for key, value in found.items() if value is not None}
-        return {
-            **sent,
-            **({"response_format": {"type": "json_object"}} if self.json_object else {}),
+        found: dict[str, object] = {
+            "temperature": None
+            if self.temperature is None
+            else float(self.temperature),  # 0 is 0.0
+            "max_tokens": self.max_tokens,
+            "seed": seed,
+            "response_format": {"type": "json_object"} if self.json_object else None,
         }
+        return {key: value for key, value in found.items() if value is not None}
 
     def body(self, request: Request, rejections: int = 0) -> dict[str, object]:
         """Return what is sent; `rejections` answers to it were invalid."""

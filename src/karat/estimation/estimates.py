@@ -279,7 +279,7 @@ def estimate_sample(
     worths: Sequence[tuple[int, str]],
     baseline: str | None,
     next: int,
-    how: Mapping[str, object],
+    how: Mapping[str, Any],
 ) -> Estimate:
     """Return the estimates of a sample; `worths` has what each judge lacked and its signature."""
     if baseline is not None and baseline not in sample.systems:
@@ -297,18 +297,16 @@ def estimate_sample(
     both = [estimate_system(sample, k, prediction, finite) for k in count]
     bias = list(judge_bias(sample, prediction, finite))
     rows = tuple(
-        _row(sample, *parts) for parts in zip(sample.systems, people, both, bias, strict=True)
+        _row(sample, *parts, labels_to_halve(parts[2], finite))
+        for parts in zip(sample.systems, people, both, bias, strict=True)
     )
-    rows = tuple(
-        row._replace(more=labels_to_halve(one, finite)) for row, one in zip(rows, both, strict=True)
-    )
-    planned = plan_units(sample, prediction, next, int(str(how["seed"]))) if next else ()
+    planned = plan_units(sample, prediction, next, how["seed"]) if next else ()
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
         rows=rows,
-        differences=differences(rows, find, baseline, str(how["correction"]), scale.sign),
+        differences=differences(rows, find, baseline, how["correction"], scale.sign),
         judges=tuple(_worths(sample, worths, people, finite)),
         planned=planned,
         unit=sample.unit,
@@ -348,14 +346,19 @@ def check_judges(sample: Sample) -> None:
 
 
 def _row(
-    sample: Sample, system: str, people: EstimatedScore, both: EstimatedScore, bias: SystemBias
+    sample: Sample,
+    system: str,
+    people: EstimatedScore,
+    both: EstimatedScore,
+    bias: SystemBias,
+    more: int | None,
 ) -> EstimateRow:
     alone, found = (_turned(one.interval, sample.scale.sign) for one in (people, both))
     off = _turned(MeanInterval(bias.bias, bias.low, bias.high, nan), sample.scale.sign)
     ratio = found.width / alone.width if alone.width > 0 else nan
     return EstimateRow(
         *(system, *alone[:3], *found[:3], ratio),
-        *(both.labels, both.units, both.form, None, *off[:3]),
+        *(both.labels, both.units, both.form, more, *off[:3]),
     )
 
 

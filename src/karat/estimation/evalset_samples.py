@@ -17,8 +17,10 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.samples import Sample, Scale
-from karat.evalset.draws import GROUP, SEGMENT, Draw
+from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
+from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
+from karat.meta.scores import outputs_present
 from karat.stats.estimates.sampling import Design
 
 UNITS = ("auto", SEGMENT, GROUP)
@@ -44,11 +46,11 @@ def sample_of_set(
 ) -> Sample:
     """Return the sample of an evaluation set in one dimension."""
     human = evalset.human(dimension, normalise)
-    drawn = evalset.draws if draws is None else draws
+    drawn = evalset.draws if draws is None else _checked(evalset, draws)
     grouping, why = _grouping(evalset, ~np.isnan(human), unit, drawn)
     human, design, told = designed(evalset.name, human, grouping, drawn)
     values = np.stack([one.values for one in judges], axis=2) if judges else _none(human)
-    present = np.array([[text is not None for text in own] for own in evalset.systems.values()])
+    present = outputs_present(evalset)
     known = ~np.isnan(human) & present
     y = _means(np.where(known, human, 0.0)[:, :, None], known, grouping)[:, :, 0]
     labelled = _counts(known, grouping) > 0
@@ -68,7 +70,17 @@ def sample_of_set(
         Scale(scale.low, scale.high, scale.sign) if scale and normalise == "none" else Scale(),
         known.sum(axis=1),
         (*why, *told),
+        tuple(drawn or ()),
     )
+
+
+def _checked(evalset: EvalSet, draws: Sequence[Draw]) -> Sequence[Draw]:
+    """Return draws that a caller gave; refuse those that cannot be draws of the set."""
+    reading = Reading(lister="")
+    placed = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
+    found = checked_draws(placed, evalset.segments, evalset.groups, reading)
+    reading.check()
+    return found
 
 
 def _none(human: Floats) -> Floats:

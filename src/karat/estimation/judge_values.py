@@ -8,7 +8,7 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, MetricError, quoted
 from karat.evalset.sets import EvalSet
-from karat.meta.scores import score_evalset
+from karat.meta.scores import outputs_present, score_evalset
 from karat.metrics.base import Metric
 from karat.metrics.given import Given
 from karat.metrics.names import metric
@@ -36,18 +36,23 @@ def judge_values(
 ) -> list[JudgeValues]:
     """Return the values of judges, more being better, in the order in which they are named."""
     names = [str(one) for one in judges]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"judge {quoted(name)} is named twice: name it once")
+    check_names(names)
     found = [_model(evalset, one, dimension) for one in judges]
     wanted = [_as_metric(evalset, one) for one, own in zip(judges, found, strict=True) if not own]
     scored = iter(_scored(evalset, wanted, threads, progress)) if wanted else iter(())
-    present = np.array([[text is not None for text in own] for own in evalset.systems.values()])
+    present = outputs_present(evalset)
     filled = []
     for name, own in zip(names, found, strict=True):
         given = (own or next(scored))._replace(name=name)
         filled.append(fill_missing(evalset.name, given, present))
     return filled
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a judge that is named twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"judge {quoted(name)} is named twice: name it once")
 
 
 def _model(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues | None:

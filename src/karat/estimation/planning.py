@@ -87,10 +87,10 @@ def systematic(probability: Floats, start: float) -> Ints:
 def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     """Return the error that is expected of each unit's predictions; all alike without judges."""
     even = np.ones(len(sample.units))
-    if prediction is None or not sample.judges:
+    if prediction is None:
         return even
-    first = np.where(sample.present, sample.every[:, :, 0], 0.0).sum(axis=0)
-    level = first / np.maximum(sample.present.sum(axis=0), 1)
+    predicted = np.where(sample.present, prediction.every, 0.0).sum(axis=0)
+    level = predicted / np.maximum(sample.present.sum(axis=0), 1)
     known = sample.known
     gap = np.where(known, sample.y - prediction.units, 0.0)
     centre = gap.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -108,13 +108,15 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
 def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, ...]:
     """Return all draws up to now, with those of the plan as a new round.
 
-    Units that were labelled without a record are taken as one random round before it.
+    Units that were labelled without a record are taken as one random round before it. Units that
+    were not drawn at random stay marked as such.
     """
     of = SEGMENT if sample.unit == SEGMENT else GROUP
     labelled: Flags = np.asarray(sample.known.any(axis=0))
     known, rounds = sample.design.probability, np.maximum(sample.design.round, 1)
     assumed = float(labelled.sum()) / len(labelled)
-    earlier = [
+    earlier = [draw for draw in sample.draws if draw.probability is None]
+    earlier += [
         Draw(sample.units[at], assumed, ASSUMED, int(rounds[at]), of)
         if np.isnan(known[at])
         else Draw(sample.units[at], float(known[at]), RANDOM, int(rounds[at]), of)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
+from karat.evalset.draws import Draw
 from karat.stats.estimates.predictions import Labelled
 from karat.stats.estimates.sampling import Design
 
@@ -59,6 +60,8 @@ class Sample:
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    """Draws up to now, where there is a record of them."""
 
     @property
     def known(self) -> Flags:

@@ -55,7 +55,7 @@ def estimate_system(
     y = sample.y[system, units]
     guess = np.zeros(len(units)) if prediction is None else prediction.units[system, units]
     shift = 0.0 if prediction is None else float(prediction.means[system])
-    more = 0.0 if finite or prediction is None else _spread(sample, system, prediction)
+    more = 0.0 if finite or prediction is None else _spread(guess, len(every))
     ends = sample.scale.ends
     piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
     bounds = _bounds(ends, guess) if piled and ends else None
@@ -64,10 +64,9 @@ def estimate_system(
     return EstimatedScore(*_told(kept, form, y), len(units), len(every))
 
 
-def _spread(sample: Sample, system: int, prediction: Prediction) -> float:
+def _spread(guess: Floats, units: int) -> float:
     """Return lambda^2 Var(f) / N: what new units would add."""
-    guess = prediction.units[system, sample.labelled(system)]
-    return float(guess.var(ddof=1)) / len(sample.population(system)) if len(guess) > 1 else 0.0
+    return float(guess.var(ddof=1)) / units if len(guess) > 1 else 0.0
 
 
 def _bounds(ends: tuple[float, float], guess: Floats) -> tuple[float, float]:
@@ -83,7 +82,7 @@ def _interval(
     population: Ints,
     bounds: tuple[float, float] | None,
     finite: bool,
-    more: float = 0.0,
+    more: float,
 ) -> tuple[MeanInterval, str]:
     """Return the interval of the mean of some values over a population, and its form."""
     found = expand(values, units, sample.design, population)
@@ -91,7 +90,7 @@ def _interval(
         return MeanInterval(found.mean, found.mean, found.mean, 0.0), EXACT
     if bounds is not None and len(units) <= MOST_BOUNDED:
         weights = sample.design.weights(units, len(population))
-        return bounded_interval(values, weights, bounds, found, finite), BOUNDED
+        return bounded_interval(values, weights, bounds, found, finite, more), BOUNDED
     return skewed_interval(found, finite, more), STUDENT
 
 
@@ -136,15 +135,16 @@ def estimate_difference(
     if len(units) < 2:
         return None
     y = sample.y[a, units] - sample.y[b, units]
-    guess, shift = np.zeros(len(units)), 0.0
+    guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = prediction.units[a, units] - prediction.units[b, units]
         shift = float(prediction.means[a] - prediction.means[b])
+        more = 0.0 if finite else _spread(guess, len(every))
     ends = sample.scale.ends
     bounds = None
     if ends is not None and float((y == 0).mean()) >= ALIKE:
         bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
-    made, form = _interval(sample, y - guess, units, every, bounds, finite)
+    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
     told = _told(made.shifted(shift), form, y)
     return EstimatedDifference(*told, len(units), len(units) - 1)
 

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from karat.asking.interview.tasks import Setup
+from karat.asking.limits import Limits
 from karat.evalset.judgements import Dimension
 from karat.evalset.loading import as_evalset
 from karat.judge.material import Material, chosen_dimension
@@ -17,7 +18,6 @@ from karat.nuggets.formats.loading import as_nuggets
 from karat.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from karat.asking.asker import Limits
     from karat.asking.endpoint import Endpoint
     from karat.evalset.catalogue import GivenPath
     from karat.evalset.sets import EvalSet
@@ -65,7 +65,7 @@ def judge_ratings(
     given = as_evalset(evalset)
     how = chosen_dimension(given, dimension, scale, guideline)
     task = RatingTask(Material(given, how, sample, seed), prompt, batch)
-    return task.run(make_setup(endpoint, cache, limits, replicates), judge, progress)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
 
 
 def judge_pairs(
@@ -97,7 +97,7 @@ def judge_pairs(
     given = as_evalset(evalset)
     material = Material(given, compared_dimension(given, dimension, guideline), sample, seed)
     task = PairTask(material, prompt, baseline)
-    return task.run(make_setup(endpoint, cache, limits, replicates), judge, progress)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
 
 
 def compared_dimension(evalset: EvalSet, dimension: str | None, guideline: str = "") -> Dimension:
@@ -132,12 +132,4 @@ def judge_nuggets(
         cache, limits, prompt, judge, seed, progress: as in `judge_ratings`.
     """
     task = SupportTask(as_nuggets(nuggets, progress), prompt, batch, sample, seed)
-    return task.run(make_setup(endpoint, cache, limits, replicates), judge, progress)
-
-
-def make_setup(
-    endpoint: Endpoint, cache: Path | None, limits: Limits | None, replicates: int = 1
-) -> Setup:
-    """Return how a model is asked."""
-    more = {} if limits is None else {"limits": limits}
-    return Setup(endpoint, cache, replicates=replicates, **more)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)

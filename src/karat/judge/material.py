@@ -39,6 +39,10 @@ class Material:
     def _places(self) -> dict[str, int]:
         return {name: at for at, name in enumerate(self.evalset.segments)}
 
+    def output(self, system: str, segment: str) -> str | None:
+        """Return the output of a system, or None."""
+        return self.evalset.systems[system][self._places[segment]]
+
     def outputs(self, segment: str) -> dict[str, str]:
         """System -> output of a segment, where there is one."""
         at = self._places[segment]

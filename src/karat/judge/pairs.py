@@ -89,9 +89,9 @@ class PairTask:
         found = []
         for pair in self.systems:
             for segment in self.material.segments:
-                outputs = self.material.outputs(segment)
-                if all(system in outputs for system in pair):
-                    found.append((pair, Shown(segment, *(outputs[system] for system in pair))))
+                first, second = (self.material.output(system, segment) for system in pair)
+                if first is not None and second is not None:
+                    found.append((pair, Shown(segment, first, second)))
         return found
 
     @cached_property

@@ -117,7 +117,7 @@ class RatingTask:
         rows, missing = [], []
         for system in self.material.evalset.systems:
             for segment in self.material.segments:
-                text = self.material.outputs(segment).get(system)
+                text = self.material.output(system, segment)
                 case = case_of.get((segment, text or ""))
                 if text is None:
                     continue

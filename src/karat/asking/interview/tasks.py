@@ -67,6 +67,9 @@ class Setup:
             "endpoint": self.endpoint.name,
             "model": self.endpoint.model,
             "temperature": self.endpoint.temperature,
+            "max_tokens": self.endpoint.max_tokens,
+            "model_seed": self.endpoint.seed,
+            "json_object": self.endpoint.json_object,
             "replicates": self.replicates,
         }
 
@@ -83,17 +86,12 @@ class Interview(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on cases that have only some of their replicates."""
+        """Sentences on missing replicates, estimated tokens and limits."""
         some = sum(len(answers) < self.replicates for answers in self.answers.values())
         told = f"{some:,} of {len(self.answers):,} judgements rest on fewer than"
         few = [f"{told} {self.replicates} answers."] if some else []
-        estimated = "Tokens are estimated: the server did not count them." if self.estimated else ""
-        return (*few, *([estimated] if estimated else []), *self.usage.notes)
-
-    @property
-    def estimated(self) -> bool:
-        """Whether tokens of answers are estimated."""
-        return self.usage.estimated_tokens > 0
+        estimated = ["Tokens are estimated: the server did not count them."]
+        return (*few, *(estimated if self.usage.estimated_tokens else []), *self.usage.notes)
 
 
 @dataclass(frozen=True)

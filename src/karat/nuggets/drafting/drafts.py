@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from karat.asking.asker import Usage
 from karat.asking.interview.draws import drawn
 from karat.asking.interview.forms import LONGEST_TEXT
 from karat.asking.interview.signatures import signature
 from karat.asking.interview.tasks import Case, Interview, Setup, Task
+from karat.asking.limits import Limits
 from karat.errors import InputError, OutputError, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import json_line
@@ -31,14 +32,11 @@ from karat.results import Result
 from karat.storage.output import write_atomically
 
 if TYPE_CHECKING:
-    from karat.asking.asker import Limits
     from karat.asking.endpoint import Endpoint
 
 FORM = "facts: document, quote, fact (1 to 12 words), importance"
 BESIDE = ".draft.jsonl"
 """Ending of the file beside a key that says who drafted it, with the quote of each nugget."""
-
-
 READ_IT = "A model drafted this key: read and edit it before you use it."
 
 
@@ -177,11 +175,7 @@ class DraftTask:
             *(tuple(_refused(found)), missing, found.usage),
             settings={**self.settings, "prompt": asked.prompt.label, **setup.settings},
             signature=signature(self.name, self.settings, asked.prompt, setup),
-            notes=(
-                *setup.notes,
-                *found.notes,
-                READ_IT,
-            ),
+            notes=(*setup.notes, *found.notes, READ_IT),
         )
 
 
@@ -233,5 +227,4 @@ def draft_nuggets(
         progress: function that is called with the progress.
     """
     task = DraftTask(*drafted_questions(given, sample, seed), prompt, most)
-    more: dict[str, Any] = {} if limits is None else {"limits": limits}
-    return task.run(Setup(endpoint, cache, **more), progress=progress)
+    return task.run(Setup(endpoint, cache, limits or Limits()), progress=progress)

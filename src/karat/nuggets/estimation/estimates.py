@@ -88,7 +88,7 @@ def estimate_nuggets(
         kept.run(baseline)
     found = question_scores(kept, _dimension(kept, dimension), how, progress)
     values = question_judges(found, judges, progress)
-    sample = sample_of_questions(found, values, draws_of_questions(nuggets, draws))
+    sample = sample_of_questions(found, values, draws_of_questions(nuggets, found, draws))
     told = {"population": population, "correction": correction, "dimension": found.dimension}
     settings: dict[str, Any] = {**told, "judges": sample.judges, "seed": seed, **_scores(found)}
     worths = [(one.missing, one.signature) for one in values]

@@ -20,7 +20,7 @@ from dataclasses import replace
 from karat import __version__
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
-from karat.estimation.judge_values import JudgeValues, fill_missing
+from karat.estimation.judge_values import JudgeValues, check_names, fill_missing
 from karat.evalset.judge_kinds import MODEL, PERSON
 from karat.nuggets.estimation.question_samples import QuestionScores, judged_scores
 from karat.nuggets.guess.classifiers import Auto, classifiers, parse_classifier
@@ -45,9 +45,7 @@ def question_judges(
     """Return the values of judges; by default of the models that judged the set, else of words."""
     models = models_of(found.nuggets)
     names = [str(one) for one in asked] or [*models] or [WORDS]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"judge {quoted(name)} is named twice: name it once")
+    check_names(names)
     made = [_values(found, name, models, progress) for name in names]
     return [fill_missing(found.nuggets.name, one, found.answered) for one in made]
 

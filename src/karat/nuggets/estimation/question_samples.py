@@ -126,16 +126,19 @@ def sample_of_questions(
         scale=Scale(0.0, 1.0),
         labels=known.sum(axis=1),
         notes=tuple(told),
+        draws=tuple(draws or ()),
     )
 
 
-def draws_of_questions(nuggets: NuggetSet, draws: Sequence[Draw] | None) -> Sequence[Draw] | None:
-    """Refuse draws of what is no question of the key."""
+def draws_of_questions(
+    nuggets: NuggetSet, found: QuestionScores, draws: Sequence[Draw] | None
+) -> Sequence[Draw] | None:
+    """Return draws of questions that have a score; refuse those of what is no question."""
     for draw in draws or ():
         if draw.unit not in nuggets.key.questions:
             told = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {told}")
-    return draws
+    return draws and [draw for draw in draws if draw.unit in found.nuggets.key.questions]
 
 
 def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:

@@ -92,9 +92,17 @@ def _cube_root(x: float) -> float:
 
 
 def bounded_interval(
-    values: Floats, weights: Floats, ends: tuple[float, float], found: Expansion, finite: bool
+    values: Floats,
+    weights: Floats,
+    ends: tuple[float, float],
+    found: Expansion,
+    finite: bool,
+    more: float = 0.0,
 ) -> MeanInterval:
-    """Return the interval that allows for values as far as the ends of the scale."""
+    """Return the interval that allows for values as far as the ends of the scale.
+
+    `more` is a further variance: its distance and that of each end add up as squares.
+    """
     draws, half = _exponentials(len(values))
     mass = weights / (float(weights.sum()) / len(weights))
     whole = product(draws, mass)
@@ -105,8 +113,12 @@ def bounded_interval(
     )
     mean = float((mass * values).sum()) / len(values)
     shrink = sqrt(1 - found.fraction) if finite else 1.0
-    below, above = shrink * max(mean - float(low), 0.0), shrink * max(float(high) - mean, 0.0)
-    return MeanInterval(found.mean, found.mean - below, found.mean + above, found.error(finite))
+    t = student_quantile((1 - LEVEL) / 2, max(found.freedom, 1)) if more > 0 else 0.0
+    gaps = (shrink * max(mean - float(low), 0.0), shrink * max(float(high) - mean, 0.0))
+    below, above = (sqrt(gap * gap + t * t * more) for gap in gaps)
+    own = found.error(finite)
+    error = sqrt(own * own + more)
+    return MeanInterval(found.mean, found.mean - below, found.mean + above, error)
 
 
 def _places() -> tuple[int, int]:

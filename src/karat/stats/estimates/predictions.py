@@ -12,8 +12,8 @@ is predicted by a fit that has not seen it (cross-fitting), so that its error is
     theta = lambda mean_N(m) + mean_n(Y - lambda m)
 
 where m of a labelled unit of fold k is the fit to all folds but k, m of any other unit is the mean
-of these fits, and lambda is tuned on the other folds, too. Where all units are labelled, that is
-the mean of Y.
+of these fits, weighted by the labels of their folds, and lambda is tuned on the other folds, too.
+Where all units are labelled, that is the mean of Y.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ class Prediction(NamedTuple):
     """Of people's values with the predictions, within systems."""
 
     def times(self, factor: float) -> Prediction:
-        """Return the predictions times a number, which is then lambda."""
+        """Return the predictions times a number."""
         units, every, means = (part * factor for part in self[:3])
-        return Prediction(units, every, means, factor, self.correlation)
+        return Prediction(units, every, means, self.factor * factor, self.correlation)
 
 
 class Moments(NamedTuple):

@@ -29,7 +29,7 @@ from karat.errors import InputError
 )
 @option(
     "--population",
-    "Estimate scores for the segments of the SET, or for NEW segments like these.",
+    "Estimate scores for the segments of SET (set), or for new segments like them (new).",
     choice("set", "new"),
     "set",
 )
