@@ -59,6 +59,8 @@ class Sample:
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
+    partly: Flags | None = None
+    """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
 
     @property
     def known(self) -> Flags:
@@ -72,6 +74,13 @@ class Sample:
     def labelled(self, system: int) -> Ints:
         """Return the numbers of the units that people labelled."""
         return np.flatnonzero(self.known[system])
+
+    def wholly(self, system: int, units: Ints) -> bool:
+        """Return whether all outputs of some units are labelled, so that nothing is left to know.
+
+        Otherwise a factor 1 - n / N would take units for known that are not.
+        """
+        return self.partly is None or not self.partly[system, units].any()
 
     def values(self, judges: Ints | None = None) -> Labelled:
         """Return what predictions are made from, with all judges or some."""
@@ -88,7 +97,8 @@ class Sample:
         """Return some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
         parts = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
-        return replace(self, systems=names, **parts)
+        partly = None if self.partly is None else self.partly[systems]
+        return replace(self, systems=names, partly=partly, **parts)
 
     def only(self, judge: int) -> Sample:
         """Return the sample with one of its judges."""

@@ -55,19 +55,19 @@ def estimate_system(
     y = sample.y[system, units]
     guess = np.zeros(len(units)) if prediction is None else prediction.units[system, units]
     shift = 0.0 if prediction is None else float(prediction.means[system])
-    more = 0.0 if finite or prediction is None else _spread(sample, system, prediction)
+    more = 0.0 if finite or prediction is None else _spread(guess, every)
     ends = sample.scale.ends
     piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
     bounds = _bounds(ends, guess) if piled and ends else None
-    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
+    fixed = finite and sample.wholly(system, units)
+    made, form = _interval(sample, y - guess, units, every, bounds, fixed, more)
     kept = made.shifted(shift).within(*sample.scale.turned)
     return EstimatedScore(*_told(kept, form, y), len(units), len(every))
 
 
-def _spread(sample: Sample, system: int, prediction: Prediction) -> float:
+def _spread(guess: Floats, population: Ints) -> float:
     """Return lambda^2 Var(f) / N: what new units would add."""
-    guess = prediction.units[system, sample.labelled(system)]
-    return float(guess.var(ddof=1)) / len(sample.population(system)) if len(guess) > 1 else 0.0
+    return float(guess.var(ddof=1)) / len(population) if len(guess) > 1 else 0.0
 
 
 def _bounds(ends: tuple[float, float], guess: Floats) -> tuple[float, float]:
@@ -136,15 +136,18 @@ def estimate_difference(
     if len(units) < 2:
         return None
     y = sample.y[a, units] - sample.y[b, units]
-    guess, shift = np.zeros(len(units)), 0.0
+    guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = prediction.units[a, units] - prediction.units[b, units]
-        shift = float(prediction.means[a] - prediction.means[b])
+        apart = prediction.every[a, every] - prediction.every[b, every]
+        shift = float(np.average(apart, weights=sample.design.sizes[every]))
+        more = 0.0 if finite else _spread(guess, every)
     ends = sample.scale.ends
     bounds = None
     if ends is not None and float((y == 0).mean()) >= ALIKE:
         bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
-    made, form = _interval(sample, y - guess, units, every, bounds, finite)
+    fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
+    made, form = _interval(sample, y - guess, units, every, bounds, fixed, more)
     told = _told(made.shifted(shift), form, y)
     return EstimatedDifference(*told, len(units), len(units) - 1)
 
