@@ -203,7 +203,43 @@ def test_a_baseline_that_the_data_chose_counts_all_pairs() -> None:
     assert min(one.p for one in chosen.differences) == pytest.approx(2 * smallest)  # 6 pairs, not 3
 
 
+def test_a_difference_is_that_of_the_outputs_that_both_have() -> None:
+    """s1 has outputs for the ten easiest of 30 segments only: that does not make it better."""
+    easy = np.arange(30) % 3 == 0
+    value = np.where(easy, 5.0, 1.0) + 0.01 * np.arange(30)
+    texts = {"s0": ["x"] * 30, "s1": ["y" if one else None for one in easy]}
+    rows = [("s0", str(i + 1), "ann", "q", value[i]) for i in range(0, 30, 2)]
+    rows += [("s1", str(i + 1), "ann", "q", value[i] + 0.5) for i in range(30) if easy[i]]
+    made = kt.make_evalset("m", texts, judgements=rows, dimensions=[kt.Dimension("q")])
+    judge = {
+        "s0": value.tolist(),
+        "s1": [v if e else None for v, e in zip(value, easy, strict=True)],
+    }
+    found = kt.estimate(made.with_scores("judge", judge), judges="judge", baseline="s0")
+    assert found.differences[0].delta == pytest.approx(0.5)
+
+
+def test_differences_on_new_segments_allow_for_the_judges_sample() -> None:
+    """SE^2 = s^2(d - g) / n + s^2(g) / N, for differences as for scores."""
+    evalset = a_set()
+    made = sample(evalset)
+    guess = difference_prediction(made, predict(made))
+    assert guess is not None
+    units = made.labelled(0)
+    d, g = (part[1, units] - part[0, units] for part in (made.y, guess.units))
+    error = estimate_difference(made, (1, 0), guess, False).interval.error  # type: ignore[union-attr]
+    assert error**2 == pytest.approx((d - g).var(ddof=1) / 20 + g.var(ddof=1) / SEGMENTS)
+
+
 # ------------------------------------------------------------------------------------ units
+
+
+def test_documents_of_which_some_segments_are_labelled_are_not_known() -> None:
+    groups = [f"d{i // 2}" for i in range(SEGMENTS)]
+    found = kt.estimate(a_set(groups=groups), judges="judge", unit="group")
+    assert {row.form for row in found.rows} == {"student"}
+    assert all(row.low < row.estimate < row.high for row in found.rows)
+    assert found.notes[0].startswith("Only some segments of 20 groups are labelled")
 
 
 def test_documents_that_were_labelled_as_wholes_are_the_units() -> None:

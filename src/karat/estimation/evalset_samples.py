@@ -53,7 +53,8 @@ def sample_of_set(
     present = outputs_present(evalset)
     known = ~np.isnan(human) & present
     y = _means(np.where(known, human, 0.0)[:, :, None], known, grouping)[:, :, 0]
-    labelled = _counts(known, grouping) > 0
+    labelled, outputs = _counts(known, grouping), _counts(present, grouping)
+    partly = (labelled > 0) & (labelled < outputs)
     scale = evalset.dimensions.get(dimension)
     return Sample(
         evalset.name,
@@ -61,16 +62,17 @@ def sample_of_set(
         tuple(evalset.systems),
         grouping.names,
         grouping.word,
-        np.where(labelled, y, np.nan),
+        np.where(labelled > 0, y, np.nan),
         _means(values, known, grouping),
         _means(values, present, grouping),
-        _counts(present, grouping) > 0,
+        outputs > 0,
         tuple(one.name for one in judges),
         design,
         Scale(scale.low, scale.high, scale.sign) if scale and normalise == "none" else Scale(),
         known.sum(axis=1),
         (*why, *told),
         tuple(drawn or ()),
+        partly,
     )
 
 

@@ -38,7 +38,12 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
     """State how units were drawn, and warn where they do not look random."""
     labelled: Flags = np.asarray(sample.known.any(axis=0))
     n, whole = int(labelled.sum()), len(labelled)
-    if n == whole:
+    if finite and sample.partly is not None and sample.partly.any():
+        yield (
+            f"Only some segments of {int(sample.partly.any(axis=0).sum()):,} {sample.unit}s are "
+            f"labelled: intervals take no {sample.unit} for known, and are a little wide."
+        )
+    elif n == whole:
         if finite and sample.known[sample.present].all():
             yield (
                 f"All {sample.unit}s are labelled: intervals for the set have no width. Use "

@@ -62,6 +62,8 @@ class Sample:
     notes: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()
     """Draws up to now, where there is a record of them."""
+    partly: Flags | None = None
+    """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
 
     @property
     def known(self) -> Flags:
@@ -75,6 +77,13 @@ class Sample:
     def labelled(self, system: int) -> Ints:
         """Return the numbers of the units that people labelled."""
         return np.flatnonzero(self.known[system])
+
+    def wholly(self, system: int, units: Ints) -> bool:
+        """Return whether all outputs of some units are labelled, so that nothing is left to know.
+
+        Otherwise a factor 1 - n / N would take units for known that are not.
+        """
+        return self.partly is None or not self.partly[system, units].any()
 
     def values(self, judges: Ints | None = None) -> Labelled:
         """Return what predictions are made from, with all judges or some."""
@@ -91,7 +100,8 @@ class Sample:
         """Return some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
         parts = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
-        return replace(self, systems=names, **parts)
+        partly = None if self.partly is None else self.partly[systems]
+        return replace(self, systems=names, partly=partly, **parts)
 
     def only(self, judge: int) -> Sample:
         """Return the sample with one of its judges."""

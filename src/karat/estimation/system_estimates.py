@@ -59,7 +59,8 @@ def estimate_system(
     ends = sample.scale.ends
     piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
     bounds = _bounds(ends, guess) if piled and ends else None
-    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
+    fixed = finite and sample.wholly(system, units)
+    made, form = _interval(sample, y - guess, units, every, bounds, fixed, more)
     kept = made.shifted(shift).within(*sample.scale.turned)
     return EstimatedScore(*_told(kept, form, y), len(units), len(every))
 
@@ -138,13 +139,15 @@ def estimate_difference(
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = prediction.units[a, units] - prediction.units[b, units]
-        shift = float(prediction.means[a] - prediction.means[b])
+        apart = prediction.every[a, every] - prediction.every[b, every]
+        shift = float(np.average(apart, weights=sample.design.sizes[every]))
         more = 0.0 if finite else _spread(guess, len(every))
     ends = sample.scale.ends
     bounds = None
     if ends is not None and float((y == 0).mean()) >= ALIKE:
         bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
-    made, form = _interval(sample, y - guess, units, every, bounds, finite, more)
+    fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
+    made, form = _interval(sample, y - guess, units, every, bounds, fixed, more)
     told = _told(made.shifted(shift), form, y)
     return EstimatedDifference(*told, len(units), len(units) - 1)
 
