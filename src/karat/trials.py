@@ -20,7 +20,7 @@ def check_seed(seed: int) -> None:
     check_count("seed", seed)
 
 
-def check_count(name: str, value: int) -> None:
-    """Refuse what is no whole number of 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise InputError(f"{name}={quoted(value)}: expected a whole number, 0 or more")
+def check_count(name: str, value: int, least: int = 0) -> None:
+    """Refuse what is no whole number of `least` or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")

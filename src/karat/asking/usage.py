@@ -31,11 +31,6 @@ class Totals(NamedTuple):
     cost: float | None
     """The price of these tokens, None without prices."""
 
-    @property
-    def unmetered(self) -> int:
-        """Requests that the server may have charged without saying how many tokens."""
-        return self.repeated + sum(self.failures.get(kind, 0) for kind in UNMETERED)
-
 
 class Usage(NamedTuple):
     """Requests, answers, tokens and costs of a run."""

@@ -22,6 +22,7 @@ from karat.judge.material import Material
 from karat.judge.outcomes import Asked, Named
 from karat.judge.results import TOO_LONG, ModelRatings, RatingRow
 from karat.progress import Progress, silent
+from karat.trials import check_count
 
 FORM = "answers: id, evidence (a quote; empty for the best value or an empty output), value"
 
@@ -56,8 +57,7 @@ class RatingTask:
     batch: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.batch, int) or self.batch < 1:
-            raise InputError(f"batch={self.batch!r}: expected a whole number from 1")
+        check_count("batch", self.batch, 1)
         _ = self.scale
 
     @property

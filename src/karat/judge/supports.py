@@ -24,6 +24,7 @@ from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
 from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.trials import check_count
 
 FORM = "answers: id, evidence (a quote; empty for not_support), label"
 LABELS = {"support": SUPPORT, "partial_support": PARTIAL, "not_support": NOT}
@@ -58,8 +59,7 @@ class SupportTask:
     seed: int = 12345
 
     def __post_init__(self) -> None:
-        if not isinstance(self.batch, int) or self.batch < 1:
-            raise InputError(f"batch={self.batch!r}: expected a whole number from 1")
+        check_count("batch", self.batch, 1)
         if not any(run.answers for run in self.nuggets.runs.values()):
             told = "has no responses: expected at least one run"
             raise InputError(f"{self.nuggets.name} {told}; name a file of one with --run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from karat.errors import InputError
+from karat.trials import check_count
 
 
 def shuffled(names: Sequence[str], seed: int, salt: str = "") -> list[str]:
@@ -20,8 +20,7 @@ def drawn(names: Sequence[str], size: int | None, seed: int) -> list[str]:
     """
     if size is None:
         return list(names)
-    if not isinstance(size, int) or size < 1:
-        raise InputError(f"sample={size!r}: expected a whole number from 1")
+    check_count("sample", size, 1)
     kept = set(shuffled(names, seed)[:size])
     return [name for name in names if name in kept]
 

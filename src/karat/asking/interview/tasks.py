@@ -20,6 +20,7 @@ from karat.asking.interview.templates import Prompt
 from karat.asking.requests import Message, Request
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
+from karat.trials import check_count
 
 
 class Case(NamedTuple):
@@ -45,10 +46,7 @@ class Setup:
         for name, kind in (("endpoint", Endpoint), ("limits", Limits)):
             if not isinstance(value := getattr(self, name), kind):
                 raise InputError(f"{name}={quoted(value)}: expected a karat.{kind.__name__}")
-        if not isinstance(self.replicates, int) or self.replicates < 1:
-            raise InputError(
-                f"replicates={quoted(self.replicates)}: expected a whole number from 1"
-            )
+        check_count("replicates", self.replicates, 1)
 
     @property
     def judge(self) -> str:

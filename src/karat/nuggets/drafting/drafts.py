@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +29,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.storage.output import write_atomically
+from karat.trials import check_count
 
 if TYPE_CHECKING:
     from karat.asking.endpoint import Endpoint
@@ -94,11 +94,6 @@ class DraftedNuggets(Result):
             Question(id, tuple(nuggets), self.questions[id]) for id, nuggets in found.items()
         )
 
-    @property
-    def refusals(self) -> Mapping[str, int]:
-        """Reasons why facts were refused, with their numbers."""
-        return dict(Counter(row.why for row in self.refused).most_common())
-
     def save_log(self, path: str | PathLike[str]) -> None:
         """Write the key, and beside it who drafted it with which quotes (both atomic).
 
@@ -136,8 +131,7 @@ class DraftTask:
     """Most nuggets of a question."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.most, int) or self.most < 1:
-            raise InputError(f"most={self.most!r}: expected a whole number from 1")
+        check_count("most", self.most, 1)
         if not self.questions:
             raise InputError(f"{self.given} has no questions: expected at least one")
 
