@@ -140,7 +140,8 @@ def estimate_difference(
     if prediction is not None:
         guess = prediction.units[a, units] - prediction.units[b, units]
         apart = prediction.every[a, every] - prediction.every[b, every]
-        shift = float(np.average(apart, weights=sample.design.sizes[every]))
+        sizes = sample.design.sizes[every]
+        shift = float((apart * sizes).sum() / sizes.sum())
         more = 0.0 if finite else _spread(guess, len(every))
     ends = sample.scale.ends
     bounds = None
