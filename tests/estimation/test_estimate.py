@@ -21,6 +21,7 @@ from karat.estimation.system_estimates import (
     labels_to_halve,
     predict,
 )
+from karat.evalset.added.judgement_files import has_ratings
 
 SEGMENTS = 40
 
@@ -544,3 +545,70 @@ def test_real_labels_of_wmt23(karat_data: Path) -> None:
     assert {row.labels for row in found.rows} == {460}
     assert sum(row.ratio for row in found.rows) / 12 < 0.95
     assert found.judges[0].r == pytest.approx(0.457, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("value", "dimension", "told"),
+    [
+        (9.0, kt.Dimension("quality", low=1, high=5), "a label of 'quality' is 9, expected 1 to 5"),
+        (9.0, kt.Dimension("quality", "lower", 0, 5), "is 9, expected 0 to 5: mend the label"),
+        (1e308, kt.Dimension("quality"), r"is 1e\+308, expected -1e\+09 to 1e\+09"),
+    ],
+)
+def test_labels_off_their_scale_are_refused(
+    value: float, dimension: kt.Dimension, told: str
+) -> None:
+    rows = [
+        ("s0", str(i), "ann", "quality", value if i == 3 else 2.0 + i % 3) for i in range(1, 15)
+    ]
+    texts = {"s0": [f"x {i}" for i in range(20)]}
+    made = kt.make_evalset("made-up", texts, judgements=rows, dimensions=[dimension])
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(made)
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        (kt.Draw("zz", 0.5), "a draw of 'zz', which is not in the set"),
+        (kt.Draw("1", 1.5), "a draw of '1': found the probability 1.5"),
+        (kt.Draw("1", 1e-320), "expected a number above 0 and at most 1"),
+        (kt.Draw("1", 0.5, round=10**30), "expected a whole number from 1 to 1,000,000"),
+    ],
+)
+def test_wrong_draws_are_refused(draw: kt.Draw, told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(), draws=[*drawn(range(2, 40, 2), 0.5), draw])
+
+
+def test_drawn_units_without_a_label_are_told() -> None:
+    found = kt.estimate(a_set(), draws=drawn(range(0, 40), 0.9))
+    assert found.notes[0].startswith("Warning: 20 drawn segments have no label (the first is '2')")
+
+
+def test_a_table_of_labels_without_a_header_is_said_to_lack_it(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("atlas\t1\tann\tquality\t3\n")
+    assert has_ratings(labels)
+    with pytest.raises(kt.InputError, match=r"line 1: found the columns atlas, 1, ann, quality, 3"):
+        kt.load_evalset("demo-labels", judgements=labels)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"judges": None}, "judges=None: expected names of judges or metrics"),
+        ({"judges": 3}, "judges=3: expected names of judges or metrics"),
+        ({"exclude": None}, "exclude=None: expected names of systems"),
+        ({"dimension": 3}, "dimension=3: expected the name of a dimension"),
+        ({"next": None}, "next=None: expected a whole number, 0 or more"),
+        ({"next": 2.5}, "next=2.5: expected a whole number, 0 or more"),
+        ({"seed": "x"}, "seed='x': expected a whole number, 0 or more"),
+        ({"population": []}, r"population \[\]: expected one of set, new"),
+        ({"draws": "draws.tsv"}, "draws='draws.tsv': expected a list of karat.Draw"),
+        ({"draws": [1]}, "expected a list of karat.Draw"),
+    ],
+)
+def test_arguments_of_wrong_types_are_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.estimate(a_set(), **given)

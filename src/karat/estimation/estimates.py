@@ -40,6 +40,7 @@ from karat.stats.estimates.intervals import MeanInterval, two_sided
 from karat.stats.estimates.predictions import Prediction, tuned
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
+from karat.trials import check_count, check_seed
 
 POPULATIONS = {
     "set": "the segments of the set",
@@ -213,21 +214,22 @@ def estimate(
         progress: function that is called with the progress.
         settings: further settings of the kind of set.
     """
-    asked = _asked(judges)
-    _check(population, unit, correction, next)
+    asked, out = (
+        _listed("judges", judges, "judges or metrics"),
+        _listed("exclude", exclude, "systems"),
+    )
     how: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
+    _check(how, dimension, draws, next, seed)
     if type(given).__name__ in SET_KINDS:
         own = load(SET_KINDS[type(given).__name__].estimate)
         if normalise != "none":
             raise InputError(f"normalise={normalise}: only ratings of an evaluation set are scaled")
-        more: dict[str, Any] = {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
-        more["progress"] = progress
+        how |= {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
         _check_settings(settings, own)
-        found: Estimate = own(given, dimension, asked, tuple(exclude), **how, **more, **settings)
+        found: Estimate = own(given, dimension, asked, out, progress=progress, **how, **settings)
         return found
     _check_settings(settings)
-    evalset = as_evalset(given, progress)
-    evalset = evalset.without(*out) if (out := tuple(exclude)) else evalset
+    evalset = as_evalset(given, progress).without(*out)
     name = _dimension(evalset, dimension)
     values = judge_values(evalset, asked or evalset.model_judges, name, threads, progress)
     sample = sample_of_set(evalset, name, values, unit, draws, normalise)
@@ -237,8 +239,13 @@ def estimate(
     return estimate_sample(sample, worths, baseline, next, how)
 
 
-def _asked(judges: Sequence[str | Metric] | str | Metric) -> list[str | Metric]:
-    return [judges] if isinstance(judges, str | Metric) else list(judges)
+def _listed(what: str, given: Any, kind: str) -> list[Any]:
+    """Return one name, or several, as a list."""
+    if isinstance(given, str | Metric):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise InputError(f"{what}={quoted(given)}: expected names of {kind}")
+    return list(given)
 
 
 def _check_settings(given: Iterable[str], *more: Callable[..., Any]) -> None:
@@ -252,16 +259,19 @@ def _check_settings(given: Iterable[str], *more: Callable[..., Any]) -> None:
         raise InputError(f"estimate has no setting {quoted(name)}{nearest(name, sorted(known))}")
 
 
-def _check(population: str, unit: str, correction: str, next: int) -> None:
-    for what, value, known in (
-        ("population", population, POPULATIONS),
-        ("unit", unit, UNITS),
-        ("correction", correction, CORRECTIONS),
-    ):
-        if value not in known:
+def _check(how: Mapping[str, object], dimension: object, draws: Any, next: int, seed: int) -> None:
+    known_by = {"population": POPULATIONS, "unit": UNITS, "correction": CORRECTIONS}
+    for what, value in how.items():
+        known: Iterable[str] = known_by[what]
+        if not isinstance(value, str) or value not in known:
             raise InputError(f"{what} {quoted(value)}: expected one of {', '.join(known)}")
-    if next < 0:
-        raise InputError(f"next={next}: expected a number of units, at least 0")
+    if dimension is not None and not isinstance(dimension, str):
+        raise InputError(f"dimension={quoted(dimension)}: expected the name of a dimension")
+    listed = isinstance(draws, list | tuple) and all(isinstance(one, Draw) for one in draws)
+    if draws is not None and not listed:
+        raise InputError(f"draws={quoted(draws)}: expected a list of karat.Draw")
+    check_count("next", next)
+    check_seed(seed)
 
 
 def _dimension(evalset: Any, dimension: str | None) -> str:

@@ -17,7 +17,7 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.samples import Sample, Scale
-from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
+from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws, wrong_numbers
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
@@ -26,6 +26,10 @@ from karat.stats.estimates.sampling import Design
 UNITS = ("auto", SEGMENT, GROUP)
 FAR = 3.0
 """Standard deviations by which fewer groups have labels than chance would give them."""
+
+
+LARGEST = 1e9
+"""Labels must be smaller: sums of their squares and products are exact."""
 
 
 class Grouping(NamedTuple):
@@ -55,7 +59,9 @@ def sample_of_set(
     y = _means(np.where(known, human, 0.0)[:, :, None], known, grouping)[:, :, 0]
     labelled, outputs = _counts(known, grouping), _counts(present, grouping)
     partly = (labelled > 0) & (labelled < outputs)
-    scale = evalset.dimensions.get(dimension)
+    given = evalset.dimensions.get(dimension) if normalise == "none" else None
+    scale = Scale(given.low, given.high, given.sign) if given else Scale()
+    _check_labels(evalset.name, dimension, human[known], scale)
     return Sample(
         evalset.name,
         dimension,
@@ -68,7 +74,7 @@ def sample_of_set(
         outputs > 0,
         tuple(one.name for one in judges),
         design,
-        Scale(scale.low, scale.high, scale.sign) if scale and normalise == "none" else Scale(),
+        scale,
         known.sum(axis=1),
         (*why, *told),
         tuple(drawn or ()),
@@ -83,6 +89,21 @@ def _checked(evalset: EvalSet, draws: Sequence[Draw]) -> Sequence[Draw]:
     found = checked_draws(placed, evalset.segments, evalset.groups, reading)
     reading.check()
     return found
+
+
+def _check_labels(whose: str, dimension: str, labels: Floats, scale: Scale) -> None:
+    """Refuse labels that are off their scale, whose ends bound the estimate, or are too large."""
+    low, high = (
+        bound if end is None else end
+        for end, bound in zip(scale.turned, (-LARGEST, LARGEST), strict=True)
+    )
+    off = labels[(labels < low) | (labels > high)]
+    if len(off):
+        ends = sorted((scale.sign * low, scale.sign * high))
+        raise InputError(
+            f"{whose}: a label of {quoted(dimension)} is {scale.sign * float(off[0]):g}, expected "
+            f"{ends[0]:g} to {ends[1]:g}: mend the label, or the scale of the dimension"
+        )
 
 
 def _none(human: Floats) -> Floats:
@@ -148,6 +169,11 @@ def designed(
     if not draws:
         return human, Design.simple(sizes), []
     place = {name: i for i, name in enumerate(grouping.names)}
+    for draw in draws:
+        if draw.unit not in place:
+            raise InputError(f"{whose}: a draw of {quoted(draw.unit)}, which is not in the set")
+        if wrong := wrong_numbers(draw):
+            raise InputError(f"{whose}: a draw of {quoted(draw.unit)}: {wrong}")
     probability = np.full(len(sizes), np.nan)
     rounds = np.zeros(len(sizes), np.int64)
     chosen = np.zeros(len(sizes), bool)
@@ -172,7 +198,20 @@ def designed(
             f"{len(left):,} labelled {grouping.word}{'s were' if len(left) > 1 else ' was'} not "
             "drawn at random and left out: their labels say nothing of the others."
         ]
+    told += _unlabelled(grouping, rounds, labelled)
     return human, Design(sizes, probability, rounds), told
+
+
+def _unlabelled(grouping: Grouping, rounds: Ints, labelled: Ints) -> list[str]:
+    """Return a warning where units were drawn that nobody labelled."""
+    without = np.setdiff1d(np.flatnonzero(rounds), labelled)
+    if not len(without):
+        return []
+    first, have = quoted(grouping.names[without[0]]), "s have" if len(without) > 1 else " has"
+    return [
+        f"Warning: {len(without):,} drawn {grouping.word}{have} no label (the first is {first}). "
+        "If they were left out for what they are, estimates and intervals can be wrong."
+    ]
 
 
 def _counts(known: Flags, grouping: Grouping) -> Floats:

@@ -24,6 +24,8 @@ DRAWS = "draws.tsv"
 """The file in a folder of a set."""
 SEGMENT, GROUP = "segment", "group"
 COLUMNS = ("unit", "of", "probability", "reason", "round")
+LEAST, MOST_ROUNDS = 1e-9, 1_000_000
+"""The smallest probability and the largest number of a round: others are mistakes."""
 
 
 class Draw(NamedTuple):
@@ -116,15 +118,17 @@ def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
         return f"found a draw of a {draw.of} after one of a {of}, expected one kind of units"
     if draw.unit not in units[draw.of]:
         return f"a draw of {draw.of} {quoted(draw.unit)}, which is not in the set"
-    return _wrong_numbers(draw)
+    return wrong_numbers(draw)
 
 
-def _wrong_numbers(draw: Draw) -> str:
-    if draw.probability is not None and not 0 < draw.probability <= 1:
+def wrong_numbers(draw: Draw) -> str:
+    """Return what is wrong with the probability, round or reason of a draw; "" if nothing."""
+    if draw.probability is not None and not LEAST <= draw.probability <= 1:
         told = f"found the probability {quoted(draw.probability)}"
         return f"{told}, expected a number above 0 and at most 1"
-    if draw.round < 1:
-        return f"found the round {draw.round}, expected a whole number from 1"
+    if not 1 <= draw.round <= MOST_ROUNDS:
+        told = f"found the round {quoted(draw.round)}"
+        return f"{told}, expected a whole number from 1 to {MOST_ROUNDS:,}"
     if any(end in draw.reason for end in "\t\n\r"):
         return f"found the reason {quoted(draw.reason)}, expected no tabs and line ends"
     return ""

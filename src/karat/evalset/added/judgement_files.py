@@ -59,13 +59,16 @@ def read_judgements(path: Path, reading: Reading) -> Found:
 
 
 def has_ratings(path: GivenPath) -> bool:
-    """Return whether a file can have judgements of an evaluation set, by its first line."""
+    """Return whether a file is one of judgements of an evaluation set, by its first line.
+
+    So is a table whose first line is no header: the reader says what is wrong.
+    """
     try:
         line = first_line(Path(path))
     except (OSError, InputError):  # the reader says what is wrong
         return True
     found = json_object(line) if line.startswith("{") else line.split("\t")
-    return "judgements" in found or {"system", "segment"} <= {*found}
+    return "judgements" in found or {"system", "segment"} <= {*found} or "question" not in found
 
 
 def _json(path: Path, reading: Reading) -> Found:
