@@ -570,8 +570,8 @@ def test_labels_off_their_scale_are_refused(
 @pytest.mark.parametrize(
     ("draw", "told"),
     [
-        (kt.Draw("zz", 0.5), "a draw of 'zz', which is not in the set"),
-        (kt.Draw("1", 1.5), "a draw of '1': found the probability 1.5"),
+        (kt.Draw("zz", 0.5), "a draw of segment 'zz', which is not in the set"),
+        (kt.Draw("1", 1.5), "found the probability 1.5"),
         (kt.Draw("1", 1e-320), "expected a number above 0 and at most 1"),
         (kt.Draw("1", 0.5, round=10**30), "expected a whole number from 1 to 1,000,000"),
     ],
@@ -612,3 +612,17 @@ def test_a_table_of_labels_without_a_header_is_said_to_lack_it(tmp_path: Path) -
 def test_arguments_of_wrong_types_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(kt.InputError, match=told):
         kt.estimate(a_set(), **given)
+
+
+def test_groups_count_by_the_outputs_that_a_system_has() -> None:
+    """Everything labelled, some outputs missing: the mean of the outputs that are there."""
+    rng = np.random.default_rng(9)
+    groups = [f"d{i // 3}" for i in range(SEGMENTS)]
+    there = rng.random(SEGMENTS) < 0.7
+    texts = {"a": [f"a {i}" if good else None for i, good in enumerate(there)]}
+    values = rng.normal(size=SEGMENTS)
+    rows = [("a", str(i + 1), "ann", "quality", float(values[i])) for i in np.flatnonzero(there)]
+    made = kt.make_evalset("gaps", texts, groups=groups, judgements=rows, dimensions=["quality"])
+    (row,) = kt.estimate(made, unit="group").rows
+    assert row.people == pytest.approx(values[there].mean())
+    assert row.form == "exact"

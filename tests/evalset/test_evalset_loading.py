@@ -34,7 +34,7 @@ def test_known_sets_that_are_not_there(
 def test_neither_a_name_nor_a_place(tmp_path: Path) -> None:
     with pytest.raises(
         kt.InputError,
-        match=r"no such folder or file, nor a known set \(demo, demo-p",
+        match=r"no such folder or file, nor a known set \(demo, demo-l",
     ):
         load_evalset(tmp_path / "nowhere")
     with pytest.raises(kt.InputError, match="demo: no such folder"):

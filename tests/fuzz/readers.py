@@ -35,7 +35,7 @@ def evalset(name: str = "", format: str | None = None, **options: str) -> Read:
 def inspect_logs(folder: Path) -> object:
     """Load a log of inspect_ai, in whichever form it is."""
     names = [name for name in ("l.eval", "l.json") if (folder / name).exists()]
-    return evalset(names[0] if names else "", "inspect", judgements="f")(folder)
+    return evalset(names[0] if names else "", "inspect", scores="f")(folder)
 
 
 def nuggets(name: str = "", **parts: str) -> Read:
@@ -228,7 +228,7 @@ READERS = {
     "evalset summeval annotations": Reader(
         samples.summeval_annotations, evalset("s.jsonl", "summeval-annotations", judges="all")
     ),
-    "evalset lm-eval": Reader(samples.lm_eval, evalset(format="lm-eval", judgements="exact_match")),
+    "evalset lm-eval": Reader(samples.lm_eval, evalset(format="lm-eval", scores="exact_match")),
     "evalset inspect": Reader(samples.inspect_log, inspect_logs),
     "evalset appraise": Reader(samples.appraise, evalset("c.csv", "appraise", texts="demo")),
     "evalset rag24": Reader(samples.rag, evalset("n.jl", "rag24")),

@@ -75,6 +75,10 @@ data flood demo flooded --dimension adequacy --correct 4
 data list -f json
 data judges demo-nuggets -f json
 score --set demo -m bleu -m chrf -f json
+estimate demo-labels -J chrf -f json
+estimate demo-labels -J chrf -J rougeL -J ter --population new --baseline drift --next 6 --plan
+  planned.tsv -f json
+estimate demo-paraphrases -d fluency -J chrf -J bleu --population new -f json
 compare --set demo-labels -m estimate:judge=chrf -m estimate:judge=chrf+rougeL --resamples 100
   --examples 1 -f json
 score atlas.txt -r ref1.txt -m bleu -m aev -m rouge2:stem=porter-nltk --signature-only

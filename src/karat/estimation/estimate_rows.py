@@ -134,7 +134,7 @@ def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
     """Yield the rows of each system."""
     for system in range(len(sample.systems)):
         units = sample.labelled(system)
-        share = shares(units, sample.design, sample.population(system))
+        share = shares(units, sample.design_of(system), sample.population(system))
         guess = np.zeros(len(sample.units)) if prediction is None else prediction.every[system]
         residual = sample.y[system, units] - guess[units]
         mean = fsum((share * residual).tolist())

@@ -79,6 +79,7 @@ def sample_of_set(
         (*why, *told),
         tuple(drawn or ()),
         partly,
+        None if present.all() else outputs,
     )
 
 

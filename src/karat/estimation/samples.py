@@ -65,6 +65,9 @@ class Sample:
     partly: Flags | None = None
     """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
 
+    outputs: Floats | None = None
+    """Systems x units: the number of outputs, where systems lack some; None if none does."""
+
     @property
     def known(self) -> Flags:
         """Systems x units: whether there is a label."""
@@ -85,23 +88,32 @@ class Sample:
         """
         return self.partly is None or not self.partly[system, units].any()
 
+    def design_of(self, *systems: int) -> Design:
+        """Return how units were drawn, with the sizes that all of some systems have."""
+        if self.outputs is None:
+            return self.design
+        sizes: Floats = np.min(self.outputs[list(systems)], axis=0)
+        return replace(self.design, sizes=sizes)
+
     def values(self, judges: Ints | None = None) -> Labelled:
         """Return what predictions are made from, with all judges or some."""
         chosen = np.arange(len(self.judges)) if judges is None else judges
         every = np.where(self.present[:, :, None], self.every[:, :, chosen], 0.0)
-        sizes = np.where(self.present, self.design.sizes, 0.0)
+        own = self.design.sizes if self.outputs is None else self.outputs
+        sizes = np.where(self.present, own, 0.0)
         weights = np.zeros(self.y.shape)
         for k in range(len(self.systems)):
             units = self.labelled(k)
-            weights[k, units] = self.design.weights(units, len(self.population(k)))
+            weights[k, units] = self.design_of(k).weights(units, len(self.population(k)))
         return Labelled(self.y, self.x[:, :, chosen], every, sizes, weights)
 
     def select(self, systems: Ints) -> Sample:
         """Return some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
         parts = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
-        partly = None if self.partly is None else self.partly[systems]
-        return replace(self, systems=names, partly=partly, **parts)
+        optional = {k: getattr(self, k) for k in ("partly", "outputs")}
+        parts |= {k: own if own is None else own[systems] for k, own in optional.items()}
+        return replace(self, systems=names, **parts)
 
     def only(self, judge: int) -> Sample:
         """Return the sample with one of its judges."""

@@ -16,7 +16,7 @@ from karat.stats.estimates.intervals import (
     skewed_interval,
 )
 from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
-from karat.stats.estimates.sampling import expand
+from karat.stats.estimates.sampling import Design, expand
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
@@ -60,7 +60,7 @@ def estimate_system(
     piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
     bounds = _bounds(ends, guess) if piled and ends else None
     fixed = finite and sample.wholly(system, units)
-    made, form = _interval(sample, y - guess, units, every, bounds, fixed, more)
+    made, form = _interval(sample.design_of(system), y - guess, units, every, bounds, fixed, more)
     kept = made.shifted(shift).within(*sample.scale.turned)
     return EstimatedScore(*_told(kept, form, y), len(units), len(every))
 
@@ -77,7 +77,7 @@ def _bounds(ends: tuple[float, float], guess: Floats) -> tuple[float, float]:
 
 
 def _interval(
-    sample: Sample,
+    design: Design,
     values: Floats,
     units: Ints,
     population: Ints,
@@ -86,11 +86,11 @@ def _interval(
     more: float,
 ) -> tuple[MeanInterval, str]:
     """Return the interval of the mean of some values over a population, and its form."""
-    found = expand(values, units, sample.design, population)
+    found = expand(values, units, design, population)
     if finite and len(units) == len(population):
         return MeanInterval(found.mean, found.mean, found.mean, 0.0), EXACT
     if bounds is not None and len(units) <= MOST_BOUNDED:
-        weights = sample.design.weights(units, len(population))
+        weights = design.weights(units, len(population))
         return bounded_interval(values, weights, bounds, found, finite, more), BOUNDED
     return skewed_interval(found, finite, more), STUDENT
 
@@ -135,12 +135,12 @@ def estimate_difference(
     every = np.flatnonzero(sample.present[a] & sample.present[b])
     if len(units) < 2:
         return None
-    y = sample.y[a, units] - sample.y[b, units]
+    design, y = sample.design_of(a, b), sample.y[a, units] - sample.y[b, units]
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = prediction.units[a, units] - prediction.units[b, units]
         apart = prediction.every[a, every] - prediction.every[b, every]
-        sizes = sample.design.sizes[every]
+        sizes = design.sizes[every]
         shift = float((apart * sizes).sum() / sizes.sum())
         more = 0.0 if finite else _spread(guess, len(every))
     ends = sample.scale.ends
@@ -148,7 +148,7 @@ def estimate_difference(
     if ends is not None and float((y == 0).mean()) >= ALIKE:
         bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
-    made, form = _interval(sample, y - guess, units, every, bounds, fixed, more)
+    made, form = _interval(design, y - guess, units, every, bounds, fixed, more)
     told = _told(made.shifted(shift), form, y)
     return EstimatedDifference(*told, len(units), len(units) - 1)
 
@@ -210,7 +210,7 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
             yield SystemBias(nan, nan, nan)
             continue
         gap = slope * guess[k, own] - y[k, own]
-        made = skewed_interval(expand(gap, own, sample.design, sample.population(k)), finite)
+        made = skewed_interval(expand(gap, own, sample.design_of(k), sample.population(k)), finite)
         yield SystemBias(made.mean, made.low, made.high)
 
 
