@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import http.server
 import socket
+from typing import Any
 
 import pytest
 from asking.chats import asked, requests
 from asking.server import ChatServer, serving
 
+import karat as kt
 from karat.asking.client.address import as_address
 from karat.asking.endpoint import Endpoint
 from karat.errors import InputError
@@ -106,3 +108,11 @@ def test_ipv6(monkeypatch: pytest.MonkeyPatch) -> None:
         port = server.server_address[1]
         assert asked(f"http://[::1]:{port}/v1", requests(2)).usage.missing == 0
         assert server.asked[0].headers["Host"] == f"[::1]:{port}"
+
+
+@pytest.mark.parametrize(
+    "given", [{"url": None}, {"model": 3}, {"key_variable": b"KEY"}], ids=lambda one: str([*one])
+)
+def test_names_of_endpoints_are_strings(given: dict[str, Any]) -> None:
+    with pytest.raises(kt.InputError, match="expected a string"):
+        kt.Endpoint(**{"url": "demo", "model": "m", **given})

@@ -48,6 +48,9 @@ class Endpoint:
     json_object: bool = True
 
     def __post_init__(self) -> None:
+        for name in ("url", "model", "key_variable"):
+            if not isinstance(given := getattr(self, name), str):
+                raise InputError(f"{name}={quoted(given)}: expected a string")
         if not self.is_demo:
             as_address(self.url)
         if not self.model.strip() or not self.model.isprintable():

@@ -46,6 +46,8 @@ class Setup:
         for name, kind in (("endpoint", Endpoint), ("limits", Limits)):
             if not isinstance(value := getattr(self, name), kind):
                 raise InputError(f"{name}={quoted(value)}: expected a karat.{kind.__name__}")
+        if self.cache is not None and not isinstance(self.cache, str | PathLike):
+            raise InputError(f"cache={quoted(self.cache)}: expected the path of a file")
         check_count("replicates", self.replicates, 1)
 
     @property
