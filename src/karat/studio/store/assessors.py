@@ -75,6 +75,19 @@ def assessors(store: Store) -> list[Assessor]:
     return [_assessor(row) for row in rows]
 
 
+def renew(store: Store, id: int, by: int | None = None) -> str:
+    """Return a new token for an assessor; the old one is no longer valid."""
+    token = secrets.token_urlsafe(32)
+    with store.write() as connection:
+        changed = connection.execute(
+            "UPDATE assessor SET token_hash = ? WHERE id = ?", (hashed(token), id)
+        )
+        if not changed.rowcount:
+            raise InputError(f"there is no assessor with the id {quoted(id)}")
+        record(connection, "renew", by, of=id)
+    return token
+
+
 def withdraw(store: Store, id: int, by: int | None = None) -> None:
     """End an invitation; what the assessor said stays."""
     with store.write() as connection:

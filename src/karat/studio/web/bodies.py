@@ -63,7 +63,9 @@ def parse(body: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError("the body is not valid UTF-8: expected JSON in UTF-8") from None
     except RecursionError:
-        raise InputError(f"the JSON is nested too deep: expected {DEEPEST} levels at most") from None
+        raise InputError(
+            f"the JSON is nested too deep: expected {DEEPEST} levels at most"
+        ) from None
     except json.JSONDecodeError as error:
         raise InputError(f"the body is not JSON: {error}") from None
     if not isinstance(found, dict):
