@@ -38,7 +38,7 @@ _RULES = {
     "items drawn with a probability that is none": """
         SELECT count(*) FROM draw WHERE NOT (probability > 0 AND probability <= 1)""",
 }
-"""What is wrong -> a query that counts it."""
+"""A problem -> a query that counts it."""
 
 
 class TableCount(NamedTuple):
