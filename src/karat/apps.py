@@ -9,7 +9,7 @@ DECLARED = {
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
-        "studio": ("karat.studio.cli.studio", "Judge outputs in the browser, alone or with others."),
+        "studio": ("karat.studio.cli.studio", "Judge outputs in the browser."),
     },
     "kinds": {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",

@@ -54,7 +54,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 @option("--quota", "Most units that one assessor judges. Default: no limit.", whole(min=1))
 @option(
     "--show",
-    "Text to show beside outputs: source, context or reference. Repeat for several. Default: source and context.",
+    "Text to show beside outputs. Repeat for several. Default: source and context.",
     choice("source", "context", "reference"),
     multiple=True,
 )

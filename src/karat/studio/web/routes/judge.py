@@ -12,7 +12,7 @@ from karat.studio.store.clock import now
 from karat.studio.store.judgements import Judgement, Stored, judge, undo
 from karat.studio.store.projects import project
 from karat.studio.store.shown import shown
-from karat.studio.store.visits import visit
+from karat.studio.assignment.visits import visit
 from karat.studio.tasks.shown import Shown
 from karat.studio.web.calls import Call, NotThere, only, route
 from karat.studio.web.pages import page
