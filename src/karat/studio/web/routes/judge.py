@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from karat.errors import InputError
 from karat.studio.assignment.next_item import next_assignment, progress_of
+from karat.studio.assignment.visits import visit
 from karat.studio.store.clock import now
 from karat.studio.store.judgements import Judgement, Stored, judge, undo
 from karat.studio.store.projects import project
 from karat.studio.store.shown import shown
-from karat.studio.assignment.visits import visit
 from karat.studio.tasks.shown import Shown
 from karat.studio.web.calls import Call, NotThere, only, route
 from karat.studio.web.pages import page
