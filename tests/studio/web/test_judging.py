@@ -51,9 +51,10 @@ class Person:
     def __init__(self, browser: Any, server: StudioServer, name: str, **more: Any) -> None:
         self.context = browser.new_context(**more)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(15_000)
         self.answers: list[Any] = []
         self.faults: list[str] = []
-        self.page.on("response", self.answers.append)
+        self.page.on("response", lambda answer: self.answers.append(answer))
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("dialog", lambda dialog: dialog.accept())
         self.page.goto(server.site + server.links[name])
