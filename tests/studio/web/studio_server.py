@@ -69,6 +69,8 @@ class StudioServer:
         self._ended()
 
     def stop(self) -> str:
+        if self.process.poll() is not None:  # a test that failed after a kill
+            return ""
         self.process.send_signal(signal.SIGINT)
         return self._ended()
 

@@ -55,22 +55,24 @@ class Person:
         self.answers: list[Any] = []
         self.faults: list[str] = []
         self.page.on("response", lambda answer: self.answers.append(answer))
+        self.page.on("framenavigated", lambda frame: self.answers.clear())
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("dialog", lambda dialog: dialog.accept())
         self.page.goto(server.site + server.links[name])
         self.page.wait_for_selector("#judge .output")
 
     def received(self) -> list[str]:
-        """Return all that the server sent, headers and texts, but the link's own page."""
-        kept = [one for one in self.answers if one.status != 304 and "/join/" not in one.url]
-        return [json.dumps(one.headers) + one.text() for one in kept]
+        """Return all that the server sent since the page began, headers and texts."""
+        return [json.dumps(one.headers) + one.text() for one in self.answers if one.status == 200]
 
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
 
     def saved(self) -> None:
-        self.page.wait_for_function("document.getElementById('saved').textContent === 'Saved'")
+        self.page.wait_for_function(
+            "() => document.getElementById('saved').textContent === 'Saved'"
+        )
 
     def output(self) -> str:
         found: str = self.page.text_content("#judge .output .text")
@@ -169,10 +171,10 @@ def test_a_lost_connection_a_reload_and_a_killed_server_lose_nothing(
     dee.press("4")
     dee.saved()
     ratings.kill()
-    dee.press("3", "0", "ArrowUp", "5")
+    dee.press("3", "0", "Escape", "ArrowUp", "5")
     dee.page.wait_for_selector("#saved.waiting")
     dee.page.wait_for_function(
-        "document.getElementById('saved').textContent.startsWith('Not saved yet')"
+        "() => document.getElementById('saved').textContent.startsWith('Not saved yet')"
     )
     kept = dee.page.evaluate("Object.keys(localStorage).length")
     assert kept == 2
@@ -209,7 +211,9 @@ def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
     assert not eli.page.is_visible("#judge .output")
     eli.page.click("#pause")
     eli.page.click("#next")
-    eli.page.wait_for_function("document.getElementById('count').textContent.startsWith('1 of')")
+    eli.page.wait_for_function(
+        "() => document.getElementById('count').textContent.startsWith('1 of')"
+    )
     assert values(ratings, "eli")[0]["ratings"] == {"quality": 2, "fluency": 10}
     unnamed = "[...document.querySelectorAll('button,input,textarea')].filter(one => !one.labels?.length && !one.ariaLabel && !one.textContent.trim()).length"  # noqa: E501
     assert eli.page.evaluate(unnamed) == 0
