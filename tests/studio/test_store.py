@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -110,6 +111,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 SERVE = """
 import sys
+import threading
 from karat.studio.store.store import Store
 store = Store.open(sys.argv[1])
 print("open", flush=True)
@@ -280,3 +282,15 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
         file.commit()
     with Store.reading(tmp_path / "project.studio") as broken:
         assert any(DAMAGE[damage] in one for one in broken.check().problems)
+
+
+def test_threads_leave_no_connections_behind(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        for _ in range(20):
+            thread = threading.Thread(target=column, args=(made, "SELECT 1"))
+            thread.start()
+            thread.join()
+        files = [path.readlink().name for path in Path("/proc/self/fd").iterdir() if path.exists()]
+        assert files.count("project.studio") == 1
+        with made.read(), pytest.raises(RuntimeError, match="within another"), made.write():
+            pass
