@@ -77,6 +77,8 @@ class Told:
     acknowledged: dict[str, int] = field(default_factory=dict)
     """uuid -> assignment"""
     latencies: list[float] = field(default_factory=list)
+    answers: list[float] = field(default_factory=list)
+    """Seconds of each request"""
     errors: list[str] = field(default_factory=list)
     repeated: int = 0
 
@@ -103,6 +105,7 @@ class Assessor:
         if body is not None:
             head += [f"Origin: http://{host}", "Content-Type: application/json"]
             head += [f"X-Karat-CSRF: {self.csrf}", f"Content-Length: {len(raw)}"]
+        begun = time.perf_counter()
         self.writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + raw)
         try:
             top = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -113,6 +116,7 @@ class Assessor:
         except (OSError, asyncio.IncompleteReadError):
             self.drop()
             raise ConnectionError from None
+        self.told.answers.append(time.perf_counter() - begun)
         return int(top[0].split()[1]), headers, text
 
     def drop(self) -> None:
@@ -188,17 +192,18 @@ class Assessor:
             await self.act()
 
 
+def shares(seconds: list[float]) -> str:
+    found = sorted(seconds) or [0.0]
+    at = [found[min(len(found) - 1, int(len(found) * q))] * 1e3 for q in (0.5, 0.95, 0.99)]
+    return "p50 {:.1f}, p95 {:.1f}, p99 {:.1f} ms".format(*at)
+
+
 def summary(name: str, told: Told, seconds: float) -> None:
-    spent = sorted(told.latencies) or [0.0]
-    p50, p95, p99 = (
-        spent[min(len(spent) - 1, int(len(spent) * q))] * 1e3 for q in (0.5, 0.95, 0.99)
-    )
-    print(
-        f"{name}: {len(told.acknowledged):,} judged in {seconds:.0f} s "
-        f"({len(told.acknowledged) / seconds:.0f} a second); an action (answer + next item) takes "
-        f"p50 {p50:.1f} ms, p95 {p95:.1f} ms, p99 {p99:.1f} ms; {len(told.errors)} errors",
-        flush=True,
-    )
+    count = len(told.acknowledged)
+    print(f"{name}: {count:,} judged in {seconds:.0f} s ({count / seconds:.0f} a second)")
+    print(f"  one request: {shares(told.answers)} ({len(told.answers):,})")
+    print(f"  an action, from when it was due (answer and next item): {shares(told.latencies)}")
+    print(f"  errors: {len(told.errors)}", flush=True)
     for error in told.errors[:3]:
         print(f"  {error[:200]}")
 

@@ -251,7 +251,7 @@ def test_pairs_and_spans_by_keys(browser: Any, tmp_path: Any, task: str) -> None
                 owner.go_on()
             assert [one["choice"] for one in values(server, "owner")] == ["first", "second", "tie"]
             return
-        owner.press("ArrowRight", "Shift+ArrowRight", "2", "a", "ArrowRight", "3", "b")
+        owner.press("ArrowRight", "Shift+ArrowRight", "2", "a", "ArrowLeft", "3", "b")
         owner.page.dblclick("#judge .output .text", position={"x": 30, "y": 25})
         owner.press("1", "c")
         assert owner.page.locator(".spans li").count() == 3

@@ -10,7 +10,7 @@ from karat.errors import InputError
 from karat.studio.assignment.next_item import next_assignment, progress_of
 from karat.studio.assignment.visits import visit
 from karat.studio.store.clock import now
-from karat.studio.store.judgements import Judgement, Stored, judge, undo
+from karat.studio.store.judgements import Judgement, judge, undo
 from karat.studio.store.projects import project
 from karat.studio.store.shown import shown
 from karat.studio.tasks.shown import Shown
@@ -54,17 +54,13 @@ def _judge(call: Call) -> dict[str, Any]:
     names = ("uuid", "assignment", "value", "ms")
     if lacking := [name for name in names if name not in call.given]:
         raise InputError(f"{lacking[0]} is missing: expected {', '.join(names)}")
-    return _stored(call, judge(call.studio.store, call.who.id, Judgement(**call.given)))
+    return judge(call.studio.store, call.who.id, Judgement(**call.given))._asdict()
 
 
 def _undo(call: Call) -> dict[str, Any]:
     only(call.given, "uuid", "assignment", "supersedes")
     uuid, of, replaced = map(call.given.get, ("uuid", "assignment", "supersedes"))
-    return _stored(call, undo(call.studio.store, call.who.id, uuid, of, replaced))  # type: ignore[arg-type]  # checked there
-
-
-def _stored(call: Call, found: Stored) -> dict[str, Any]:
-    return {**found._asdict(), "progress": _progress(call)}
+    return undo(call.studio.store, call.who.id, uuid, of, replaced)._asdict()  # type: ignore[arg-type]  # checked there
 
 
 ROUTES = [

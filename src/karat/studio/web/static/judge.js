@@ -26,7 +26,7 @@ let current = null; // the value that was sent last
 let busy = false;
 let typing = null;
 
-function status(progress) {
+function status() {
   const saved = byId("saved");
   saved.className = queue.refused ? "failed" : queue.empty ? "" : "waiting";
   if (queue.refused) {
@@ -34,7 +34,6 @@ function status(progress) {
   } else if (queue.empty) saved.textContent = "Saved";
   else if (queue.offline) saved.textContent = `Not saved yet (${queue.entries.length}): no connection, trying again`;
   else saved.textContent = "Not saved yet";
-  if (progress) showProgress(progress);
 }
 
 function showProgress({ done, total }) {
@@ -115,7 +114,7 @@ function show(found) {
 }
 
 function draw() {
-  const names = item.outputs.length > 1 ? ["Left", "Right"] : [item.task === "nuggets" ? "Response" : "Output"];
+  const names = item.outputs.length > 1 ? ["First", "Second"] : [item.task === "nuggets" ? "Response" : "Output"];
   const texts = item.outputs.map((output, k) => new MarkedText(output.text, names[k]));
   comment = make("textarea", { rows: "2", maxlength: "2000", on: { input: typed } });
   comment.value = item.value?.comment ?? "";

@@ -23,6 +23,7 @@ export class MarkedText {
     this.words = wordsOf(text);
     this.marks = [];
     this.anchor = this.focus = null;
+    this.place = null; // where the cursor was before it was cleared
     this.element = make("p", { class: "text marked", tabindex: "0", "aria-label": label });
     this.spoken = make("p", { class: "unseen", "aria-live": "polite" });
     this.draw();
@@ -79,6 +80,7 @@ export class MarkedText {
   }
 
   clear() {
+    this.place = this.focus ?? this.place;
     this.anchor = this.focus = null;
     getSelection().removeAllRanges();
     this.draw();
@@ -89,10 +91,11 @@ export class MarkedText {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (!step || !this.words.length) return false;
     const last = this.words.length - 1;
-    if (this.focus === null) this.anchor = this.focus = step > 0 ? 0 : last;
+    if (this.focus === null && this.place === null) this.anchor = this.focus = step > 0 ? 0 : last;
     else {
+      this.focus ??= this.place;
       this.focus = Math.min(last, Math.max(0, this.focus + step));
-      if (!event.shiftKey) this.anchor = this.focus;
+      if (!event.shiftKey || this.anchor === null) this.anchor = this.focus;
     }
     getSelection().removeAllRanges();
     this.draw();

@@ -58,8 +58,10 @@ export class Nuggets {
 
   activate(k) {
     this.active = k;
-    this.rows.forEach((row, at) => row.element.classList.toggle("active", at === k));
-    this.rows[k]?.element.setAttribute("aria-current", "true");
+    this.rows.forEach((row, at) => {
+      row.element.classList.toggle("active", at === k);
+      row.element.ariaCurrent = String(at === k);
+    });
     this.draw();
   }
 

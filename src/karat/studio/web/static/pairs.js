@@ -1,18 +1,18 @@
-// Pairs: left, right, or as good as each other.
+// Pairs: the first (left) is better, the second (right), or both are as good.
 
 import { button, make } from "./dom.js";
 
 export class Pairs {
   constructor(item, value, change) {
     this.change = change;
-    const choices = [["first", "Left is better", "1"], ["tie", "As good", "0"], ["second", "Right is better", "2"]];
+    const choices = [["first", "First is better", "1"], ["tie", "As good", "0"], ["second", "Second is better", "2"]];
     this.shown = choices.filter(([name]) => name !== "tie" || item.settings.ties);
     this.buttons = this.shown.map(([name, text, key]) => button(text, key, () => this.choose(name), { "aria-pressed": "false" }));
     this.element = make("div", { role: "group", "aria-label": item.settings.question }, make("p", { class: "question" }, item.settings.question), make("div", { class: "choices" }, ...this.buttons));
     this.show(value);
   }
 
-  static keys = [["1 or ←", "left is better"], ["2 or →", "right is better"], ["0, = or t", "as good as each other"]];
+  static keys = [["1 or ←", "the first is better"], ["2 or →", "the second is better"], ["0, = or t", "as good as each other"]];
 
   show(value) {
     this.choice = value?.choice;

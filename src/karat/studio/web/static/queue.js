@@ -63,7 +63,7 @@ export class Queue {
         this.drop(entry);
         this.offline = false;
         this.wait = FIRST_WAIT;
-        this.changed(body.progress);
+        this.changed();
       } else if (status === 0 || status === 408 || status >= 500) {
         this.offline = body.error;
         this.changed();

@@ -55,6 +55,7 @@ export class Ratings {
       const given = this.ratings[scale.dimension];
       for (const radio of this.fieldset(k).querySelectorAll("[type=radio]")) radio.checked = Number(radio.value) === given;
       for (const field of this.fieldset(k).querySelectorAll("[type=number], [type=range]")) field.value = given ?? "";
+      this.fieldset(k).classList.toggle("unset", given === undefined);
     });
   }
 
