@@ -14,14 +14,16 @@ from browser import CHROMIUM
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+pytest.importorskip("jinja2")
 
 from studio.web.studio_server import SYSTEMS, StudioServer, write_set
 
 from karat.studio.store.assessors import assessors
 from karat.studio.store.judgements import Row, current, history
 from karat.studio.store.store import Store
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 PEOPLE = ("ada", "ben", "cy", "dee", "eli")
 INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
@@ -54,12 +56,15 @@ class Person:
         self.page.set_default_timeout(15_000)
         self.answers: list[Any] = []
         self.faults: list[str] = []
-        self.page.on("response", lambda answer: self.answers.append(answer))
+        self.page.on("response", self._keep)
         self.page.on("framenavigated", lambda frame: self.answers.clear())
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("dialog", lambda dialog: dialog.accept())
         self.page.goto(server.site + server.links[name])
         self.page.wait_for_selector("#judge .output")
+
+    def _keep(self, answer: Any) -> None:
+        self.answers.append(answer)
 
     def received(self) -> list[str]:
         """Return all that the server sent since the page began, headers and texts."""
