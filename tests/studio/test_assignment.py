@@ -33,7 +33,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment.next_item import next_assignment, progress_of
-from karat.studio.assignment.rounds import is_random
+from karat.studio.assignment.rounds import is_random, prepare_rounds
 from karat.studio.assignment.sample import sample_of_store
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.judgements import Judgement, current, judge
@@ -405,6 +405,21 @@ def test_useful_items_come_first_with_probabilities_that_are_known(tmp_path: Pat
         assert min(likely) > 20 / 60 > max(unlikely) > 0
         useful = "SELECT count(*) FROM draw WHERE round = 2 AND reason = 'useful'"
         assert column(store, useful) == [len(likely)]
+
+
+@pytest.mark.parametrize("predictor", [None, "chrf"])
+def test_preparing_rounds_changes_no_draw(tmp_path: Path, predictor: str | None) -> None:
+    drawn = []
+    for prepared in (False, True):
+        folder = tmp_path / str(prepared)
+        folder.mkdir()
+        with make_store(folder, hard_set(), predictor=predictor, round_items=20) as store:
+            if prepared:
+                prepare_rounds(store)
+            judged_all(store, assessor(store, quota=45), reply=by_length)
+            drawn.append(column(store, "SELECT item || ' ' || probability FROM draw"))
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) == 40
 
 
 def test_the_numbers_of_a_store_are_a_sample(tmp_path: Path) -> None:

@@ -34,9 +34,12 @@ def add_calibration(
     for number, one in enumerate(settings.calibration, 1):
         _check(one, number, settings)
         connection.execute(
-            "INSERT INTO item (id, segment, source, refs, ord, calibration) "
-            "VALUES (?, ?, ?, ?, ?, 1)",
-            (item + number, f"calibration {number}", one.source, json.dumps(one.references), item),
+            "INSERT INTO item (id, segment, source, refs, ord, outputs, calibration) "
+            "VALUES (?, ?, ?, ?, ?, ?, 1)",
+            (
+                *(item + number, f"calibration {number}", one.source),
+                *(json.dumps(one.references), item, len(one.outputs)),
+            ),
         )
         own = sorted(next(ids) for _ in one.outputs)  # in the order of the known answer
         connection.executemany(

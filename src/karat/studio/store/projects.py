@@ -79,10 +79,19 @@ def _add_items(
         progress(start, len(found.items), "importing")
         part = found.items[start : start + BATCH]
         connection.executemany(
-            "INSERT INTO item (id, segment, grp, source, context, refs, ord) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO item (id, segment, grp, source, context, refs, ord, outputs) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (at, i.segment, i.group, i.source, i.context, _json(i.references), at)
+                (
+                    at,
+                    i.segment,
+                    i.group,
+                    i.source,
+                    i.context,
+                    _json(i.references),
+                    at,
+                    len(i.outputs),
+                )
                 for at, i in enumerate(part, start + 1)
             ),
         )
@@ -115,10 +124,7 @@ def _json(value: object) -> str:
 
 
 def _count_units(connection: sqlite3.Connection, settings: ProjectSettings) -> int:
-    sizes = connection.execute(
-        "SELECT outputs, count(*) FROM (SELECT count(*) AS outputs FROM output GROUP BY item) "
-        "GROUP BY outputs"
-    ).fetchall()
+    sizes = connection.execute("SELECT outputs, count(*) FROM item GROUP BY outputs").fetchall()
     each = [
         len(TASKS[task].targets(range(size))) * n for task in settings.tasks for size, n in sizes
     ]

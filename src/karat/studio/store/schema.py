@@ -30,6 +30,7 @@ CREATE TABLE item (
     context TEXT,
     refs TEXT NOT NULL,               -- JSON list
     ord INTEGER NOT NULL,
+    outputs INTEGER NOT NULL,         -- how many there are
     calibration INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE output (
@@ -60,6 +61,7 @@ CREATE TABLE draw (
     probability REAL NOT NULL,
     reason TEXT NOT NULL
 );
+CREATE INDEX draw_round ON draw (round);
 CREATE TABLE unit (
     id INTEGER PRIMARY KEY,
     task TEXT NOT NULL,
