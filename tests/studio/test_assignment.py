@@ -73,6 +73,7 @@ def test_a_missing_output_is_no_output(tmp_path: Path) -> None:
         (NuggetSet("n", nugget_set().key), {"nuggets": {}}, "n has no responses: add runs"),
         (small_set(), {"nuggets": {}}, "small has no nuggets: expected a nugget set"),
         (small_set(2, 1), {"pairs": {}}, "no item has two outputs"),
+        (kt.make_evalset("e", {"a": ["\ud800"]}), TWO_SCALES, "e: a text holds half a character"),
     ],
 )
 def test_a_set_without_what_is_judged_is_refused(
@@ -306,6 +307,8 @@ def test_calibration_of_pairs_knows_sides(tmp_path: Path) -> None:
     [
         (Calibration("ratings", ("x", "y"), {}), "calibration item 1: expected one output"),
         (Calibration("ratings", ("x",), {"ratings": {}}), "item 1: no value for quality"),
+        (Calibration("ratings", ("\ud800",), {}), "item 1: the text holds half a character"),
+        (Calibration("ratings", (3,), {}), "item 1: found text=3, expected a text"),  # type: ignore
     ],
 )
 def test_a_wrong_known_answer_is_refused(tmp_path: Path, known: Calibration, told: str) -> None:

@@ -11,14 +11,15 @@ CREATE TABLE project (
 );
 CREATE TABLE item (
     id INTEGER PRIMARY KEY,
-    segment TEXT NOT NULL UNIQUE,
+    segment TEXT UNIQUE,              -- null for calibration, which is not of the set
     grp TEXT,
     source TEXT,
     context TEXT,
     refs TEXT NOT NULL,               -- JSON list
     ord INTEGER NOT NULL,
     outputs INTEGER NOT NULL,         -- how many there are
-    calibration INTEGER NOT NULL DEFAULT 0
+    calibration INTEGER NOT NULL DEFAULT 0,
+    CHECK ((segment IS NULL) = calibration)
 );
 CREATE TABLE output (
     id INTEGER PRIMARY KEY,           -- in an order that says nothing of systems

@@ -46,6 +46,14 @@ def import_set(
 ) -> None:
     """Fill an empty store with a set, in one transaction: all of it or nothing."""
     found = items_of(given, settings, progress)
+    try:
+        _fill(store, found, settings, progress)
+    except UnicodeEncodeError:
+        told = "a text holds half a character (a lone surrogate): expected valid Unicode"
+        raise InputError(f"{found.name}: {told}") from None
+
+
+def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Progress) -> None:
     with store.write() as connection:
         if connection.execute("SELECT 1 FROM project").fetchone():
             raise InputError("the store has a project: make another store for another set")
