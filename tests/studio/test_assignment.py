@@ -410,6 +410,16 @@ def test_useful_items_come_first_with_probabilities_that_are_known(tmp_path: Pat
         assert column(store, useful) == [len(likely)]
 
 
+def test_a_predictor_that_tells_nothing_makes_random_rounds(tmp_path: Path) -> None:
+    same = kt.make_evalset(
+        "same", {"one": ["a b"] * 30, "two": ["a b"] * 30}, references=["a"] * 30
+    )
+    with make_store(tmp_path, same, predictor="chrf", random_share=0.0, round_items=15) as store:
+        judged_all(store, assessor(store), reply=by_length)
+        assert {*column(store, "SELECT reason FROM draw")} == {"random"}
+        assert column(store, "SELECT DISTINCT probability FROM draw ORDER BY 1") == [0.5, 1.0]
+
+
 @pytest.mark.parametrize("predictor", [None, "chrf"])
 def test_preparing_rounds_changes_no_draw(tmp_path: Path, predictor: str | None) -> None:
     drawn = []
