@@ -260,13 +260,13 @@ def test_a_check_is_a_report(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
         answered(made, assessor(made), 0)
         found = made.check()
-        told = "project.studio is intact: 6 items, 1 rows of judgements by 1 assessors."
+        told = "project.studio is intact: 6 items, 1 assessor, 1 judgement."
         assert found.summary == told
         assert ("judgement", 1) in found.rows
         with made.write() as connection:
             connection.execute("UPDATE unit SET taken = 5")
         text = made.check().render("text")
-        assert "project.studio is damaged (1 problems): restore a copy." in text
+        assert "project.studio is damaged (1 problem): restore a copy." in text
         assert "Found 18 units whose count of places taken is wrong." in text
 
 
@@ -289,7 +289,7 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
         answered(made, who, 0)
         if "draw" in damage:
             with made.write() as connection:
-                connection.execute("INSERT INTO item (id, segment, refs, ord) VALUES (7,'x','',7)")
+                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '', 7, 0, 0)")
         assert made.check().ok
     with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
         file.execute(damage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def store_check_document(found: StoreCheck, command: str) -> Document:
 
 def _answer(found: StoreCheck) -> tuple[str, ...]:
     rows = dict(found.rows)
-    people = f"{rows['judgement']:,} rows of judgements by {rows['assessor']:,} assessors"
+    told = ", ".join(several(rows[name], name) for name in ("item", "assessor", "judgement"))
     if found.ok:
-        return (f"{found.name} is intact: {rows['item']:,} items, {people}.",)
-    return (f"{found.name} is damaged ({len(found.problems):,} problems): restore a copy.",)
+        return (f"{found.name} is intact: {told}.",)
+    count = several(len(found.problems), "problem")
+    return (f"{found.name} is damaged ({count}): restore a copy.",)
