@@ -170,6 +170,7 @@ def _serve(name: str, where: Path, host: str, token: str | None, given: dict[str
 
 
 def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str, Any]) -> None:
+    from karat.studio.assignment.rounds import prepare_rounds
     from karat.studio.store.assessors import assessors
     from karat.studio.web.keys import Keys
     from karat.studio.web.links import links
@@ -179,6 +180,7 @@ def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str
     studio = Studio(store, Keys.beside(store.path), token)
     site = f"http://{_reached(host)}:{given['port']}"
     found = links(studio, given["assessors"])
+    prepare_rounds(store)
 
     def ready() -> None:
         for link in found:
