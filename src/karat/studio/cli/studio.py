@@ -30,7 +30,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 @named("--store", "File of judgements. Default: SET.studio.sqlite in the current folder.", path)
 @option(
     "--task",
-    "What assessors do. Default: nuggets for a nugget set, else ratings.",
+    "Task of assessors. Default: nuggets for a nugget set, else ratings.",
     choice("ratings", "pairs", "spans", "nuggets"),
 )
 @named(
