@@ -1,4 +1,5 @@
 # make demo   install into .venv and run the main job on bundled texts
+# make studio judge the outputs of a bundled set in the browser
 # make test   the same environment with the test tools: lint, types and all tests but the long ones
 # make test-long  the full size of tests that make test has in a short form
 # make test-engines  the tests of Spark and Ray, in an environment of their own; needs Java 17
@@ -23,10 +24,13 @@ SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test test-long test-engines wheel test-wheel docs bench sanitize fuzz format clean
+.PHONY: demo studio test test-long test-engines wheel test-wheel docs bench sanitize fuzz format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
+
+studio: .venv/.installed-studio
+	$(BIN)/karat studio demo
 
 test: .venv/.installed-test
 	$(BIN)/ruff check .
@@ -79,6 +83,10 @@ clean:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) $(BUILD_TOOLS)
 	$(BIN)/python $(PIP) --no-build-isolation --editable .
+	touch $@
+
+.venv/.installed-studio: .venv/.installed
+	$(BIN)/python $(PIP) --no-build-isolation --editable '.[studio]'
 	touch $@
 
 .venv/.installed-test: .venv/.installed

@@ -10,6 +10,7 @@ DECLARED = {
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
+        "studio": ("karat.studio.cli.studio", "Judge outputs in the browser."),
     },
     "kinds": {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",
@@ -56,6 +57,7 @@ DECLARED = {
         "RealizedTree": "karat.realize.report.explanation:explain_document",
         "RealizerEvaluation": "karat.realize.report.tables:evaluation_document",
         "RealizerTraining": "karat.realize.report.tables:training_document",
+        "StoreCheck": "karat.studio.report.store_check:store_check_document",
         "SupertagList": "karat.realize.report.tables:supertags_document",
     },
 }

@@ -1,0 +1,1 @@
+"""Assignment: who judges what next, and with which probability it was drawn."""

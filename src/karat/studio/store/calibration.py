@@ -1,0 +1,101 @@
+"""Calibration: units with known answers, and how well each assessor judged them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from karat.errors import InputError
+from karat.studio.store.settings import Calibration, ProjectSettings
+from karat.studio.store.shown import shown_in
+from karat.studio.store.store import Store
+from karat.studio.tasks import TASKS
+from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
+from karat.studio.tasks.task import first_wrong, wrong_text
+
+LONGEST_TEXT = 100_000
+
+
+class CalibrationScore(NamedTuple):
+    """Agreement of an assessor with the known answers."""
+
+    assessor: str
+    judged: int
+    likeness: float
+    """The mean over calibration units, from 0 to 1."""
+
+
+def add_calibration(
+    connection: sqlite3.Connection, settings: ProjectSettings, ids: Iterator[int]
+) -> None:
+    """Add the calibration items of a project, with ids among those of other outputs."""
+    (item,) = connection.execute("SELECT max(id) FROM item").fetchone()
+    for number, one in enumerate(settings.calibration, 1):
+        _check(one, number, settings)
+        connection.execute(
+            "INSERT INTO item (id, source, refs, ord, outputs, calibration) "
+            "VALUES (?, ?, ?, ?, ?, 1)",
+            (item + number, one.source, json.dumps(one.references), item, len(one.outputs)),
+        )
+        own = sorted(next(ids) for _ in one.outputs)  # in the order of the known answer
+        connection.executemany(
+            "INSERT INTO output (id, item, system, text, hash) VALUES (?, ?, '', ?, ?)",
+            [
+                (id, item + number, text, sha256(text.encode("utf-8")).hexdigest())
+                for id, text in zip(own, one.outputs, strict=True)
+            ],
+        )
+        connection.executemany(
+            "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
+            [
+                (item + number, n.id, n.importance, json.dumps(n.descriptions))
+                for n in _nuggets(one)
+            ],
+        )
+        connection.execute(
+            "INSERT INTO unit (task, item, outputs, round, answer) VALUES (?, ?, ?, 0, ?)",
+            (one.task, item + number, json.dumps(own), json.dumps(one.value, ensure_ascii=False)),
+        )
+
+
+def _nuggets(one: Calibration) -> list[ShownNugget]:
+    return [ShownNugget(str(k), "vital", (text,)) for k, text in enumerate(one.nuggets, 1)]
+
+
+def _check(one: Calibration, number: int, settings: ProjectSettings) -> None:
+    """Refuse a known answer that nobody could give."""
+    task = TASKS[one.task]
+    texts = (one.source or "", *one.outputs, *one.references, *one.nuggets)
+    if told := first_wrong([wrong_text("text", text, LONGEST_TEXT) for text in texts]):
+        raise InputError(f"calibration item {number}: {told}")
+    if len(task.targets(range(len(one.outputs)))) != 1:
+        told = "two outputs" if one.task == "pairs" else "one output"
+        raise InputError(f"calibration item {number}: expected {told}")
+    outputs = tuple(ShownOutput(k, text) for k, text in enumerate(one.outputs, 1))
+    shown = Shown(0, one.task, settings.tasks[one.task], outputs, nuggets=tuple(_nuggets(one)))
+    if told := task.check(one.value, shown):
+        raise InputError(f"calibration item {number}: {told}")
+
+
+def calibration_scores(store: Store) -> list[CalibrationScore]:
+    """Return the score of every assessor who judged a calibration unit."""
+    with store.read() as connection:
+        rows = connection.execute(
+            "SELECT assessor.name, assignment.id, value, answer FROM assignment "
+            "JOIN unit ON unit.id = unit JOIN judgement ON judgement.id = assignment.judged "
+            "JOIN assessor ON assessor.id = assignment.assessor "
+            "WHERE answer IS NOT NULL ORDER BY assessor.id, assignment.id"
+        ).fetchall()
+        found: dict[str, list[float]] = {}
+        for name, assignment, value, answer in rows:
+            shown = shown_in(connection, assignment)
+            found.setdefault(name, []).append(_likeness(shown, json.loads(value), answer))
+    return [CalibrationScore(name, len(own), fmean(own)) for name, own in found.items()]
+
+
+def _likeness(shown: Shown, value: Mapping[str, Any], answer: str) -> float:
+    return TASKS[shown.task].likeness(value, json.loads(answer), shown)

@@ -1,0 +1,123 @@
+"""Items and outputs to judge, from evaluation sets and nugget sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from karat.errors import InputError, short
+from karat.evalset.sets import EvalSet
+from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress
+from karat.studio.store.settings import ProjectSettings
+
+CONTEXT = 3
+"""Segments of the same group that are shown before a segment."""
+
+
+class ImportedOutput(NamedTuple):
+    """An output, its system, and the value that a predictor gives it."""
+
+    system: str
+    text: str
+    predicted: float | None = None
+
+
+class ImportedItem(NamedTuple):
+    """A segment or question with the outputs of systems."""
+
+    segment: str
+    group: str | None
+    source: str | None
+    context: str | None
+    references: tuple[str, ...]
+    outputs: tuple[ImportedOutput, ...]
+    nuggets: tuple[Nugget, ...] = ()
+
+
+class Imported(NamedTuple):
+    """A set as a store takes it."""
+
+    name: str
+    items: Sequence[ImportedItem]
+
+
+def items_of(given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress) -> Imported:
+    """Return what a set has to judge; one without outputs or what a task needs is refused."""
+    is_nuggets = isinstance(given, NuggetSet)
+    for task in settings.tasks:
+        if (task == "nuggets") and not is_nuggets:
+            raise InputError(f"{short(given.name)} has no nuggets: expected a nugget set")
+    if isinstance(given, NuggetSet):
+        if settings.predictor is not None:
+            raise InputError("a nugget set takes no predictor: leave it out")
+        items = _of_nuggets(given)
+    else:
+        items = _of_evalset(given, settings, progress)
+    if not any(item.outputs for item in items):
+        lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
+        raise InputError(f"{short(given.name)} has {lacks}, then there is something to judge")
+    return Imported(given.name, items)
+
+
+def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
+    return [
+        ImportedItem(
+            question.id,
+            None,
+            question.text or question.id,
+            None,
+            (),
+            tuple(
+                ImportedOutput(tag, response.text)
+                for tag, run in nuggets.runs.items()
+                for response in run.responses(question.id)
+            ),
+            question.nuggets,
+        )
+        for question in nuggets.key.questions.values()
+    ]
+
+
+def _of_evalset(
+    evalset: EvalSet, settings: ProjectSettings, progress: Progress
+) -> list[ImportedItem]:
+    predicted = _predicted(evalset, settings, progress)
+    columns = list(evalset.systems.items())
+    return [
+        ImportedItem(
+            segment,
+            evalset.groups[at] if evalset.groups else None,
+            evalset.sources[at] if evalset.sources else None,
+            _context(evalset, at),
+            evalset.references[at] if evalset.references else (),
+            tuple(
+                ImportedOutput(system, text, predicted[k][at] if predicted else None)
+                for k, (system, texts) in enumerate(columns)
+                if (text := texts[at]) is not None
+            ),
+        )
+        for at, segment in enumerate(evalset.segments)
+    ]
+
+
+def _context(evalset: EvalSet, at: int) -> str | None:
+    """Return the sources of the segments before one, of the same group."""
+    groups, sources = evalset.groups, evalset.sources
+    if groups is None or sources is None:
+        return None
+    before = [k for k in range(max(at - CONTEXT, 0), at) if groups[k] == groups[at]]
+    return "\n".join(sources[k] for k in before) or None
+
+
+def _predicted(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
+    """Return the values of the predictor, systems x segments; None without one."""
+    if settings.predictor is None:
+        return None
+    from karat.estimation.judge_values import judge_values
+
+    scales = settings.tasks.get("ratings", {}).get("scales", ())
+    dimension = scales[0]["dimension"] if scales else ""
+    (found,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
+    return found.values.tolist()

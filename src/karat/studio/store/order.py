@@ -1,0 +1,25 @@
+"""Orders from seeds: a mixing of whole numbers that gives the same order everywhere."""
+
+from __future__ import annotations
+
+_MASK = (1 << 64) - 1
+
+
+def mixed(seed: int, *numbers: int) -> int:
+    """Return a number below 2^53 that depends on a seed and numbers as if drawn at random.
+
+    The steps are those of splitmix64 (Steele, Lea and Flood 2014).
+    """
+    state = seed & _MASK
+    for number in numbers:
+        state = (state + number * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15) & _MASK
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+        state ^= state >> 31
+    return state >> 11
+
+
+def share(seed: int, *numbers: int) -> float:
+    """Return a number from 0 to below 1, by a seed and numbers."""
+    found: float = mixed(seed, *numbers) / 2**53
+    return found

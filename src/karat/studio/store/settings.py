@@ -1,0 +1,106 @@
+"""The settings of a project: tasks, what is shown, and how work is given out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from karat.errors import InputError, quoted
+from karat.studio.tasks import TASKS
+from karat.studio.tasks.task import is_number, is_whole
+
+MOST_SEED = 2**53 - 1
+
+
+@dataclass(frozen=True)
+class Show:
+    """Texts that are shown beside the outputs."""
+
+    source: bool = True
+    context: bool = True
+    reference: bool = False
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Texts with a known answer, mixed in to see how well an assessor judges."""
+
+    task: str
+    outputs: tuple[str, ...]
+    value: Mapping[str, Any]
+    """The answer that is right; for pairs, `first` is the first of `outputs`."""
+    source: str | None = None
+    references: tuple[str, ...] = ()
+    nuggets: tuple[str, ...] = ()
+    """Descriptions of nuggets, whose ids are 1, 2 and so on."""
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """All settings of a project; the constructor checks them."""
+
+    tasks: Mapping[str, Mapping[str, Any]]
+    """Name of a task -> its settings."""
+    show: Show = field(default_factory=Show)
+    overlap: int = 1
+    """Assessors who judge each unit."""
+    quota: int | None = None
+    """The most that one assessor judges, unless the invitation says otherwise."""
+    lease_seconds: int = 1800
+    random_share: float = 0.2
+    """The share of rounds in which all items are equally likely; the first round always is one."""
+    round_items: int = 100
+    """Items drawn at once: usefulness is computed again for each round."""
+    predictor: str | None = None
+    """A metric, or a model that judged the set, by which useful items are found."""
+    calibration: tuple[Calibration, ...] = ()
+    calibration_rate: float = 0.1
+    """The share of assignments that are calibration, while some are left."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tasks, Mapping) or not self.tasks:
+            raise InputError(f"a project needs a task: expected one of {', '.join(TASKS)}")
+        if unknown := [name for name in self.tasks if name not in TASKS]:
+            raise InputError(f"no task {quoted(unknown[0])}: expected one of {', '.join(TASKS)}")
+        full = {name: TASKS[name].settings(given) for name, given in self.tasks.items()}
+        object.__setattr__(self, "tasks", full)
+        object.__setattr__(self, "calibration", tuple(self.calibration))
+        self._check_numbers()
+        for one in self.calibration:
+            if one.task not in self.tasks:
+                raise InputError(f"calibration: the project has no task {quoted(one.task)}")
+
+    def _check_numbers(self) -> None:
+        for name, least in (("overlap", 1), ("lease_seconds", 1), ("round_items", 1), ("seed", 0)):
+            _check_whole(name, getattr(self, name), least)
+        if self.quota is not None:
+            _check_whole("quota", self.quota, 1)
+        for name in ("random_share", "calibration_rate"):
+            share = getattr(self, name)
+            if not is_number(share) or not 0 <= share <= 1:
+                raise InputError(f"{name}={quoted(share)}: expected a number from 0 to 1")
+
+    def to_json(self) -> str:
+        """Return the settings as text."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> ProjectSettings:
+        """Return settings that a store holds."""
+        found = json.loads(text)
+        found["show"] = Show(**found["show"])
+        found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
+        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+
+
+def _calibration(found: dict[str, Any]) -> Calibration:
+    texts = {name: tuple(found[name]) for name in ("outputs", "references", "nuggets")}
+    return Calibration(**{**found, **texts})
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if not is_whole(value) or not least <= value <= MOST_SEED:  # type: ignore[operator]
+        raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")

@@ -1,0 +1,87 @@
+"""Assignments as assessors see them, read from a store without systems."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from functools import lru_cache
+from typing import Any
+
+from karat.errors import InputError, quoted
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.store import Store
+from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
+
+
+def shown(store: Store, assessor: int, assignment: int) -> Shown:
+    """Return an assignment of an assessor, for example an earlier one."""
+    with store.read() as connection:
+        row = connection.execute(
+            "SELECT 1 FROM assignment WHERE id = ? AND assessor = ?", (assignment, assessor)
+        ).fetchone()
+        if row is None:
+            raise InputError(f"you have no assignment {quoted(assignment)}")
+        return shown_in(connection, assignment)
+
+
+def earlier(store: Store, assessor: int) -> list[int]:
+    """Return the assignments of an assessor in the order in which they were given out."""
+    with store.read() as connection:
+        rows = connection.execute(
+            "SELECT id FROM assignment WHERE assessor = ? ORDER BY ord", (assessor,)
+        ).fetchall()
+    return [id for (id,) in rows]
+
+
+def shown_in(connection: sqlite3.Connection, assignment: int) -> Shown:
+    """Return what may be shown of an assignment, within a transaction."""
+    task, item, outputs = connection.execute(
+        "SELECT task, item, outputs FROM assignment WHERE id = ?", (assignment,)
+    ).fetchone()
+    (text,) = connection.execute("SELECT settings FROM project").fetchone()
+    settings = settings_of(text)
+    source, context, refs = connection.execute(
+        "SELECT source, context, refs FROM item WHERE id = ?", (item,)
+    ).fetchone()
+    value, newest = _newest(connection, assignment)
+    show = settings.show
+    return Shown(
+        assignment,
+        task,
+        settings.tasks[task],
+        tuple(_output(connection, id) for id in json.loads(outputs)),
+        source if show.source else None,
+        context if show.context else None,
+        tuple(json.loads(refs)) if show.reference else (),
+        _nuggets(connection, item) if task == "nuggets" else (),
+        value,
+        newest,
+    )
+
+
+@lru_cache(maxsize=4)
+def settings_of(text: str) -> ProjectSettings:
+    """Return settings from their text; every request asks."""
+    return ProjectSettings.from_json(text)
+
+
+def _output(connection: sqlite3.Connection, id: int) -> ShownOutput:
+    (text,) = connection.execute("SELECT text FROM output WHERE id = ?", (id,)).fetchone()
+    return ShownOutput(id, text)
+
+
+def _nuggets(connection: sqlite3.Connection, item: int) -> tuple[ShownNugget, ...]:
+    rows = connection.execute(
+        "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? ORDER BY id", (item,)
+    )
+    return tuple(ShownNugget(id, weight, tuple(json.loads(text))) for id, weight, text in rows)
+
+
+def _newest(connection: sqlite3.Connection, assignment: int) -> tuple[Any, str | None]:
+    row = connection.execute(
+        "SELECT value, uuid FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
+        (assignment,),
+    ).fetchone()
+    if row is None:
+        return None, None
+    return None if row[0] is None else json.loads(row[0]), row[1]

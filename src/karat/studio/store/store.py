@@ -1,0 +1,245 @@
+"""An open store: connections, transactions that are on the disk when they end, copies, checks.
+
+Writing transactions begin with BEGIN IMMEDIATE and are committed with `synchronous=FULL`: what was
+acknowledged survives a kill and a power cut. Readers have their own connections and never wait.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karat.errors import InputError, OutputError, short
+from karat.studio.store.lock import ServingLock
+from karat.studio.store.schema import APPLICATION, STEPS, migrate
+
+if TYPE_CHECKING:
+    from karat.studio.store.checks import StoreCheck
+
+WAIT = 30.0
+"""Seconds that a writer waits for another process."""
+
+
+class Store:
+    """An open store; `create` and `open` make one that writes, `reading` one that only reads."""
+
+    def __init__(self, path: Path, lock: ServingLock | None, only_reads: bool = False) -> None:
+        self.path, self._lock, self._only_reads = path, lock, only_reads
+        self._own = threading.local()  # the connection that a thread uses right now
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        self._writing = threading.RLock()
+        self._broken = ""
+
+    @classmethod
+    def create(cls, path: str | PathLike[str]) -> Store:
+        """Make a new store; a file that exists is refused."""
+        where = Path(path)
+        try:
+            where.open("xb").close()
+        except FileExistsError:
+            raise InputError(f"{short(where)} exists: open it, or name another file") from None
+        except OSError as error:
+            why = error.strerror or error
+            raise OutputError(f"cannot make the store {short(where)}: {why}") from None
+        try:
+            return cls._prepared(cls(where, ServingLock(where)))
+        except BaseException:
+            where.unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], exclusive: bool = True) -> Store:
+        """Open a store for judging; `exclusive` refuses one that another process serves."""
+        where = _existing(path)
+        return cls._prepared(cls(where, ServingLock(where) if exclusive else None))
+
+    @classmethod
+    def reading(cls, path: str | PathLike[str]) -> Store:
+        """Open a store to read, check or copy it, even while another process serves it."""
+        store = cls(_existing(path), None, only_reads=True)
+        try:
+            with store.read() as connection:
+                store._check_kind(connection, len(STEPS))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def _prepared(cls, store: Store) -> Store:
+        """Check whose file it is before anything is written, then bring it to this version."""
+        try:
+            with store.read() as connection:
+                store._check_kind(connection, 0)
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version < len(STEPS):
+                with store.write() as connection:
+                    migrate(connection)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections and free the lock."""
+        with self._writing:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+            if self._lock:
+                self._lock.release()
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection; what it reads is one state of the store."""
+        outer: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if outer is not None:  # within a block that reads or writes
+            yield outer
+            return
+        with self._telling(), self._connected() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection in a transaction, which is on the disk when the block has ended.
+
+        An exception undoes all of it. A thread that reads or writes cannot begin another.
+        """
+        if self._only_reads:
+            raise InputError(f"{short(self.path)} was opened for reading only")
+        if getattr(self._own, "connection", None) is not None:
+            raise RuntimeError("a transaction within another")
+        with self._writing, self._telling(), self._connected() as connection:
+            if self._broken:
+                raise OutputError(self._broken)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def check(self) -> StoreCheck:
+        """Return what the store holds, and what is wrong with it."""
+        from karat.studio.store.checks import check_store
+
+        with self.read() as connection:
+            return check_store(connection, self.path.name)
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Copy the store to a new file, while it is open and written to."""
+        where = Path(path)
+        if where.exists():
+            raise InputError(f"{short(where)} exists: name another file for the copy")
+        part = where.with_name(where.name + ".part")
+        try:
+            with closing(sqlite3.connect(part)) as copy, self._connected() as connection:
+                connection.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+            part.rename(where)
+        except (OSError, sqlite3.Error) as error:
+            raise OutputError(f"cannot write the copy {short(where)}: {error}") from None
+        finally:
+            part.unlink(missing_ok=True)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to this thread; threads come and go, connections are used again."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        self._own.connection = connection
+        try:
+            yield connection
+        finally:
+            self._own.connection = None
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "ro" if self._only_reads else "rw"
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=WAIT,
+            isolation_level=None,
+            check_same_thread=False,  # lent to one thread after the other
+        )
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not self._only_reads and self._is_ours(connection):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    @staticmethod
+    def _is_ours(connection: sqlite3.Connection) -> bool:
+        """Return whether a file is a store or empty: others are not touched."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return application == APPLICATION or not tables
+
+    def _check_kind(self, connection: sqlite3.Connection, least: int) -> None:
+        if not self._is_ours(connection):
+            raise InputError(f"{short(self.path)} is a database, but no store of the studio")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if not least <= version <= len(STEPS):
+            told = f"{short(self.path)} is a store of version {version}, this Karat has "
+            todo = "open it with karat studio once" if version < least else "use a newer Karat"
+            raise InputError(f"{told}{len(STEPS)}: {todo}")
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Turn errors of SQLite into one sentence each."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._told(str(error)) from None
+
+    def _told(self, said: str) -> InputError | OutputError:
+        name = short(self.path)
+        if "not a database" in said or "malformed" in said:
+            return InputError(f"{name} is no store of the studio, or is damaged ({said})")
+        if "locked" in said or "busy" in said:
+            return OutputError(f"{name} is in use by another process: nothing was saved, try again")
+        if "full" in said:
+            return OutputError(
+                f"the disk of {name} is full: nothing was saved; free some space, then save again"
+            )
+        if "disk I/O" in said:
+            # After a failed sync the system may have dropped what it could not write, and the next
+            # sync would not tell.
+            self._broken = (
+                f"the disk of {name} failed ({said}): nothing more is saved; mend the disk, then "
+                "start the studio again"
+            )
+            return OutputError(self._broken)
+        return OutputError(f"cannot save in {name} ({said}): nothing was saved")
+
+
+def _existing(path: str | PathLike[str]) -> Path:
+    where = Path(path)
+    if not where.is_file():
+        raise InputError(f"no such file: {short(where)}; expected a store of the studio")
+    return where

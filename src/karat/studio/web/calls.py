@@ -1,0 +1,95 @@
+"""Routes of a role: who calls, with what, and how results and errors become answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from karat.errors import InputError, KaratError, quoted
+from karat.studio.store.assessors import ROLES, Assessor
+from karat.studio.web.bodies import parse
+from karat.studio.web.pages import message_page
+from karat.studio.web.studio import Studio
+
+
+class Call(NamedTuple):
+    """One request of somebody who is signed in."""
+
+    studio: Studio
+    who: Assessor
+    path: Mapping[str, str]
+    given: Mapping[str, Any]
+    """The JSON object that was sent."""
+    csrf: str
+
+    def number(self, name: str) -> int:
+        """Return a part of the path that is a number."""
+        text = self.path[name]
+        if not (text.isascii() and text.isdigit() and len(text) < 16):
+            raise NotThere(f"found {quoted(text)}, expected a number")
+        return int(text)
+
+
+class NotThere(InputError):
+    """Something that does not exist, or not for this assessor."""
+
+
+Handler = Callable[[Call], Any]
+"""Returns a page, or what becomes JSON."""
+
+
+def route(
+    path: str, handler: Handler, method: str = "GET", roles: Collection[str] = ROLES
+) -> Route:
+    """Return a route for some roles; what blocks runs in a thread."""
+    return Route(path, _endpoint(handler, roles), methods=[method])
+
+
+def _endpoint(handler: Handler, roles: Collection[str]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        body = await request.body() if request.method == "POST" else None
+        return await run_in_threadpool(_answer, handler, roles, request, body)
+
+    return endpoint
+
+
+def _answer(
+    handler: Handler, roles: Collection[str], request: Request, body: bytes | None
+) -> Response:
+    studio: Studio = request.app.state.studio
+    as_page = not request.url.path.startswith("/api/")
+    cookie = request.cookies.get(studio.sessions.cookie, "")
+    try:
+        who = studio.signed_in(cookie)
+        if who is None:
+            return _told("You are not signed in. Open the link that you were given.", 401, as_page)
+        if who.role not in roles:
+            return _told(f"This is not for the role {who.role}.", 403, as_page)
+        given = {} if body is None else parse(body)
+        csrf = studio.sessions.csrf(cookie)
+        found = handler(Call(studio, who, request.path_params, given, csrf))
+    except NotThere as error:
+        return _told(str(error), 404, as_page)
+    except InputError as error:
+        return _told(str(error), 422, as_page)
+    except KaratError as error:  # nothing was saved: the client keeps it and tries again
+        return _told(str(error), 503, as_page)
+    return found if isinstance(found, Response) else JSONResponse(found)
+
+
+def _told(sentence: str, status: int, as_page: bool) -> Response:
+    if as_page:
+        return message_page(sentence, status)
+    return JSONResponse({"error": sentence}, status)
+
+
+def only(given: Mapping[str, Any], *names: str) -> None:
+    """Refuse keys that a request does not have."""
+    if unknown := [key for key in given if key not in names]:
+        told = f"expected {', '.join(names)}" if names else "expected none"
+        raise InputError(f"found the key {quoted(unknown[0])}, {told}")

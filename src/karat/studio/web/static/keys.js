@@ -1,0 +1,23 @@
+// Keys: one listener. A key typed into a field belongs to the field; Escape leaves it.
+
+const FIELDS = "input:not([type=radio]), textarea, select";
+
+export function listen(obey) {
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.altKey) return;
+    const field = event.target.closest?.(FIELDS);
+    if (field && event.key === "Escape") {
+      field.blur();
+      document.getElementById("judge").focus();
+      event.preventDefault();
+      return;
+    }
+    const leaves = field && event.key === "Enter" && (event.ctrlKey || field.type === "number");
+    if (field && !leaves) return;
+    const named = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
+    const presses = event.target.closest?.("button, a, summary") && ["Enter", " "].includes(event.key);
+    if (presses) return;
+    if (leaves) field.dispatchEvent(new Event("change"));
+    if (obey(named === "Ctrl+Enter" ? "Enter" : named, event)) event.preventDefault();
+  });
+}

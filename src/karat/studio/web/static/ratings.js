@@ -1,0 +1,111 @@
+// Ratings: one value on each scale; digits rate the active dimension and go on to the next.
+
+import { make } from "./dom.js";
+
+const FEW = 10; // values that have a button each
+
+export class Ratings {
+  constructor(item, value, change) {
+    this.scales = item.settings.scales;
+    this.change = change;
+    this.active = 0;
+    this.element = make("div", { class: "dimensions" }, ...this.scales.map((scale, k) => this.field(scale, k)));
+    this.show(value);
+    this.activate(Math.max(0, this.scales.findIndex((scale) => !(scale.dimension in this.ratings))), false);
+  }
+
+  static keys = [["1-9", "rate the active dimension"], ["0-9", "type a number on a scale from 0 to 100"], ["↑ ↓", "another dimension"]];
+
+  field(scale, k) {
+    const name = `d${k}`;
+    const head = make("legend", {}, make("strong", {}, scale.dimension), scale.guideline ? ` ${scale.guideline}` : "");
+    const inner = this.buttoned(scale) ? this.radios(scale, name, k) : this.number(scale, name, k);
+    return make("fieldset", { "data-dimension": String(k), on: { focusin: () => this.activate(k, false) } }, head, inner);
+  }
+
+  buttoned(scale) {
+    return (scale.high - scale.low) / scale.step < FEW && scale.step === 1;
+  }
+
+  radios(scale, name, k) {
+    const values = [];
+    for (let value = scale.low; value <= scale.high; value++) values.push(value);
+    return make("div", { class: "points" }, ...values.map((value) => {
+      const radio = make("input", { type: "radio", name, value: String(value), on: { change: () => this.rate(k, value) } });
+      const words = scale.labels[String(value)];
+      return make("label", {}, radio, make("b", {}, String(value)), words ? make("small", {}, words) : null);
+    }));
+  }
+
+  number(scale, name, k) {
+    const limits = { min: scale.low, max: scale.high, step: scale.step };
+    const ends = [scale.low, scale.high].map((end) => scale.labels[String(end)]);
+    const read = (event) => {
+      const value = Number(event.target.value);
+      if (event.target.value !== "" && event.target.validity.valid) this.rate(k, value);
+    };
+    const field = make("input", { type: "number", inputmode: "numeric", name, ...limits, "aria-label": scale.dimension, on: { change: read } });
+    const slider = make("input", { type: "range", ...limits, tabindex: "-1", "aria-label": `${scale.dimension} (slider)`, on: { change: read } });
+    return make("div", { class: "range" }, field, make("small", {}, `${scale.low} ${ends[0] ?? ""}`), slider, make("small", {}, `${scale.high} ${ends[1] ?? ""}`));
+  }
+
+  show(value) {
+    this.ratings = { ...(value?.ratings ?? {}) };
+    this.scales.forEach((scale, k) => {
+      const given = this.ratings[scale.dimension];
+      for (const radio of this.fieldset(k).querySelectorAll("[type=radio]")) radio.checked = Number(radio.value) === given;
+      for (const field of this.fieldset(k).querySelectorAll("[type=number], [type=range]")) field.value = given ?? "";
+      this.fieldset(k).classList.toggle("unset", given === undefined);
+    });
+  }
+
+  fieldset(k) {
+    return this.element.children[k];
+  }
+
+  value() {
+    return { ratings: this.ratings };
+  }
+
+  missing() {
+    const lacking = this.scales.find((scale) => !(scale.dimension in this.ratings));
+    return lacking ? `Rate ${lacking.dimension} first.` : "";
+  }
+
+  activate(k, focus = true) {
+    this.active = k;
+    [...this.element.children].forEach((one, at) => one.classList.toggle("active", at === k));
+    const field = this.fieldset(k).querySelector("[type=number]");
+    if (focus && field) field.focus();
+    if (focus) this.fieldset(k).scrollIntoView({ block: "nearest" });
+  }
+
+  rate(k, value) {
+    const name = this.scales[k].dimension;
+    if (this.ratings[name] === value) return;
+    this.ratings = { ...this.ratings, [name]: value };
+    this.show({ ratings: this.ratings });
+    this.change();
+  }
+
+  obey(key) {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[key];
+    if (step) {
+      this.activate(Math.min(this.scales.length - 1, Math.max(0, this.active + step)));
+      return true;
+    }
+    const scale = this.scales[this.active];
+    if (!/^[0-9]$/.test(key)) return false;
+    if (!this.buttoned(scale)) {
+      const field = this.fieldset(this.active).querySelector("[type=number]");
+      field.focus();
+      field.value = key;
+      return true;
+    }
+    const value = Number(key);
+    if (value < scale.low || value > scale.high) return true;
+    this.rate(this.active, value);
+    if (this.active + 1 < this.scales.length) this.activate(this.active + 1, this.buttoned(this.scales[this.active + 1]));
+    return true;
+  }
+}

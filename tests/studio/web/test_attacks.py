@@ -1,0 +1,425 @@
+"""Requests that no page of the studio sends: refused or inert, by a real server on loopback.
+
+The table has one row for each attack: who sends it, what, and the status that refuses it. After
+all of them the store has the judgements that were there before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("jinja2")
+
+from studio.web.studio_server import (
+    HOSTILE,
+    SYSTEMS,
+    Client,
+    StudioServer,
+    judgement,
+    write_set,
+)
+
+from karat.studio.store.store import Store
+from karat.studio.web.bodies import LARGEST
+from karat.studio.web.sessions import LASTS, Sessions
+
+RATED = {"ratings": {"quality": 5}}
+
+
+class World(NamedTuple):
+    """A server, the people it knows, and an assignment of each of two assessors."""
+
+    server: StudioServer
+    ada: Client
+    ben: Client
+    owner: Client
+    stranger: Client
+    own: dict[str, Any]
+    other: dict[str, Any]
+
+    def rows(self) -> int:
+        with Store.reading(self.server.store) as store, store.read() as connection:
+            found: int = connection.execute("SELECT count(*) FROM judgement").fetchone()[0]
+            return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("attacked")
+    people = ("--assessor", "ada", "--assessor", "ben", "--assessor", f"eve {HOSTILE}")
+    server = StudioServer(folder, write_set(folder), *people, "--show", "source")
+    ada, ben, owner = (Client(server, name) for name in ("ada", "ben", "owner"))
+    own, other = ada.next(), ben.next()
+    yield World(server, ada, ben, owner, Client(server, None), own, other)
+    server.stop()
+
+
+Attack = Callable[[World], int]
+"""Sends something and returns the status of the answer."""
+
+
+def get(path: str, who: str = "ada", method: str = "GET", **headers: str | None) -> Attack:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda world: getattr(world, who).ask(method, path, headers=named).status
+
+
+def post(who: str = "ada", path: str = "/api/judgements", **headers: str | None) -> Attack:
+    """A good answer with headers that are not."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda world: (
+        getattr(world, who).ask("POST", path, judgement(world.own, RATED), named).status
+    )
+
+
+def body(text: bytes | str, path: str = "/api/judgements", who: str = "ada") -> Attack:
+    """A body as it is, in which ASSIGNMENT stands for one of the assessor's own."""
+    raw = text.encode() if isinstance(text, str) else text
+
+    def attack(world: World) -> int:
+        sent = raw.replace(b"ASSIGNMENT", str(world.own["assignment"]).encode())
+        status: int = getattr(world, who).ask("POST", path, sent).status
+        return status
+
+    return attack
+
+
+def sent(value: Any = RATED, **more: Any) -> Attack:
+    """A JSON answer whose parts are wrong."""
+    return lambda world: (
+        world.ada.ask("POST", "/api/judgements", judgement(world.own, value, **more)).status
+    )
+
+
+def raw(*lines: str, then: bytes = b"") -> Attack:
+    """Bytes on the connection; 0 if it was closed without an answer."""
+
+    def attack(world: World) -> int:
+        head = "\r\n".join(lines).replace("PORT", str(world.server.port))
+        with socket.create_connection(("127.0.0.1", world.server.port), timeout=20) as line:
+            line.sendall(head.encode("latin-1") + b"\r\n\r\n" + then)
+            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
+        return int(found[1]) if found else 0
+
+    return attack
+
+
+def to_other(world: World) -> int:
+    return world.ada.ask("POST", "/api/judgements", judgement(world.other, RATED)).status
+
+
+def undo_other(world: World) -> int:
+    sent = {"uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e7f", "assignment": world.other["assignment"]}
+    return world.ada.ask("POST", "/api/undo", sent).status
+
+
+def look_at_other(world: World) -> int:
+    return world.ada.ask("GET", f"/api/item/{world.other['assignment']}").status
+
+
+def other_csrf(world: World) -> int:
+    sent = judgement(world.own, RATED)
+    return world.ada.ask("POST", "/api/judgements", sent, {"X-Karat-CSRF": world.ben.csrf}).status
+
+
+def chunked(size: int) -> Attack:
+    """A body without a length that is larger than allowed."""
+
+    def attack(world: World) -> int:
+        part = b"%x\r\n%s\r\n" % (4096, b" " * 4096)
+        sent = world.ada.headers("POST") | {"Transfer-Encoding": "chunked"}
+        head = "POST /api/judgements HTTP/1.1\r\n" + "".join(
+            f"{k}: {v}\r\n" for k, v in sent.items()
+        )
+        with socket.create_connection(("127.0.0.1", world.server.port), timeout=20) as line:
+            with suppress(OSError):  # it may be refused before all of it was sent
+                line.sendall(head.encode() + b"\r\n" + part * (size // 4096 + 1) + b"0\r\n\r\n")
+            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
+        assert found
+        return int(found[1])
+
+    return attack
+
+
+def forged(key: bytes | None, clock: float | None = None) -> Attack:
+    """A cookie under another key, or one that has expired under the right one."""
+
+    def attack(world: World) -> int:
+        stored = json.loads((world.server.folder / "judged.sqlite.keys").read_text())["key"]
+        right = Sessions(bytes.fromhex(stored))
+        made = Sessions(key or right.key, (lambda: clock) if clock is not None else right.clock)
+        cookie = f"{right.cookie}={made.begin(2)}"
+        return world.stranger.ask("GET", "/api/next", headers={"Cookie": cookie}).status
+
+    return attack
+
+
+def cookie(value: str) -> Attack:
+    def attack(world: World) -> int:
+        name = world.ada.cookie.partition("=")[0]
+        return world.stranger.ask("GET", "/api/next", headers={"Cookie": f"{name}={value}"}).status
+
+    return attack
+
+
+def signature_of_another(world: World) -> int:
+    name, _, value = world.ada.cookie.partition("=")
+    id, ends, signature = value.split(".")
+    sent = f"{name}={int(id) + 1}.{ends}.{signature}"
+    return world.stranger.ask("GET", "/api/next", headers={"Cookie": sent}).status
+
+
+UUID = '"uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e70", "assignment": ASSIGNMENT, "ms": 1'
+LOCAL = "Host: 127.0.0.1:PORT"
+
+ATTACKS: dict[str, tuple[Attack, int]] = {
+    # Host: names that are not the studio's, whatever they resolve to
+    "host of another site": (get("/", Host="evil.example"), 421),
+    "rebinding name with the right port": (post(Host="evil.example:8642"), 421),
+    "name that begins like ours": (get("/", Host="127.0.0.1.evil.example"), 421),
+    "name that ends like ours": (get("/", Host="evil-localhost"), 421),
+    "address in other digits": (get("/", Host="0x7f000001"), 421),
+    "wildcard address": (get("/", Host="0.0.0.0"), 421),
+    "address of the network": (get("/", Host="192.168.0.1"), 421),
+    "host with a user": (get("/", Host="localhost@evil.example"), 421),
+    "host with a port that is none": (get("/", Host="localhost:x"), 421),
+    "empty host": (get("/", Host=""), 421),
+    "no host": (raw("GET / HTTP/1.0"), 421),
+    "two hosts": (raw("GET / HTTP/1.1", LOCAL, "Host: evil.example"), 400),
+    "forwarded host alone": (get("/", Host="evil.example", X_Forwarded_Host="localhost"), 421),
+    # Origin: writes of other pages
+    "origin of another site": (post(Origin="http://evil.example"), 403),
+    "origin null": (post(Origin="null"), 403),
+    "no origin": (post(Origin=None), 403),
+    "empty origin": (post(Origin=""), 403),
+    "origin of another port": (post(Origin="http://127.0.0.1:1"), 403),
+    "origin with our host as a user": (post(Origin="http://127.0.0.1@evil.example"), 403),
+    "fetch from another site": (post(Sec_Fetch_Site="cross-site"), 403),
+    "fetch from another port": (post(Sec_Fetch_Site="same-site"), 403),
+    "reading from another site": (get("/api/next", Sec_Fetch_Site="cross-site"), 403),
+    # The header against forged requests
+    "no csrf header": (post(X_Karat_CSRF=None), 403),
+    "empty csrf header": (post(X_Karat_CSRF=""), 403),
+    "wrong csrf header": (post(X_Karat_CSRF="0" * 64), 403),
+    "csrf header not in ASCII": (post(X_Karat_CSRF="\xe9" * 64), 403),
+    "csrf header of another session": (other_csrf, 403),
+    "very long csrf header": (post(X_Karat_CSRF="0" * 9000), 403),
+    # Tokens and cookies
+    "no cookie": (get("/api/next", "stranger"), 401),
+    "page without a cookie": (get("/", "stranger"), 401),
+    "write without a cookie": (post("stranger"), 403),
+    "wrong token": (get("/join/wrong", "stranger"), 403),
+    "empty token": (get("/join/", "stranger"), 404),
+    "very long token": (get(f"/join/{'a' * 380}", "stranger"), 403),
+    "longer than any path": (get(f"/join/{'a' * 5000}", "stranger"), 404),
+    "token in percent signs": (get("/join/%61%61", "stranger"), 404),
+    "cookie of another studio": (forged(b"k" * 32), 401),
+    "expired cookie": (forged(None, -LASTS - 1), 401),
+    "cookie of another assessor's id": (signature_of_another, 401),
+    "empty cookie": (cookie(""), 401),
+    "cookie of dots": (cookie("..."), 401),
+    "cookie without numbers": (cookie("a.b.c"), 401),
+    "very long cookie": (cookie("1" * 4000), 401),
+    "cookie with letters of other scripts": (cookie("٣.٣.٣".encode().decode("latin-1")), 401),
+    # Roles
+    "owner's page by an assessor": (get("/owner"), 403),
+    "invitation by an assessor": (body('{"name": "x"}', "/api/owner/invite"), 403),
+    "freeze by an assessor": (body("{}", "/api/owner/freeze"), 403),
+    "reveal by an assessor": (body('{"anyway": true}', "/api/owner/reveal"), 403),
+    "withdrawal by an assessor": (body('{"assessor": 1}', "/api/owner/withdraw"), 403),
+    "owner's page by a stranger": (get("/owner", "stranger"), 401),
+    "invitation to a role that is none": (
+        body('{"name": "x", "role": "god"}', "/api/owner/invite", "owner"),
+        422,
+    ),
+    "invitation with a name that is none": (
+        body('{"name": ["x"]}', "/api/owner/invite", "owner"),
+        422,
+    ),
+    "reveal before the freeze": (body("{}", "/api/owner/reveal", "owner"), 422),
+    # Objects of others
+    "answer to another's assignment": (to_other, 422),
+    "undo of another's answer": (undo_other, 422),
+    "look at another's assignment": (look_at_other, 404),
+    "assignment that is none": (get("/api/item/999999"), 404),
+    "assignment of a huge number": (get("/api/item/99999999999999999999999"), 404),
+    "assignment below zero": (get("/api/item/-1"), 404),
+    "assignment in SQL": (get("/api/item/1-or-1"), 404),
+    # Paths
+    "parent folder": (get("/static/../../keys.py"), 404),
+    "parent folder in percent signs": (get("/static/%2e%2e/server.py"), 404),
+    "slash in percent signs": (get("/static/..%2fserver.py"), 404),
+    "two slashes": (get("//static/judge.js"), 404),
+    "backslashes": (get("/static/..\\server.py"), 404),
+    "NUL in a path": (get("/static/judge.js%00.css"), 404),
+    "absolute path": (get("/static//etc/passwd"), 404),
+    "hidden file": (get("/static/.git"), 404),
+    "source of the server": (get("/static/server.py"), 404),
+    "the store": (get("/judged.sqlite"), 404),
+    "the keys": (get("/judged.sqlite.keys"), 404),
+    "other site as the target": (raw("GET http://evil.example/ HTTP/1.1", LOCAL), 404),
+    "other site as a path": (get("//evil.example/"), 404),
+    "slash at the end": (get("/api/next/"), 404),
+    # Methods
+    "PUT": (get("/api/judgements", method="PUT"), 405),
+    "DELETE": (get("/api/judgements", method="DELETE"), 405),
+    "OPTIONS from another site": (
+        get("/api/judgements", method="OPTIONS", Origin="http://evil.example"),
+        405,
+    ),
+    "TRACE": (get("/", method="TRACE"), 405),
+    "writing by GET": (get("/api/judgements"), 405),
+    "method in a header": (get("/api/undo", X_HTTP_Method_Override="POST"), 405),
+    "reading by POST": (post(path="/api/next"), 405),
+    "upgrade to a web socket": (
+        get("/api/judgements", Upgrade="websocket", Connection="Upgrade"),
+        405,
+    ),
+    # Bodies
+    "announced body that is too large": (post(Content_Length=str(LARGEST + 1)), 413),
+    "body that is too large": (body(b" " * (LARGEST + 1)), 413),
+    "chunked body that is too large": (chunked(LARGEST + 8192), 413),
+    "negative length": (raw("POST /api/judgements HTTP/1.1", LOCAL, "Content-Length: -1"), 400),
+    "two lengths": (raw("POST / HTTP/1.1", LOCAL, "Content-Length: 1", "Content-Length: 2"), 400),
+    "headers without an end": (raw("GET / HTTP/1.1", LOCAL, f"X-A: {'a' * 300_000}"), 400),
+    "header with a line break": (
+        raw("GET / HTTP/1.1", LOCAL, "X-A: a\nSet-Cookie: b=c", "\x00"),
+        400,
+    ),
+    "form": (post(Content_Type="application/x-www-form-urlencoded"), 415),
+    "plain text": (post(Content_Type="text/plain"), 415),
+    "no type": (post(Content_Type=None), 415),
+    "other letters": (post(Content_Type="application/json; charset=utf-16"), 415),
+    "packed body": (post(Content_Encoding="gzip"), 415),
+    "empty body": (body(b""), 422),
+    "no JSON": (body("{"), 422),
+    "a list": (body("[1]"), 422),
+    "deep JSON": (body('{"value":' + "[" * 100_000 + "]" * 100_000 + "}"), 422),
+    "rather deep JSON": (body('{"value":' + "[" * 20 + "]" * 20 + "}"), 422),
+    "key that stands twice": (body(f'{{{UUID}, "ms": 2, "value": {json.dumps(RATED)}}}'), 422),
+    "NaN": (body(f'{{{UUID}, "value": {{"ratings": {{"quality": NaN}}}}}}'), 422),
+    "infinite number": (body(f'{{{UUID}, "value": {{"ratings": {{"quality": 1e999}}}}}}'), 422),
+    "huge number": (body(f'{{{UUID}, "value": {{"ratings": {{"quality": {"9" * 5000}}}}}}}'), 422),
+    "rather huge number": (
+        body(f'{{{UUID}, "value": {{"ratings": {{"quality": {"9" * 400}}}}}}}'),
+        422,
+    ),
+    "half a character": (
+        body(f'{{{UUID}, "value": {{"comment": "\\ud800", "done": false}}}}'),
+        422,
+    ),
+    "NUL in a text": (body(f'{{{UUID}, "value": {{"comment": "\\u0000", "done": false}}}}'), 422),
+    "bytes that are no UTF-8": (body(b'{"uuid": "\xff"}'), 422),
+    "UTF-16": (body('{"uuid": 1}'.encode("utf-16")), 422),
+    # Answers
+    "value off the scale": (sent({"ratings": {"quality": 8}}), 422),
+    "value between the points": (sent({"ratings": {"quality": 1.5}}), 422),
+    "truth value": (sent({"ratings": {"quality": True}}), 422),
+    "other dimension": (sent({"ratings": {"__proto__": 1}}), 422),
+    "answer of another task": (sent({"choice": "first"}), 422),
+    "no value": (sent(None), 422),
+    "comment that is too long": (sent({**RATED, "comment": "a" * 2001}), 422),
+    "uuid that is none": (sent(uuid="'; DROP TABLE judgement; --"), 422),
+    "assignment as a text": (sent(assignment="1"), 422),
+    "assignment as a list": (sent(assignment=[1]), 422),
+    "negative time": (sent(ms=-1), 422),
+    "endless time": (sent(ms=10**14), 422),
+    "replaces what is not the newest": (
+        sent(supersedes="6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e71"),
+        422,
+    ),
+    "another key": (sent(role="owner"), 422),
+    "another assessor's name": (sent(assessor=1), 422),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack_is_refused(world: World, name: str) -> None:
+    attack, status = ATTACKS[name]
+    before = world.rows()
+    assert attack(world) == status
+    assert world.rows() == before
+
+
+def test_same_requests_without_the_attack_are_answered(world: World) -> None:
+    assert get("/")(world) == 200
+    assert get("/", Host="localhost")(world) == 200
+    assert get("/", Host="[::1]:1")(world) == 200
+    assert get("/owner", "owner")(world) == 200
+    assert get("/static/judge.js", "stranger")(world) == 200
+    found = world.ben.next()
+    stored = world.ben.judge(found, {**RATED, "comment": HOSTILE})
+    assert (stored.status, stored.json["duplicate"]) == (200, False)
+    seen = world.ben.ask("GET", f"/api/item/{found['assignment']}").json["item"]
+    assert seen["value"]["comment"] == HOSTILE
+
+
+def test_the_same_uuid_is_stored_once_and_never_for_other_content(world: World) -> None:
+    again = judgement(world.ben.next(), RATED)
+    first, second = (world.ben.ask("POST", "/api/judgements", again) for _ in range(2))
+    assert (first.json["duplicate"], second.json["duplicate"]) == (False, True)
+    assert first.json["id"] == second.json["id"]
+    other = {**again, "value": {"ratings": {"quality": 1}}}
+    assert world.ben.ask("POST", "/api/judgements", other).status == 422
+
+
+def test_every_answer_has_the_headers_that_protect_it(world: World) -> None:
+    for path in ("/", "/api/next", "/static/judge.js", "/nowhere", "/../x", "/join/wrong"):
+        headers = world.ada.ask("GET", path).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'self'; frame-ancestors 'none'")
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "server" not in headers
+        assert "access-control-allow-origin" not in headers
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(world: World) -> None:
+    cookie = world.stranger.ask("GET", world.server.links["ada"]).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+
+
+def test_pages_escape_every_text(world: World) -> None:
+    pages = [world.ada.ask("GET", "/").text, world.owner.ask("GET", "/owner").text]
+    pages.append(Client(world.server, f"eve {HOSTILE}").ask("GET", "/").text)
+    for page in pages:
+        assert "<script>hostile" not in page
+        assert "<img" not in page
+        assert "&lt;script&gt;hostile" in page
+        assert "{{7*7}}" in page
+
+
+def test_no_answer_names_a_system(world: World) -> None:
+    paths = ("/", "/api/next", f"/api/item/{world.own['assignment']}", "/api/progress")
+    answers = [client.ask("GET", path) for client in (world.ada, world.owner) for path in paths]
+    answers.append(world.owner.ask("GET", "/owner"))
+    for answer in answers:
+        assert not any(name in answer.text + str(answer.headers) for name in SYSTEMS)
+
+
+def test_withdrawn_and_frozen_studios_take_no_answers(world: World) -> None:
+    """The last test: what it does to the project is not undone."""
+    ask = world.owner.ask
+    invited = ask("POST", "/api/owner/invite", {"name": "kay"}).json["link"]
+    world.server.links["kay"] = invited
+    kay = Client(world.server, "kay")
+    assert kay.ask("GET", "/api/next").status == 200
+    assert ask("POST", "/api/owner/withdraw", {"assessor": 5}).status == 200
+    assert kay.ask("GET", "/api/next").status == 401
+    assert world.stranger.ask("GET", invited).status == 403
+    open_item = world.ada.next()
+    assert ask("POST", "/api/owner/freeze", {}).status == 200
+    before = world.rows()
+    assert world.ada.judge(open_item, RATED).status == 422
+    assert world.ada.ask("GET", "/api/next").status == 422
+    assert world.rows() == before

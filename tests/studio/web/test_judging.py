@@ -1,0 +1,272 @@
+"""Judging in a real browser, by the keyboard: one server and one browser for all tests.
+
+Every assessor has a context of the browser, and every test an assessor of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser import CHROMIUM
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("jinja2")
+
+from studio.web.studio_server import SYSTEMS, StudioServer, write_set
+
+from karat.studio.store.assessors import assessors
+from karat.studio.store.judgements import Row, current, history
+from karat.studio.store.store import Store
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+PEOPLE = ("ada", "ben", "cy", "dee", "eli")
+INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as run:
+        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
+    folder = tmp_path_factory.mktemp("ratings")
+    asked = ("-d", "quality", "--scale", "7", "--scale", "fluency-100", "--overlap", "9")
+    shown = ("--show", "source", "--show", "reference")
+    server = StudioServer(folder, write_set(folder), *asked, *shown, *INVITED)
+    yield server
+    server.stop()
+
+
+class Person:
+    """Somebody before a page; all that the server sends is kept."""
+
+    def __init__(self, browser: Any, server: StudioServer, name: str, **more: Any) -> None:
+        self.context = browser.new_context(**more)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(15_000)
+        self.answers: list[Any] = []
+        self.faults: list[str] = []
+        self.page.on("response", self._keep)
+        self.page.on("framenavigated", lambda frame: self.answers.clear())
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("dialog", lambda dialog: dialog.accept())
+        self.page.goto(server.site + server.links[name])
+        self.page.wait_for_selector("#judge .output")
+
+    def _keep(self, answer: Any) -> None:
+        self.answers.append(answer)
+
+    def received(self) -> list[str]:
+        """Return all that the server sent since the page began, headers and texts."""
+        return [json.dumps(one.headers) + one.text() for one in self.answers if one.status == 200]
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def saved(self) -> None:
+        self.page.wait_for_function(
+            "() => document.getElementById('saved').textContent === 'Saved'"
+        )
+
+    def output(self) -> str:
+        found: str = self.page.text_content("#judge .output .text")
+        return found
+
+    def go_on(self) -> None:
+        """Press Enter, and wait for another item."""
+        before = self.page.text_content("#judge .output")
+        self.press("Enter")
+        self.page.wait_for_function(
+            "before => document.querySelector('#judge .output')?.textContent !== before",
+            arg=before,
+        )
+
+    def count(self) -> str:
+        found: str = self.page.text_content("#count")
+        return found
+
+
+def rows(server: StudioServer, name: str, read: Any = current) -> list[Row]:
+    with Store.reading(server.store) as store:
+        (id,) = [one.id for one in assessors(store) if one.name == name]
+        found: list[Row] = read(store, id)
+        return found
+
+
+def values(server: StudioServer, name: str) -> list[dict[str, Any]]:
+    return [row.value for row in rows(server, name)]
+
+
+def test_twenty_ratings_by_two_assessors_in_different_orders(
+    browser: Any, ratings: StudioServer
+) -> None:
+    ada, ben = (Person(browser, ratings, name) for name in ("ada", "ben"))
+    orders: dict[str, list[str]] = {"ada": [], "ben": []}
+    for k in range(20):
+        orders["ada"].append(ada.output())
+        ada.press(str(k % 7 + 1), *str(40 + k))
+        ada.go_on()
+    for _ in range(3):
+        orders["ben"].append(ben.output())
+        ben.press("7", "9", "9")
+        ben.go_on()
+    found = values(ratings, "ada")
+    assert [one["ratings"] for one in found] == [
+        {"quality": k % 7 + 1, "fluency": 40 + k} for k in range(20)
+    ]
+    assert len({*orders["ada"]}) == 20
+    assert orders["ada"][:3] != orders["ben"]
+    assert all(0 < row.ms < 600_000 for row in rows(ratings, "ada"))
+    assert ada.count() == "20 of 90"
+    # Nothing names a system, and no text that was quoted ran.
+    for person in (ada, ben):
+        received = person.received()
+        assert not any(name in text for text in received for name in SYSTEMS)
+        assert any("output" in text for text in received)
+        assert person.faults == []
+        assert person.page.evaluate("window.hostile") is None
+        assert person.page.locator("#judge script, #judge img").count() == 0
+    assert "<script>hostile=1</script>" in ada.page.text_content("#judge .beside")
+
+
+def test_comments_undo_and_going_back(browser: Any, ratings: StudioServer) -> None:
+    cy = Person(browser, ratings, "cy")
+    first = cy.output()
+    cy.press("3", "5", "0", "Escape", "c")
+    cy.page.keyboard.type("b u 7 <b>bold</b>?")  # keys of the page are letters here
+    cy.press("Escape")
+    cy.go_on()
+    (row,) = rows(ratings, "cy")
+    assert row.value == {
+        "ratings": {"quality": 3, "fluency": 50},
+        "comment": "b u 7 <b>bold</b>?",
+        "done": True,
+    }
+    cy.press("b")
+    cy.page.wait_for_function(
+        "first => document.querySelector('#judge .output .text').textContent === first", arg=first
+    )
+    assert cy.page.input_value("textarea") == "b u 7 <b>bold</b>?"
+    cy.press("6", "Escape", "u")
+    cy.saved()
+    assert cy.page.is_checked("input[name=d0][value='3']")
+    cy.press("Enter")
+    cy.saved()
+    sent = [row.value["ratings"] for row in rows(ratings, "cy", history) if row.value]
+    assert {"quality": 6, "fluency": 50} in sent
+    assert values(ratings, "cy")[0]["ratings"] == {"quality": 3, "fluency": 50}
+
+
+def test_a_lost_connection_a_reload_and_a_killed_server_lose_nothing(
+    browser: Any, ratings: StudioServer
+) -> None:
+    dee = Person(browser, ratings, "dee")
+    shown = dee.output()
+    dee.press("4")
+    dee.saved()
+    ratings.kill()
+    dee.press("3", "0", "Escape", "ArrowUp", "5")
+    dee.page.wait_for_selector("#saved.waiting")
+    dee.page.wait_for_function(
+        "() => document.getElementById('saved').textContent.startsWith('Not saved yet')"
+    )
+    kept = dee.page.evaluate("Object.keys(localStorage).length")
+    assert kept == 2
+    ratings.start()
+    dee.page.reload()
+    dee.page.wait_for_selector("#judge .output")
+    dee.saved()
+    assert dee.output() == shown
+    assert dee.page.is_checked("input[name=d0][value='5']")
+    assert dee.page.evaluate("Object.keys(localStorage).length") == 0
+    # Answers that get lost on the way are sent again, and stored once.
+    lost = iter([True, True])
+    dee.page.route(
+        "**/api/judgements",
+        lambda route: (route.fetch(), route.abort()) if next(lost, False) else route.continue_(),
+    )
+    dee.go_on()
+    found = rows(ratings, "dee", history)
+    assert [row.value["ratings"].get("quality") for row in found] == [4, 4, 5, 5]
+    assert [row.value.get("done") for row in found] == [False, False, False, True]
+    with Store.reading(ratings.store) as store:
+        assert store.check().problems == ()
+
+
+def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
+    eli = Person(
+        browser, ratings, "eli", viewport={"width": 390, "height": 800}, color_scheme="dark"
+    )
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert eli.page.evaluate(wide) == 0
+    eli.page.click("input[name=d0][value='2']")
+    eli.page.fill("input[type=number]", "10")
+    eli.page.click("#pause")
+    assert not eli.page.is_visible("#judge .output")
+    eli.page.click("#pause")
+    eli.page.click("#next")
+    eli.page.wait_for_function(
+        "() => document.getElementById('count').textContent.startsWith('1 of')"
+    )
+    assert values(ratings, "eli")[0]["ratings"] == {"quality": 2, "fluency": 10}
+    unnamed = "[...document.querySelectorAll('button,input,textarea')].filter(one => !one.labels?.length && !one.ariaLabel && !one.textContent.trim()).length"  # noqa: E501
+    assert eli.page.evaluate(unnamed) == 0
+
+
+def test_twenty_nuggets_by_keys(browser: Any, tmp_path: Any) -> None:
+    server = StudioServer(tmp_path, "demo-nuggets", "--assessor", "ada")
+    try:
+        ada = Person(browser, server, "ada")
+        ada.press("ArrowRight", "ArrowRight", "Shift+ArrowRight", "e", "ArrowUp")
+        for _ in range(3):
+            count = ada.page.locator(".nuggets > li").count()
+            for k in range(count):
+                ada.press("ypn"[k % 3])
+            ada.go_on()
+        found = values(server, "ada")
+        labels = [one["label"] for value in found for one in value["nuggets"].values()]
+        assert len(labels) >= 20
+        assert labels[:4] == ["support", "partial", "none", "support"]
+        first = next(iter(found[0]["nuggets"].values()))
+        assert len(first["evidence"]) == 1
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("task", ["pairs", "spans"])
+def test_pairs_and_spans_by_keys(browser: Any, tmp_path: Any, task: str) -> None:
+    scheme = ("--scheme", "mqm") if task == "spans" else ()
+    server = StudioServer(tmp_path, write_set(tmp_path, 3), "--task", task, *scheme)
+    try:
+        owner = Person(browser, server, "owner")
+        if task == "pairs":
+            for key in ("ArrowLeft", "2", "t"):
+                owner.press(key)
+                owner.go_on()
+            assert [one["choice"] for one in values(server, "owner")] == ["first", "second", "tie"]
+            return
+        owner.press("ArrowRight", "Shift+ArrowRight", "2", "a", "ArrowLeft", "3", "b")
+        owner.page.dblclick("#judge .output .text", position={"x": 30, "y": 25})
+        owner.press("1", "c")
+        assert owner.page.locator(".spans li").count() == 3
+        owner.press("x")
+        owner.go_on()
+        (value,) = values(server, "owner")
+        assert [one["severity"] for one in value["spans"]] == ["minor", "major"]
+        assert value["spans"][0]["category"] == "Accuracy/Addition"
+        assert (value["spans"][0]["start"], value["spans"][0]["end"]) == (0, 8)
+        assert value["spans"][1]["start"] == 0  # the same word again: spans may overlap
+        assert owner.faults == []
+    finally:
+        server.stop()
