@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -141,14 +141,21 @@ def _rows(contents: Contents, answer: Answer) -> Iterator[tuple[object, ...]]:
     item, judge = contents.items[answer.item], contents.names[answer.assessor]
     share = "" if answer.probability is None else answer.probability
     after = answer.value.get("comment", ""), answer.ms, answer.time, answer.reason, share
-    rows = TASKS[answer.task].to_judgements(answer.value, answer.outputs)
-    if answer.task == "pairs":
-        rows = rows[:1]  # the other output's is the rest
-    for id, about, value in rows:
+    for id, about, value in _values(answer):
         system = contents.outputs[id].system
         others = [contents.outputs[one].system for one in answer.outputs if one != id]
         before = answer.task, item.segment, item.group or "", system, "".join(others), judge
         yield (*before, PERSON, about, _plain(value), *after, answer.uuid)
+
+
+def _values(answer: Answer) -> list[tuple[int, str, Any]]:
+    rows = TASKS[answer.task].to_judgements(answer.value, answer.outputs)
+    if answer.task == "pairs":
+        return rows[:1]  # the other output's is the rest
+    if answer.task == "spans":  # one row, so that an output without errors has one, too
+        marked = (answer.outputs[0], "spans", answer.value["spans"])
+        return [marked, *(row for row in rows if row[1] != "span")]
+    return rows
 
 
 def _plain(value: object) -> object:
