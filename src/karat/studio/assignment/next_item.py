@@ -27,7 +27,7 @@ _CALIBRATES, _SIDES = 1, 2  # what a number is drawn for
 
 
 class Progress(NamedTuple):
-    """How far an assessor is."""
+    """Assignments that an assessor has done, all of them, and those that are left."""
 
     done: int
     total: int

@@ -18,7 +18,7 @@ from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
 
 
 class CalibrationScore(NamedTuple):
-    """How far an assessor agrees with the known answers."""
+    """Agreement of an assessor with the known answers."""
 
     assessor: str
     judged: int

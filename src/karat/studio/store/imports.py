@@ -1,4 +1,4 @@
-"""What is judged, as evaluation sets and nugget sets have it."""
+"""Items and outputs to judge, from evaluation sets and nugget sets."""
 
 from __future__ import annotations
 

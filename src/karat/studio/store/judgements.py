@@ -191,8 +191,13 @@ def _checked(given: Judgement) -> str:
         raise InputError(f"found ms={quoted(given.ms)}, expected 0 to {LONGEST_TIME:,}")
     if not isinstance(given.value, dict):
         raise InputError(f"found the value {quoted(given.value)}, expected an object")
+    return json_text(given.value)
+
+
+def json_text(value: object) -> str:
+    """Return a value as text of one spelling; one that is too long or no JSON is refused."""
     try:
-        text = json.dumps(given.value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
         size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError):
         raise InputError("the value is no JSON in UTF-8: expected texts and numbers") from None

@@ -35,7 +35,7 @@ class Project(NamedTuple):
     set_digest: str
     seed: int
     units: int
-    """What there is to judge, without calibration."""
+    """The number of units to judge, without calibration."""
 
 
 def import_set(

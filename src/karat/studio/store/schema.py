@@ -152,12 +152,12 @@ STEPS: tuple[str, ...] = (_FIRST,)
 def statements(script: str) -> list[str]:
     """Return the statements of a script; a trigger has semicolons of its own."""
     found, part = [], ""
-    for line in script.splitlines(keepends=True):
-        part += line
+    for piece in script.split(";"):
+        part += piece + ";"
         if sqlite3.complete_statement(part):
             found.append(part)
             part = ""
-    return [statement for statement in (*found, part) if statement.strip()]
+    return found
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:

@@ -16,7 +16,7 @@ MOST_SEED = 2**53 - 1
 
 @dataclass(frozen=True)
 class Show:
-    """What is shown beside the outputs."""
+    """Texts that are shown beside the outputs."""
 
     source: bool = True
     context: bool = True

@@ -1,4 +1,4 @@
-"""What an assessor is shown of an assignment, read from a store without systems."""
+"""Assignments as assessors see them, read from a store without systems."""
 
 from __future__ import annotations
 

@@ -12,10 +12,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from karat.errors import InputError, OutputError, short
 from karat.studio.store.lock import ServingLock
 from karat.studio.store.schema import APPLICATION, STEPS, migrate
+
+if TYPE_CHECKING:
+    from karat.studio.store.checks import StoreCheck
 
 WAIT = 30.0
 """Seconds that a writer waits for another process."""
@@ -132,6 +136,13 @@ class Store:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def check(self) -> StoreCheck:
+        """Return what the store holds, and what is wrong with it."""
+        from karat.studio.store.checks import check_store
+
+        with self.read() as connection:
+            return check_store(connection, self.path.name)
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the store to a new file, while it is open and written to."""

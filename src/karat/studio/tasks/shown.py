@@ -1,4 +1,4 @@
-"""What an assessor is shown of an assignment: texts and questions, and nothing of systems."""
+"""An assignment as an assessor sees it: texts and questions, and nothing of systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tasks share: the interface, and checks of the parts of an answer.
+"""The parts that all tasks share: the interface, and checks of the parts of an answer.
 
 An answer is a JSON object. Every task takes a `comment` and `done`, which is true unless it says
 otherwise: what is not done is a draft, kept like any answer, and the assignment stays open.

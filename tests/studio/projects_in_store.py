@@ -1,0 +1,121 @@
+"""Small sets, stores of them, and assessors who answer whatever they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import karat as kt
+from karat.evalset.sets import EvalSet
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
+from karat.studio.assignment.next_item import next_assignment
+from karat.studio.store.assessors import assessor_of, invite
+from karat.studio.store.judgements import Judgement, Stored, judge
+from karat.studio.store.projects import import_set
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.store import Store
+from karat.studio.tasks.shown import Shown
+
+START = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+TWO_SCALES = {"ratings": {"scales": ["quality-7", "understandability-7"]}}
+SYSTEMS = ("zebra", "aardvark", "mongoose")
+"""Names that occur in no text."""
+
+
+def later(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def uuid(number: int) -> str:
+    return str(UUID(int=number + 1))
+
+
+def small_set(segments: int = 6, systems: int = 3) -> EvalSet:
+    return kt.make_evalset(
+        "small",
+        {
+            name: [f"text {i}.{k} 𝒳é" for i in range(segments)]
+            for k, name in enumerate(SYSTEMS[:systems])
+        },
+        segments=[f"s{i}" for i in range(segments)],
+        groups=[f"g{i // 2}" for i in range(segments)],
+        sources=[f"source {i}" for i in range(segments)],
+        references=[f"reference {i}" for i in range(segments)],
+    )
+
+
+def nugget_set() -> NuggetSet:
+    key = make_key(
+        [
+            Question("q1", (Nugget("1", ("born in 1867",)), Nugget("2", ("won twice",), False))),
+            Question("q2", (Nugget("1", ("blue",)),), "Which colour?"),
+        ]
+    )
+    runs = [
+        make_run(tag, [("q1", Response(f"She was born {k}.")), ("q2", Response(f"Blue {k}."))])
+        for k, tag in enumerate(SYSTEMS[:2])
+    ]
+    return NuggetSet("facts", key, {run.tag: run for run in runs})
+
+
+def make_store(
+    folder: Path, given: EvalSet | NuggetSet | None = None, tasks: Any = None, **settings: Any
+) -> Store:
+    store = Store.create(folder / "project.studio")
+    import_set(store, given or small_set(), ProjectSettings(tasks or TWO_SCALES, **settings))
+    return store
+
+
+def assessor(store: Store, name: str = "ann", **how: Any) -> int:
+    found = assessor_of(store, invite(store, name, **how))
+    assert found is not None
+    return found.id
+
+
+def answer(shown: Shown, number: int = 0) -> dict[str, Any]:
+    """Return a complete answer to anything."""
+    if shown.task == "ratings":
+        names = [scale["dimension"] for scale in shown.settings["scales"]]
+        return {"ratings": dict.fromkeys(names, 1 + number % 5)}
+    if shown.task == "pairs":
+        return {"choice": ("first", "second", "tie")[number % 3]}
+    if shown.task == "nuggets":
+        return {"nuggets": {nugget.id: {"label": "support"} for nugget in shown.nuggets}}
+    return {"spans": [], **({"score": 50} if shown.settings["scale"] else {})}
+
+
+def asked(store: Store, who: int, now: datetime = START) -> Shown:
+    shown = next_assignment(store, who, now)
+    assert shown is not None
+    return shown
+
+
+def answered(store: Store, who: int, number: int, now: datetime = START) -> Shown | None:
+    """Ask for the next assignment and answer it, with the uuid of a number."""
+    shown = next_assignment(store, who, now)
+    if shown is not None:
+        judge(store, who, Judgement(uuid(number), shown.assignment, answer(shown, number), 9), now)
+    return shown
+
+
+def judged_all(
+    store: Store, who: int, first: int = 0, reply: Callable[[Shown, int], Any] = answer
+) -> list[Shown]:
+    """Answer until nothing is left."""
+    found: list[Shown] = []
+    while (shown := next_assignment(store, who, START)) is not None:
+        number = first + len(found)
+        given = Judgement(uuid(number), shown.assignment, reply(shown, number), 9)
+        assert judge(store, who, given, START) == Stored(number + 1, False) or first
+        found.append(shown)
+    return found
+
+
+def column(store: Store, query: str, *values: object) -> list[Any]:
+    with store.read() as connection:
+        return [row[0] for row in connection.execute(query, values).fetchall()]

@@ -1,0 +1,274 @@
+"""The file of a store: versions, locks, copies, full disks."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from studio.projects_in_store import answer, answered, asked, assessor, column, make_store, uuid
+
+from karat.errors import InputError, OutputError
+from karat.studio.store import schema, store
+from karat.studio.store.judgements import Judgement, history, judge
+from karat.studio.store.store import Store
+
+FIRST = Path(__file__).parent / "version-1.sql"
+
+
+def settings_of(path: Path) -> tuple[object, ...]:
+    with Store.open(path) as opened, opened.read() as connection:
+        names = ("journal_mode", "synchronous", "foreign_keys", "application_id", "user_version")
+        return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+
+
+def test_a_store_is_written_with_care(tmp_path: Path) -> None:
+    make_store(tmp_path).close()
+    full, on = 2, 1
+    assert settings_of(tmp_path / "project.studio") == ("wal", full, on, 0x4B535444, 1)
+
+
+def test_a_file_that_exists_is_not_made_again(tmp_path: Path) -> None:
+    make_store(tmp_path).close()
+    with pytest.raises(InputError, match=r"project\.studio exists: open it, or name another"):
+        Store.create(tmp_path / "project.studio")
+    with pytest.raises(OutputError, match="cannot make the store .*nowhere"):
+        Store.create(tmp_path / "nowhere" / "project.studio")
+    with pytest.raises(InputError, match="no such file: .*; expected a store"):
+        Store.open(tmp_path / "other.studio")
+
+
+def test_a_file_of_another_program_is_not_touched(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as file:
+        file.execute("CREATE TABLE mine (x)")
+        file.commit()
+    before = other.read_bytes()
+    for way in (Store.open, Store.reading):
+        with pytest.raises(InputError, match="is a database, but no store of the studio"):
+            way(other)
+    assert other.read_bytes() == before
+    text = tmp_path / "text"
+    text.write_text("no database " * 100)
+    with pytest.raises(InputError, match="is no store of the studio, or is damaged"):
+        Store.open(text)
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    make_store(tmp_path).close()
+    path = tmp_path / "project.studio"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA user_version = 9")
+    with pytest.raises(InputError, match="a store of version 9, this Karat has 1: use a newer"):
+        Store.open(path)
+
+
+def test_the_first_version_is_what_it_was() -> None:
+    """A release has written files by this SQL: a change of the tables is a further step."""
+    assert FIRST.read_text("utf-8") == schema.STEPS[0]
+
+
+def test_a_store_of_the_first_version_opens_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.studio"
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(FIRST.read_text("utf-8"))
+        file.execute(f"PRAGMA application_id = {schema.APPLICATION}")
+        file.execute("PRAGMA user_version = 1")
+        file.execute("INSERT INTO event VALUES (1, 't', NULL, 'old', '{}')")
+        file.commit()
+    further = "ALTER TABLE item ADD COLUMN more TEXT; CREATE TABLE extra (x);"
+    steps = (*schema.STEPS, further)
+    monkeypatch.setattr(store, "STEPS", steps)
+    monkeypatch.setattr(schema.migrate, "__defaults__", (steps,))
+    with pytest.raises(InputError, match="version 1, this Karat has 2: open it with karat studio"):
+        Store.reading(path)
+    with Store.open(path) as opened:
+        assert column(opened, "SELECT what FROM event") == ["old"]
+        assert column(opened, "SELECT count(more) FROM item") == [0]
+        assert column(opened, "PRAGMA user_version") == [len(steps)]
+    with Store.open(path) as again:
+        assert column(again, "SELECT count(*) FROM extra") == [0]
+
+
+def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_store(tmp_path).close()
+    path = tmp_path / "project.studio"
+    steps = (*schema.STEPS, "CREATE TABLE extra (x); CREATE TABLE item (twice);")
+    monkeypatch.setattr(store, "STEPS", steps)
+    monkeypatch.setattr(schema.migrate, "__defaults__", (steps,))
+    with pytest.raises(OutputError, match="already exists"):
+        Store.open(path)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (1,)
+        assert not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'extra'").fetchall()
+
+
+SERVE = """
+import sys
+from karat.studio.store.store import Store
+store = Store.open(sys.argv[1])
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_one_process_serves_and_others_may_read(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        assessor(made)
+    path = tmp_path / "project.studio"
+    command = [sys.executable, "-c", SERVE, str(path)]
+    serving = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert serving.stdout is not None
+        assert serving.stdout.readline() == "open\n"
+        told = rf"served by another process \({serving.pid}\): stop that one, or use its page"
+        with pytest.raises(InputError, match=told):
+            Store.open(path)
+        with Store.reading(path) as reading:
+            assert reading.check().ok
+            reading.backup(tmp_path / "copy.studio")
+            with pytest.raises(InputError, match="opened for reading only"), reading.write():
+                pass
+    finally:
+        serving.kill()
+        serving.communicate()
+    with Store.open(path), Store.open(tmp_path / "copy.studio") as copy:
+        assert copy.check().ok
+
+
+def test_a_copy_has_all_and_replaces_nothing(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        who = assessor(made)
+        answered(made, who, 0)
+        made.backup(tmp_path / "copy.studio")
+        answered(made, who, 1)
+        with pytest.raises(InputError, match="exists: name another file for the copy"):
+            made.backup(tmp_path / "copy.studio")
+        with pytest.raises(OutputError, match="cannot write the copy"):
+            made.backup(tmp_path / "nowhere" / "copy.studio")
+    with Store.open(tmp_path / "copy.studio") as copy:
+        assert [row.uuid for row in history(copy)] == [uuid(0)]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_an_exception_undoes_a_transaction(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        with pytest.raises(RuntimeError), made.write() as connection:
+            connection.execute("DELETE FROM nugget")
+            connection.execute("UPDATE project SET name = 'other'")
+            raise RuntimeError
+        assert column(made, "SELECT name FROM project") == ["small"]
+
+
+@pytest.mark.parametrize("table", ["judgement", "event", "draw"])
+@pytest.mark.parametrize("change", ["DELETE FROM {}", "UPDATE {} SET rowid = rowid"])
+def test_rows_are_never_changed(tmp_path: Path, table: str, change: str) -> None:
+    with make_store(tmp_path) as made:
+        answered(made, assessor(made), 0)
+        with (
+            pytest.raises(OutputError, match=f"rows of {table} are never changed"),
+            made.write() as connection,
+        ):
+            connection.execute(change.format(table))
+
+
+def test_a_full_disk_is_told_and_saves_nothing(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        who = assessor(made)
+        shown = asked(made, who)
+        given = Judgement(uuid(0), shown.assignment, answer(shown) | {"comment": "é" * 2000}, 1)
+        with made.read() as connection:
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+        saved = 0
+        with pytest.raises(OutputError, match="is full: nothing was saved; free some space"):
+            while True:  # until the last page is full
+                judge(made, who, given)
+                saved += 1
+                before = given.uuid
+                given = given._replace(uuid=uuid(saved), supersedes=before)
+        assert [row.uuid for row in history(made)] == [uuid(k) for k in range(saved)]
+        with made.read() as connection:
+            connection.execute("PRAGMA max_page_count = 100000")
+        assert not judge(made, who, given).duplicate
+        assert made.check().ok
+
+
+LIMITED = """
+import resource, sys
+from karat.errors import OutputError
+from studio.projects_in_store import answered, assessor
+from karat.studio.store.judgements import history
+from karat.studio.store.store import Store
+store = Store.open(sys.argv[1])
+who = assessor(store)
+size = (__import__("os").stat(sys.argv[1] + "-wal").st_size)
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 300_000, resource.RLIM_INFINITY))
+told = []
+for number in range(30):
+    try:
+        answered(store, who, number)
+        print("stored", number)
+    except OutputError as error:
+        told.append(str(error))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+try:
+    answered(store, who, 99)
+except OutputError as error:
+    told.append(str(error))
+print(len(told), told[0])
+print("kept", len(history(store)))
+"""
+
+
+def test_nothing_is_saved_after_the_disk_failed(tmp_path: Path) -> None:
+    make_store(tmp_path).close()
+    path = tmp_path / "project.studio"
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    *stored, told, kept = run.stdout.splitlines()
+    assert 0 < len(stored) < 18
+    assert told.startswith(f"{31 - len(stored)} ")
+    assert "nothing more is saved; mend the disk, then start the studio again" in told
+    assert kept == f"kept {len(stored)}"
+    with Store.open(path) as again:
+        assert again.check().ok
+        assert [row.uuid for row in history(again)] == [uuid(k) for k in range(len(stored))]
+
+
+DAMAGE = {
+    "UPDATE unit SET taken = 2 WHERE id = 1": "units whose count of places taken",
+    "UPDATE assignment SET judged = NULL": "assignments whose newest judgement is not the one",
+    "UPDATE assessor SET judged = 7": "assessors whose count of assignments or judgements",
+    "UPDATE assignment SET assessor = 2": "judgements by somebody else than",
+    "INSERT INTO judgement VALUES (9, 'u', 1, 1, '{}', 0, NULL, 't')": "two first judgements",
+    "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "a probability that is none",
+    "DELETE FROM unit": "rows name others that are not there",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
+    with make_store(tmp_path) as made:
+        who = assessor(made)
+        assessor(made, "bea")
+        answered(made, who, 0)
+        if "draw" in damage:
+            with made.write() as connection:
+                connection.execute("INSERT INTO item (id, segment, refs, ord) VALUES (7,'x','',7)")
+        assert made.check().ok
+    with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
+        file.execute(damage)
+        file.commit()
+    with Store.reading(tmp_path / "project.studio") as broken:
+        assert any(DAMAGE[damage] in one for one in broken.check().problems)
