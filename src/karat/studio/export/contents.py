@@ -111,13 +111,13 @@ def read_contents(store: Store, anonymous: bool = False) -> Contents:
     with store.read() as connection:
         return Contents(
             project_in(connection),
-            {row[0]: _item(row) for row in connection.execute(_ITEMS)},
+            items_in(connection),
             outputs_in(connection),
-            _nuggets(connection),
+            nuggets_in(connection),
             draws_in(connection),
             names_in(connection, anonymous),
             tuple(map(answer_of, connection.execute(ANSWERS + " ORDER BY j.id"))),
-            tuple(map(_decision, connection.execute(_DECISIONS))),
+            decisions_in(connection),
         )
 
 
@@ -149,19 +149,31 @@ def pseudonym(assessor: int) -> str:
     return f"assessor-{assessor}"
 
 
-def outputs_in(connection: sqlite3.Connection) -> dict[int, Output]:
-    """Return the outputs by id, in the order of the set."""
+def items_in(connection: sqlite3.Connection) -> dict[int, Item]:
+    """Return the items by id, in the order of the set."""
+    return {row[0]: _item(row) for row in connection.execute(_ITEMS)}
+
+
+def decisions_in(connection: sqlite3.Connection) -> tuple[Decision, ...]:
+    """Return the decisions that count."""
+    return tuple(map(_decision, connection.execute(_DECISIONS)))
+
+
+def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, Output]:
+    """Return the outputs by id, in the order of the set; without texts, these are empty."""
     count, seed = connection.execute(
         "SELECT (SELECT count(*) FROM output), (SELECT seed FROM project)"
     ).fetchone()
-    found = {row[0]: Output(*row) for row in connection.execute(_OUTPUTS)}
+    query = _OUTPUTS if texts else _OUTPUTS.replace("text", "''")
+    found = {row[0]: Output(*row) for row in connection.execute(query)}
     return {id: found[id] for id in shuffled_ids(count, seed) if id in found}
 
 
 _DRAWS = """
 SELECT segment, probability, reason, draw.round, labelled, units FROM draw
 JOIN item ON item.id = draw.item JOIN (
-    SELECT round, count(*) AS units, count(DISTINCT done) AS labelled FROM unit
+    SELECT round, count(DISTINCT unit.id) AS units, count(DISTINCT done) AS labelled
+    FROM unit
     LEFT JOIN (SELECT unit AS done FROM assignment WHERE judged IS NOT NULL) ON done = unit.id
     GROUP BY round
 ) AS each ON each.round = draw.round
@@ -186,7 +198,8 @@ def _item(row: tuple[Any, ...]) -> Item:
     return Item(*row[:4], tuple(json.loads(row[4])))
 
 
-def _nuggets(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
+def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
+    """Return the nuggets of each item."""
     rows = connection.execute(
         "SELECT item, nugget, importance, descriptions FROM nugget ORDER BY item, id"
     )

@@ -16,6 +16,7 @@ from karat.evalset.reading import Place, Reading, json_rows
 from karat.studio.export.formats import FORMATS
 from karat.studio.export.log import TABLES, columns_of
 from karat.studio.store.assessors import hashed
+from karat.studio.store.checks import check_store
 from karat.studio.store.events import record
 from karat.studio.store.schema import STEPS
 from karat.studio.store.settings import ProjectSettings
@@ -133,25 +134,12 @@ def _check(connection: sqlite3.Connection, log: Path) -> None:
     for id, text, digest in connection.execute("SELECT id, text, hash FROM output"):
         if sha256(text.encode("utf-8")).hexdigest() != digest:
             raise InputError(f"{short(log)}: the text of output {id} was changed")
+    if problems := check_store(connection, short(log)).problems:
+        raise InputError(f"{short(log)}: {problems[0]} Expected a log as it was exported")
     rows = connection.execute(
-        "SELECT j.id, j.assignment, j.value, j.assessor = a.assessor FROM judgement j "
-        "JOIN assignment a ON a.id = j.assignment"
+        "SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL"
     ).fetchall()
-    for id, assignment, value, own in rows:
+    for id, assignment, value in rows:
         shown = shown_in(connection, assignment)
-        told = "" if value is None else TASKS[shown.task].check(json.loads(value), shown)
-        if told or not own:
-            why = told or "it is another assessor's than its assignment"
-            raise InputError(f"{short(log)}, judgement {id}: {why}")
-    _check_newest(connection, log)
-
-
-def _check_newest(connection: sqlite3.Connection, log: Path) -> None:
-    """Refuse assignments that do not point to their newest judgement."""
-    row = connection.execute(
-        "SELECT id FROM assignment a WHERE judged IS NOT NULL AND judged IS NOT "
-        "(SELECT max(id) FROM judgement WHERE assignment = a.id)"
-    ).fetchone()
-    if row is not None:
-        told = f"assignment {row[0]} does not name its newest judgement"
-        raise InputError(f"{short(log)}: {told}; expected a log as it was exported")
+        if told := TASKS[shown.task].check(json.loads(value), shown):
+            raise InputError(f"{short(log)}, judgement {id}: {told}")
