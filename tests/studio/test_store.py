@@ -35,9 +35,9 @@ def test_a_file_that_exists_is_not_made_again(tmp_path: Path) -> None:
     make_store(tmp_path).close()
     with pytest.raises(InputError, match=r"project\.studio exists: open it, or name another"):
         Store.create(tmp_path / "project.studio")
-    with pytest.raises(OutputError, match="cannot make the store .*nowhere"):
+    with pytest.raises(OutputError, match=r"cannot make the store .*nowhere"):
         Store.create(tmp_path / "nowhere" / "project.studio")
-    with pytest.raises(InputError, match="no such file: .*; expected a store"):
+    with pytest.raises(InputError, match=r"no such file: .*; expected a store"):
         Store.open(tmp_path / "other.studio")
 
 
@@ -158,10 +158,14 @@ def test_a_copy_has_all_and_replaces_nothing(tmp_path: Path) -> None:
 
 def test_an_exception_undoes_a_transaction(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
-        with pytest.raises(RuntimeError), made.write() as connection:
-            connection.execute("DELETE FROM nugget")
-            connection.execute("UPDATE project SET name = 'other'")
-            raise RuntimeError
+
+        def rename_and_fail() -> None:
+            with made.write() as connection:
+                connection.execute("UPDATE project SET name = 'other'")
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            rename_and_fail()
         assert column(made, "SELECT name FROM project") == ["small"]
 
 
@@ -186,12 +190,16 @@ def test_a_full_disk_is_told_and_saves_nothing(tmp_path: Path) -> None:
             (pages,) = connection.execute("PRAGMA page_count").fetchone()
             connection.execute(f"PRAGMA max_page_count = {pages}")
         saved = 0
-        with pytest.raises(OutputError, match="is full: nothing was saved; free some space"):
-            while True:  # until the last page is full
+
+        def save_until_full() -> None:
+            nonlocal saved, given
+            while True:
                 judge(made, who, given)
                 saved += 1
-                before = given.uuid
-                given = given._replace(uuid=uuid(saved), supersedes=before)
+                given = given._replace(uuid=uuid(saved), supersedes=given.uuid)
+
+        with pytest.raises(OutputError, match="is full: nothing was saved; free some space"):
+            save_until_full()
         assert [row.uuid for row in history(made)] == [uuid(k) for k in range(saved)]
         with made.read() as connection:
             connection.execute("PRAGMA max_page_count = 100000")

@@ -50,8 +50,8 @@ def next_assignment(store: Store, assessor_id: int, now: datetime) -> Shown | No
     with store.write() as connection:
         check_open(connection)
         settings = _settings(connection)
-        asker = _asker(connection, assessor_id, settings)
         end_leases(connection, stamp(now))
+        asker = _asker(connection, assessor_id, settings)
         ends = stamp(now + timedelta(seconds=settings.lease_seconds))
         found = _renewed(connection, asker, settings, ends)
         if found is None and (asker.quota is None or asker.judged < asker.quota):
@@ -92,7 +92,8 @@ def end_leases(connection: sqlite3.Connection, now: str) -> None:
     for assignment, unit, round in ended:
         connection.execute("UPDATE assignment SET lease = NULL WHERE id = ?", (assignment,))
         connection.execute("UPDATE unit SET taken = taken - 1 WHERE id = ?", (unit,))
-        connection.execute("UPDATE assessor SET frontier = min(frontier, ?)", (max(round, 1),))
+        if round:
+            connection.execute("UPDATE assessor SET frontier = min(frontier, ?)", (round,))
 
 
 def _settings(connection: sqlite3.Connection) -> ProjectSettings:

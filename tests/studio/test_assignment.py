@@ -1,0 +1,434 @@
+"""Who judges what next: overlap, quotas, leases, calibration, rounds; and all of it blind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from studio.projects_in_store import (
+    START,
+    SYSTEMS,
+    TWO_SCALES,
+    answer,
+    answered,
+    asked,
+    assessor,
+    column,
+    judged_all,
+    later,
+    make_store,
+    nugget_set,
+    small_set,
+    uuid,
+)
+
+import karat as kt
+from karat.errors import InputError
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.studio.assignment.next_item import next_assignment, progress_of
+from karat.studio.assignment.rounds import is_random
+from karat.studio.assignment.sample import sample_of_store
+from karat.studio.store.calibration import calibration_scores
+from karat.studio.store.judgements import Judgement, current, judge
+from karat.studio.store.projects import import_set, project
+from karat.studio.store.settings import Calibration, ProjectSettings, Show
+from karat.studio.store.shown import earlier, shown
+from karat.studio.store.store import Store
+from karat.studio.tasks.shown import Shown
+
+EVERYTHING = {**TWO_SCALES, "pairs": {}, "spans": {"scheme": "esa"}}
+
+
+# ---------------------------------------------------------------------------------------- import
+
+
+def test_a_set_is_stored_whole(tmp_path: Path) -> None:
+    with make_store(tmp_path) as store:
+        texts = column(store, "SELECT text FROM output JOIN item ON item.id = item ORDER BY text")
+        assert texts == sorted(t for own in small_set().systems.values() for t in own if t)
+        assert column(store, "SELECT context FROM item ORDER BY id")[:2] == [None, "source 0"]
+        assert column(store, "SELECT grp FROM item ORDER BY id")[2:4] == ["g1", "g1"]
+        assert column(store, "SELECT name FROM dimension") == ["quality", "understandability"]
+        assert project(store).units == 18
+
+
+def test_a_missing_output_is_no_output(tmp_path: Path) -> None:
+    given = kt.make_evalset("holes", {"a": ["x", None, None], "b": ["y", "z", None]})
+    with make_store(tmp_path, given, {"pairs": {}}, round_items=1) as store:
+        assert project(store).units == 1
+        assert len(judged_all(store, assessor(store))) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "tasks", "told"),
+    [
+        (kt.make_evalset("e", {"a": [None]}), TWO_SCALES, "e has no outputs of systems: add some"),
+        (NuggetSet("n", nugget_set().key), {"nuggets": {}}, "n has no responses: add runs"),
+        (small_set(), {"nuggets": {}}, "small has no nuggets: expected a nugget set"),
+        (small_set(2, 1), {"pairs": {}}, "no item has two outputs"),
+    ],
+)
+def test_a_set_without_what_is_judged_is_refused(
+    tmp_path: Path, given: Any, tasks: Any, told: str
+) -> None:
+    with Store.create(tmp_path / "s.studio") as store:
+        with pytest.raises(InputError, match=told):
+            import_set(store, given, ProjectSettings(tasks))
+        assert column(store, "SELECT count(*) FROM item") == [0]
+
+
+def test_a_store_has_one_project(tmp_path: Path) -> None:
+    told = "the store has a project: make another store"
+    with make_store(tmp_path) as store, pytest.raises(InputError, match=told):
+        import_set(store, small_set(), ProjectSettings(TWO_SCALES))
+    with Store.create(tmp_path / "empty.studio") as empty:
+        who = assessor(empty)
+        with pytest.raises(InputError, match="no project yet: import a set first"):
+            next_assignment(empty, who, START)
+
+
+# ------------------------------------------------------------------------------- overlap and order
+
+
+def test_each_output_is_judged_by_so_many_assessors(tmp_path: Path) -> None:
+    with make_store(tmp_path, overlap=2, round_items=2) as store:
+        people = [assessor(store, name) for name in ("ann", "bea", "cem")]
+        number = 0
+        while [answered(store, who, (number := number + 1)) for who in people] != [None] * 3:
+            pass
+        judged = Counter(row.outputs for row in current(store))
+        assert len(judged) == 18
+        assert {*judged.values()} == {2}
+        own = Counter((row.assessor, row.outputs) for row in current(store))
+        assert {*own.values()} == {1}
+        assert store.check().ok
+
+
+def test_assessors_have_orders_of_their_own_by_a_recorded_seed(tmp_path: Path) -> None:
+    def orders(folder: Path, seed: int) -> list[list[int]]:
+        folder.mkdir()
+        with make_store(folder, overlap=3, seed=seed) as store:
+            people = [assessor(store, name) for name in ("ann", "bea")]
+            seen = [judged_all(store, who, 100 * who) for who in people]
+        return [[one.outputs[0].id for one in own] for own in seen]
+
+    first = orders(tmp_path / "a", 1)
+    assert first[0] != first[1]
+    assert sorted(first[0]) == sorted(first[1]) == list(range(1, 19))
+    assert first[0] != sorted(first[0])
+    assert orders(tmp_path / "b", 1) == first
+    assert orders(tmp_path / "c", 2) != first
+
+
+def test_sides_of_pairs_are_swapped_for_some(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(20, 2), {"pairs": {}}, overlap=2) as store:
+        seen = [judged_all(store, assessor(store, name), k) for k, name in ((0, "a"), (100, "b"))]
+        sides = [{tuple(o.id for o in one.outputs) for one in own} for own in seen]
+        swapped = [sum(a > b for a, b in own) for own in sides]
+        assert all(3 <= count <= 17 for count in swapped)
+        assert sides[0] != sides[1]
+
+
+def test_quotas_end_the_work(tmp_path: Path) -> None:
+    with make_store(tmp_path, quota=3) as store:
+        ann, bea = assessor(store), assessor(store, "bea", quota=5)
+        assert len(judged_all(store, ann)) == 3
+        assert progress_of(store, ann) == (3, 3, 0)
+        assert progress_of(store, bea) == (0, 5, 5)
+        assert len(judged_all(store, bea, 50)) == 5
+
+
+def test_progress_counts_what_is_left_for_the_assessor(tmp_path: Path) -> None:
+    with make_store(tmp_path, round_items=2) as store:
+        ann, bea = assessor(store), assessor(store, "bea")
+        assert progress_of(store, ann) == (0, 18, 18)
+        for number in range(4):
+            answered(store, ann, number)
+        asked(store, ann)
+        assert progress_of(store, ann) == (4, 18, 14)
+        assert progress_of(store, bea) == (0, 13, 13)
+
+
+# ------------------------------------------------------------------------------------------ leases
+
+
+def test_a_lease_is_renewed_for_who_has_it(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(1, 1), lease_seconds=60) as store:
+        ann, bea = assessor(store), assessor(store, "bea")
+        first = asked(store, ann, START)
+        assert next_assignment(store, bea, later(59)) is None
+        assert asked(store, ann, later(59)) == first
+        assert next_assignment(store, bea, later(118)) is None
+        assert asked(store, bea, later(119)).outputs == first.outputs
+
+
+def test_a_place_is_given_back_when_a_lease_ends(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(1, 1), lease_seconds=60) as store:
+        ann, bea = assessor(store), assessor(store, "bea")
+        first = asked(store, ann, START)
+        second = asked(store, bea, later(60))
+        assert next_assignment(store, ann, later(61)) is None
+        judge(store, ann, Judgement(uuid(0), first.assignment, answer(first), 1), later(62))
+        judge(store, bea, Judgement(uuid(1), second.assignment, answer(second), 1), later(63))
+        assert len(current(store)) == 2  # late work is not lost
+        assert store.check().ok
+
+
+def test_an_ended_lease_is_taken_up_again(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(3, 1), lease_seconds=60, round_items=1) as store:
+        ann = assessor(store)
+        first = asked(store, ann, START)
+        assert asked(store, ann, later(1000)).assignment == first.assignment
+        assert store.check().ok
+
+
+def test_a_place_of_an_earlier_round_is_found_again(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(4, 1), lease_seconds=60, round_items=1) as store:
+        ann, bea = assessor(store), assessor(store, "bea")
+        asked(store, ann, START)
+        assert len(judged_all(store, bea)) == 3
+        late = asked(store, bea, later(60))
+        assert column(store, "SELECT round FROM assignment WHERE id = ?", late.assignment) == [1]
+
+
+# ------------------------------------------------------------------------------ at the same moment
+
+
+def take_all(path: Path, who: int) -> list[tuple[int, ...]]:
+    """Take and answer everything, in this thread, and return the outputs."""
+    with Store.open(path, exclusive=False) as store:
+        found = judged_all(store, who, 1000 * who)
+    return [tuple(output.id for output in one.outputs) for one in found]
+
+
+def test_threads_share_no_place(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(8, 2), overlap=1, round_items=3) as store:
+        people = [assessor(store, f"a{k}") for k in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            seen = list(pool.map(lambda who: judged_all(store, who, 1000 * who), people))
+        taken = Counter(one.outputs[0].id for own in seen for one in own)
+        assert taken == Counter(range(1, 17))
+        assert store.check().ok
+
+
+TAKE = """
+import sys
+from pathlib import Path
+from studio.test_assignment import take_all
+print("ready", flush=True)
+sys.stdin.readline()
+print(take_all(Path(sys.argv[1]), int(sys.argv[2])))
+"""
+
+
+def test_processes_share_no_place(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(10, 2), overlap=1, round_items=3) as store:
+        people = [assessor(store, f"a{k}") for k in range(3)]
+    path = tmp_path / "project.studio"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", TAKE, str(path), str(who)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[1],
+        )
+        for who in people
+    ]
+    for one in running:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in running:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    taken = [
+        output
+        for one in running
+        for output in json.loads(one.communicate()[0].replace("(", "[").replace(",)", "]"))
+    ]
+    assert sorted(id for (id,) in taken) == list(range(1, 21))
+    with Store.open(path) as store:
+        assert len(current(store)) == 20
+        assert store.check().ok
+
+
+# ------------------------------------------------------------------------------------- calibration
+
+KNOWN = (
+    Calibration("ratings", ("The the.",), {"ratings": {"quality": 1, "understandability": 1}}),
+    Calibration("ratings", ("Good.",), {"ratings": {"quality": 7, "understandability": 7}}),
+)
+
+
+def sevens(shown: Shown, number: int) -> dict[str, Any]:
+    return {"ratings": {"quality": 7, "understandability": 7}}
+
+
+def test_calibration_is_mixed_in_and_scored(tmp_path: Path) -> None:
+    with make_store(tmp_path, calibration=KNOWN, calibration_rate=0.5) as store:
+        ann, bea = assessor(store), assessor(store, "bea")
+        seen = judged_all(store, ann, reply=sevens)
+        assert len(seen) == 18 + 2
+        assert calibration_scores(store) == [("ann", 2, 0.5)]
+        assert len(judged_all(store, bea, 100)) <= 2
+        rows = "SELECT ord FROM assignment WHERE reason = 'calibration' AND assessor = ?"
+        assert max(column(store, rows, ann)) > 1  # not all at the beginning
+        assert column(store, "SELECT max(round) FROM assignment WHERE probability IS NULL") == [0]
+        assert store.check().ok
+
+
+def test_calibration_of_pairs_knows_sides(tmp_path: Path) -> None:
+    texts = [(f"good {k}", f"bad {k}") for k in range(12)]
+    known = tuple(Calibration("pairs", pair, {"choice": "first"}) for pair in texts)
+
+    def knows(shown: Shown, number: int) -> dict[str, Any]:
+        return {"choice": "first" if shown.outputs[0].text.startswith("good") else "second"}
+
+    with make_store(
+        tmp_path, tasks={"pairs": {}}, calibration=known, calibration_rate=1.0
+    ) as store:
+        seen = judged_all(store, assessor(store), reply=knows)
+        firsts = {one.outputs[0].text[0] for one in seen[:12]}
+        assert firsts == {"g", "b"}  # sides are swapped for some
+        assert calibration_scores(store) == [("ann", 12, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (Calibration("ratings", ("x", "y"), {}), "calibration item 1: expected one output"),
+        (Calibration("ratings", ("x",), {"ratings": {}}), "item 1: no value for quality"),
+    ],
+)
+def test_a_wrong_known_answer_is_refused(tmp_path: Path, known: Calibration, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        make_store(tmp_path, calibration=(known,))
+
+
+# ------------------------------------------------------------------------------------------- blind
+
+
+@pytest.mark.parametrize("tasks", [EVERYTHING, {"nuggets": {}}], ids=["ratings", "nuggets"])
+def test_nothing_shown_tells_the_system(tmp_path: Path, tasks: Any) -> None:
+    given = nugget_set() if "nuggets" in tasks else small_set()
+    with make_store(tmp_path, given, tasks, show=Show(True, True, True), overlap=2) as store:
+        people = [assessor(store), assessor(store, "bea")]
+        seen = [one for who in people for one in judged_all(store, who, 1000 * who)]
+        again = [shown(store, who, at) for who in people for at in earlier(store, who)]
+    assert len(seen) == len(again) > 7
+    for one in (*seen, *again):
+        text = json.dumps(one.to_json())
+        assert not [name for name in SYSTEMS if name in text]
+        assert "small" not in text
+        assert not {"seed", "reason", "calibration", "segment", "grp"} & {*one.to_json()}
+
+
+def test_ids_of_outputs_are_not_in_the_order_of_systems(tmp_path: Path) -> None:
+    known = (*KNOWN, *KNOWN)
+    with make_store(tmp_path, small_set(100), calibration=known) as store:
+        rows = column(store, "SELECT system FROM output ORDER BY id")
+        inside = [k for k, name in enumerate(rows) if not name]
+        assert min(inside) < 290  # calibration is not at the end
+        real = [name for name in rows if name]
+        follows = Counter(pairwise(real))
+        assert len(follows) == 9  # every system follows every other
+        assert max(follows.values()) < 60
+
+
+def test_texts_are_shown_or_hidden_as_the_owner_sets(tmp_path: Path) -> None:
+    for number, show in enumerate((Show(True, True, True), Show(False, False, False))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with make_store(folder, show=show) as store:
+            seen = judged_all(store, assessor(store))
+        assert any(one.source for one in seen) == show.source
+        assert any(one.context for one in seen) == show.context
+        assert any(one.references for one in seen) == show.reference
+
+
+# ------------------------------------------------------------------------------------------ rounds
+
+
+def test_rounds_are_random_in_a_share_of_cases() -> None:
+    assert [is_random(k, 0.25) for k in range(1, 9)] == [k in (1, 4, 8) for k in range(1, 9)]
+    assert all(is_random(k, 1.0) for k in range(1, 9))
+    assert [k for k in range(1, 9) if is_random(k, 0.0)] == [1]
+
+
+def test_rounds_without_a_predictor_are_random_with_known_probabilities(tmp_path: Path) -> None:
+    with make_store(tmp_path, small_set(10, 1), round_items=4) as store:
+        judged_all(store, assessor(store))
+        rows = "SELECT round || ' ' || probability || ' ' || reason FROM {} ORDER BY item"
+        drawn = Counter(column(store, rows.format("draw")))
+        expected = {"1 0.4 random": 4, "2 0.66": 4, "3 1.0 random": 2}
+        assert sum(drawn.values()) == 10
+        for start, count in expected.items():
+            assert sum(n for row, n in drawn.items() if row.startswith(start)) == count
+        assert column(store, rows.format("assignment")) == column(store, rows.format("draw"))
+
+
+def hard_set() -> Any:
+    """A metric tells the quality of long outputs and nothing about short ones."""
+    texts = ["a b c d e f g h" if k % 2 else f"x{k}" for k in range(80)]
+    references = ["a b c d e f g h" for _ in texts]
+    return kt.make_evalset(
+        "hard", {"one": texts, "two": [f"{text} z" for text in texts]}, references=references
+    )
+
+
+def by_length(shown: Shown, number: int) -> dict[str, Any]:
+    """Answer steadily to long outputs and wildly to short ones."""
+    long = len(shown.outputs[0].text) > 5
+    return {"ratings": {"quality": 4 if long else 1 + 6 * (number % 2), "understandability": 4}}
+
+
+def test_useful_items_come_first_with_probabilities_that_are_known(tmp_path: Path) -> None:
+    with make_store(
+        tmp_path, hard_set(), predictor="chrf", random_share=0.0, round_items=20
+    ) as store:
+        who = assessor(store, quota=50)
+        judged_all(store, who, reply=by_length)
+        reasons = Counter(column(store, "SELECT reason FROM draw WHERE round = 1"))
+        assert reasons == {"random": 20}
+        drawn = "SELECT probability FROM draw JOIN output USING (item) WHERE round = 2 AND "
+        drawn += "system = 'one' AND length(text) {} ORDER BY probability"
+        likely, unlikely = (column(store, drawn.format(size)) for size in ("< 5", "> 5"))
+        assert len(likely) + len(unlikely) == 20
+        assert min(likely) > 20 / 60 > max(unlikely) > 0
+        useful = "SELECT count(*) FROM draw WHERE round = 2 AND reason = 'useful'"
+        assert column(store, useful) == [len(likely)]
+
+
+def test_the_numbers_of_a_store_are_a_sample(tmp_path: Path) -> None:
+    with make_store(tmp_path, hard_set(), predictor="chrf", round_items=20) as store:
+        who = assessor(store, quota=10)
+        judged_all(store, who, reply=sevens)
+        with store.read() as connection:
+            sample = sample_of_store(connection, project(store).settings)
+        assert sample.systems == ("one", "two")
+        assert len(sample.units) == 80
+        assert sample.labels.sum() == 10
+        assert {*sample.y[sample.known].tolist()} == {7.0}
+        assert sample.scale == (1, 7, 1)
+        assert (sample.design.round > 0).sum() == 20
+        # what is drawn and waits for labels cannot be drawn again
+        waiting = (sample.design.round > 0) & ~sample.known.any(axis=0)
+        assert not sample.present[:, waiting].any()
+        place = sample.units.index("2")
+        assert sample.every[0, place, 0] == pytest.approx(100.0)
+
+
+def test_a_predictor_must_be_known(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s.studio") as store:
+        with pytest.raises(InputError, match="nonsense"):
+            import_set(store, small_set(), ProjectSettings(TWO_SCALES, predictor="nonsense"))
+        with pytest.raises(InputError, match="a nugget set takes no predictor"):
+            import_set(store, nugget_set(), ProjectSettings({"nuggets": {}}, predictor="chrf"))
