@@ -103,7 +103,9 @@ def decide(
 
     with store.write() as connection:
         if output is not None:
-            (item,) = connection.execute("SELECT item FROM output WHERE id = ?", (output,)).fetchone()
+            (item,) = connection.execute(
+                "SELECT item FROM output WHERE id = ?", (output,)
+            ).fetchone()
         before = connection.execute(
             "SELECT max(id) FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
             "AND about = ?",

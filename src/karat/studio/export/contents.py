@@ -195,7 +195,7 @@ def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
 
 
 def _item(row: tuple[Any, ...]) -> Item:
-    return Item(*row[:4], tuple(json.loads(row[4])))
+    return Item._make((*row[:4], tuple(json.loads(row[4]))))
 
 
 def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:

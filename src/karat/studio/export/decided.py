@@ -27,7 +27,7 @@ def pair_name(outputs: Sequence[int]) -> str:
 
 def decided_rating(one: Decision) -> float:
     """Return the value of a decision on a dimension."""
-    value = one.value.get("value") if isinstance(one.value, dict) else one.value
+    value: Any = one.value.get("value") if isinstance(one.value, dict) else one.value
     if not is_number(value):
         raise _wrong(one, "a number")
     return float(value)
@@ -35,7 +35,7 @@ def decided_rating(one: Decision) -> float:
 
 def decided_label(one: Decision) -> float:
     """Return 1, 0.5 or 0 for a decision on a nugget."""
-    value = one.value.get("label") if isinstance(one.value, dict) else one.value
+    value: Any = one.value.get("label") if isinstance(one.value, dict) else one.value
     if isinstance(value, str) and value in LABELS:
         return LABELS[value]
     if is_number(value) and value in LABELS.values():

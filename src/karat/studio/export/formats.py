@@ -15,7 +15,6 @@ from karat.nuggets.formats.jsonl import jsonl_lines
 from karat.nuggets.formats.trec import trec_files
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (
-    TIE,
     Label,
     judged_lines,
     label_lines,
@@ -23,7 +22,7 @@ from karat.studio.export.labels import (
     without_ties,
 )
 from karat.studio.export.log import log_lines
-from karat.studio.export.preferences import preference_lines, win_lines
+from karat.studio.export.preferences import TIE, preference_lines, win_lines
 from karat.studio.export.sets import evalset_of, nuggets_of
 from karat.studio.export.spans import appraise_lines, mqm_lines
 from karat.studio.store.store import Store

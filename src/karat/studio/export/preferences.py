@@ -67,7 +67,7 @@ def pair_labels(contents: Contents) -> list[PairLabel]:
     decided = {}
     for decision in contents.decided("pairs"):
         pair, share = decided_pair(decision, compared[decision.item])
-        decided[decision.item, *pair] = share
+        decided[(decision.item, *pair)] = share
     return [_label(*pair, own, decided.get(pair)) for pair, own in votes.items()]
 
 

@@ -18,7 +18,10 @@ from karat.evalset.formats.mqm import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.export.decided import decided_spans
 
-COLUMNS = "system doc doc_id seg_id rater source target category severity".split()
+COLUMNS = (
+    *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),
+    *("category", "severity"),
+)
 UNKNOWN_LANGUAGE = "und"
 _SEVERITIES = {name.lower(): name for name in WEIGHTS if "/" not in name}
 

@@ -1,8 +1,8 @@
 """Values of outputs: each current answer and decision as rows of judge, output, dimension, value.
 
 Error spans give a penalty by the weights of MQM files (`mqm`) or of Appraise (`spans`), and the
-score of ESA; where an owner's severity has no weight there is no penalty. Comparisons give the share
-of pairs that an output won.
+score of ESA; where an owner's severity has no weight there is no penalty. Comparisons give the
+share of pairs that an output won.
 """
 
 from __future__ import annotations

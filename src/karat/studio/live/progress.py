@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from karat.studio.export.contents import Contents
 from karat.studio.live.state import remembered
-from karat.studio.store.assessors import assessors
+from karat.studio.store.assessors import Assessor, assessors
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.store import Store
 
@@ -44,15 +44,14 @@ def assessor_progress(store: Store) -> list[AssessorProgress]:
     """Return the progress of everybody who was invited; times are those without calibration."""
     work = remembered(store, "work", _work)
     known = {one.assessor: one.likeness for one in calibration_scores(store)}
-    none = (0, None, None)
-    return [
-        AssessorProgress(
-            *(one.id, one.name, one.role, one.active, one.judged, one.quota),
-            *work.get(one.id, none),
-            known.get(one.name),
-        )
-        for one in assessors(store)
-    ]
+    return [_progress(one, work.get(one.id), known.get(one.name)) for one in assessors(store)]
+
+
+def _progress(one: Assessor, work: _Work | None, calibration: float | None) -> AssessorProgress:
+    about = one.id, one.name, one.role, one.active, one.judged, one.quota
+    if work is None:
+        return AssessorProgress(*about, 0, None, None, calibration)
+    return AssessorProgress(*about, *work, calibration)
 
 
 def _work(contents: Contents) -> dict[int, _Work]:

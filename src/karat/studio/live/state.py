@@ -85,8 +85,14 @@ class LiveState:
             self.texts = _Texts(items_in(connection), outputs, nuggets_in(connection))
         self.catch_up(connection)
         answers = tuple(self.answers.values())
-        more = draws_in(connection), names_in(connection, True), answers, decisions_in(connection)
-        return Contents(project, *self.texts, *more)
+        return Contents(
+            project,
+            *self.texts,
+            draws=draws_in(connection),
+            names=names_in(connection, True),
+            answers=answers,
+            decisions=decisions_in(connection),
+        )
 
 
 _STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
