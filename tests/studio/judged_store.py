@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from uuid import UUID
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import load_nuggets
+from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.judgements import Judgement, judge
@@ -48,6 +52,7 @@ def uuids(seed: int) -> Callable[[], str]:
 def make_store(path: Path, given: Any = None, people: int = 3, **settings: Any) -> Store:
     """A store with assessors ann, bob, … and the adjudicator zoe."""
     store = Store.create(path)
+    store._connection().execute("PRAGMA synchronous = OFF")  # a power cut is tested elsewhere
     wanted = {"tasks": RATINGS, "overlap": people, **settings}
     import_set(store, texts() if given is None else given, ProjectSettings(**wanted))
     for name in ("ann", "bob", "cleo", "dan")[:people]:
@@ -121,6 +126,16 @@ def decide(
 
 
 def nugget_texts() -> Any:
-    """The bundled nugget set without its judgements."""
+    """The bundled nugget set without what the studio does not keep: votes and documents."""
     found = load_nuggets("demo-nuggets")
-    return type(found)(found.name, found.key, found.runs)
+    key = make_key(
+        replace(one, nuggets=tuple(replace(nugget, votes=None) for nugget in one.nuggets))
+        for one in found.key.questions.values()
+    )
+    runs = {
+        tag: make_run(
+            tag, [(id, Response(one.text)) for id, own in run.answers.items() for one in own]
+        )
+        for tag, run in found.runs.items()
+    }
+    return NuggetSet(found.name, key, runs)

@@ -66,8 +66,8 @@ def pair_labels(contents: Contents) -> list[PairLabel]:
         compared[one.item].append((one.first, one.second))
     decided = {}
     for decision in contents.decided("pairs"):
-        pair, share = decided_pair(decision, compared[decision.item])
-        decided[(decision.item, *pair)] = share
+        (first, second), share = decided_pair(decision, compared[decision.item])
+        decided[decision.item, first, second] = share
     return [_label(*pair, own, decided.get(pair)) for pair, own in votes.items()]
 
 
