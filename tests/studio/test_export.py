@@ -340,4 +340,4 @@ def test_a_format_of_another_task_is_refused(rated: Store, tmp_path: Path, forma
 def test_the_command_has_every_format() -> None:
     from karat.studio.cli.export import FORMATS as NAMES
 
-    assert NAMES == ("all", *FORMATS)
+    assert ("all", *FORMATS) == NAMES
