@@ -96,7 +96,8 @@ def judge_all(store: Store, seed: int = 1, most: int = 10**6) -> None:
                 break
             value = answer(shown, drawn)
             now += timedelta(seconds=drawn.randint(2, 30))
-            sent = Judgement(new(), shown.assignment, value, drawn.randint(500, 30_000))
+            took = drawn.randint(500, 30_000)
+            sent = Judgement(new(), shown.assignment, value, took, shown.newest)
             judge(store, one.id, sent, now)
 
 

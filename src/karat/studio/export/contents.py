@@ -178,7 +178,7 @@ _LABELLED = "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS N
 
 
 def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
-    """Return how the items that have an answer came to be judged.
+    """Return how the items that have an answer or a decision came to be judged.
 
     Assessors take the units of a round in random orders, so that those of an unfinished round are a
     random part of it: the probability is that of the round's draw times this part.
@@ -186,9 +186,9 @@ def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
     units = dict(connection.execute("SELECT round, count(*) FROM unit GROUP BY round").fetchall())
     labelled = connection.execute(_LABELLED).fetchall()
     done = Counter(round for _, _, round in labelled)
-    items = {item for _, item, _ in labelled}
+    items = {item for _, item, _ in labelled} | {one.item for one in decisions_in(connection)}
     return tuple(
-        Draw(segment, share * done[round] / units[round], reason, round)
+        Draw(segment, share * max(done[round], 1) / units[round], reason, round)
         for item, segment, share, reason, round in connection.execute(_DRAWS)
         if item in items
     )
