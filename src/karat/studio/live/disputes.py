@@ -20,7 +20,7 @@ from karat.studio.tasks.task import marked, overlap_f1
 
 
 class Said(NamedTuple):
-    """What one assessor said."""
+    """The answer of one assessor."""
 
     assessor: str
     """A pseudonym."""
