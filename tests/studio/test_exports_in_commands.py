@@ -1,0 +1,76 @@
+"""A set judged in the studio goes straight into other commands; export and import as commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from judged_store import judge_all, make_store, nugget_texts, texts
+
+import karat as kt
+from karat.errors import InputError, OutputError
+from karat.studio.cli.export import command, import_command
+from karat.studio.export.formats import export_store
+
+
+@pytest.fixture
+def judged_set(tmp_path: Path) -> str:
+    """The folder of a set of which a part was judged."""
+    store = make_store(tmp_path / "store", texts(14, 3), people=2)
+    judge_all(store, most=40)
+    export_store(store, tmp_path / "set", "set")
+    return str(tmp_path / "set")
+
+
+def test_meta_takes_an_exported_set(judged_set: str, called: Callable[..., Any]) -> None:
+    done = called("meta", judged_set, "-m", "bleu", "-d", "quality", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "quality" in json.dumps(json.loads(done.stdout))
+
+
+def test_estimate_takes_an_exported_set(judged_set: str) -> None:
+    found = kt.estimate(judged_set, "quality")
+    assert [row.system for row in found.rows] == ["sys0", "sys1", "sys2"]
+    assert all(row.low <= row.people <= row.high for row in found.rows)
+    assert all(row.high - row.low > 0 for row in found.rows)  # a part only was judged
+
+
+def test_the_command_estimate_takes_an_exported_set(
+    judged_set: str, called: Callable[..., Any]
+) -> None:
+    pytest.importorskip("karat.report.documents.estimates")
+    done = called("estimate", judged_set, "-d", "quality", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "sys1" in done.stdout
+
+
+def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..., Any]) -> None:
+    store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
+    judge_all(store)
+    export_store(store, tmp_path / "all.jsonl", "nuggets")
+    place = str(tmp_path / "all.jsonl")
+    done = called("nuggets", "score", "kestrel", "--key", place, "--no-guess", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "kestrel" in done.stdout
+
+
+def test_the_commands_export_a_store_and_make_one(tmp_path: Path) -> None:
+    with make_store(tmp_path / "store", texts(3, 2), people=1) as store:
+        judge_all(store)
+    run = CliRunner().invoke
+    done = run(command, [str(tmp_path / "store"), str(tmp_path / "out"), "--anonymous"])
+    assert done.exit_code == 0, done.output
+    assert done.output.endswith("out: log, csv, labels, ties, set\n")
+    done = run(import_command, [str(tmp_path / "out"), str(tmp_path / "again")])
+    assert done.exit_code == 0, done.output
+    assert "assessor-1: token " in done.output
+    again = run(command, [str(tmp_path / "again"), str(tmp_path / "out")])
+    assert isinstance(again.exception, OutputError)
+    none = run(command, [str(tmp_path / "none"), str(tmp_path / "new")])
+    assert isinstance(none.exception, InputError)
+    with pytest.raises(OutputError, match="exists already"):
+        raise again.exception
