@@ -208,8 +208,7 @@ def estimate(
         correction: correction of p-values for the number of comparisons: none, holm or bh.
         exclude: systems to leave out.
         normalise: `z` scales the labels of each judge to mean 0 and standard deviation 1.
-        next: number of units to draw for labelling next.
-        seed: seed of the random numbers of that draw.
+        next: number of units to draw for labelling next, with random numbers of `seed`.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
         settings: further settings of the kind of set.
