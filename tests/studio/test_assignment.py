@@ -33,7 +33,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment.next_item import next_assignment, progress_of
-from karat.studio.assignment.rounds import is_random
+from karat.studio.assignment.rounds import is_random, prepare_rounds
 from karat.studio.assignment.sample import sample_of_store
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.judgements import Judgement, current, judge
@@ -73,6 +73,7 @@ def test_a_missing_output_is_no_output(tmp_path: Path) -> None:
         (NuggetSet("n", nugget_set().key), {"nuggets": {}}, "n has no responses: add runs"),
         (small_set(), {"nuggets": {}}, "small has no nuggets: expected a nugget set"),
         (small_set(2, 1), {"pairs": {}}, "no item has two outputs"),
+        (kt.make_evalset("e", {"a": ["\ud800"]}), TWO_SCALES, "e: a text holds half a character"),
     ],
 )
 def test_a_set_without_what_is_judged_is_refused(
@@ -306,6 +307,8 @@ def test_calibration_of_pairs_knows_sides(tmp_path: Path) -> None:
     [
         (Calibration("ratings", ("x", "y"), {}), "calibration item 1: expected one output"),
         (Calibration("ratings", ("x",), {"ratings": {}}), "item 1: no value for quality"),
+        (Calibration("ratings", ("\ud800",), {}), "item 1: the text holds half a character"),
+        (Calibration("ratings", (3,), {}), "item 1: found text=3, expected a text"),  # type: ignore
     ],
 )
 def test_a_wrong_known_answer_is_refused(tmp_path: Path, known: Calibration, told: str) -> None:
@@ -405,6 +408,31 @@ def test_useful_items_come_first_with_probabilities_that_are_known(tmp_path: Pat
         assert min(likely) > 20 / 60 > max(unlikely) > 0
         useful = "SELECT count(*) FROM draw WHERE round = 2 AND reason = 'useful'"
         assert column(store, useful) == [len(likely)]
+
+
+def test_a_predictor_that_tells_nothing_makes_random_rounds(tmp_path: Path) -> None:
+    same = kt.make_evalset(
+        "same", {"one": ["a b"] * 30, "two": ["a b"] * 30}, references=["a"] * 30
+    )
+    with make_store(tmp_path, same, predictor="chrf", random_share=0.0, round_items=15) as store:
+        judged_all(store, assessor(store), reply=by_length)
+        assert {*column(store, "SELECT reason FROM draw")} == {"random"}
+        assert column(store, "SELECT DISTINCT probability FROM draw ORDER BY 1") == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("predictor", [None, "chrf"])
+def test_preparing_rounds_changes_no_draw(tmp_path: Path, predictor: str | None) -> None:
+    drawn = []
+    for prepared in (False, True):
+        folder = tmp_path / str(prepared)
+        folder.mkdir()
+        with make_store(folder, hard_set(), predictor=predictor, round_items=20) as store:
+            if prepared:
+                prepare_rounds(store)
+            judged_all(store, assessor(store, quota=45), reply=by_length)
+            drawn.append(column(store, "SELECT item || ' ' || probability FROM draw"))
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) == 40
 
 
 def test_the_numbers_of_a_store_are_a_sample(tmp_path: Path) -> None:

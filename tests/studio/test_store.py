@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -110,6 +111,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 SERVE = """
 import sys
+import threading
 from karat.studio.store.store import Store
 store = Store.open(sys.argv[1])
 print("open", flush=True)
@@ -254,6 +256,20 @@ def test_nothing_is_saved_after_the_disk_failed(tmp_path: Path) -> None:
         assert [row.uuid for row in history(again)] == [uuid(k) for k in range(len(stored))]
 
 
+def test_a_check_is_a_report(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        answered(made, assessor(made), 0)
+        found = made.check()
+        told = "project.studio is intact: 6 items, 1 assessor, 1 judgement."
+        assert found.summary == told
+        assert ("judgement", 1) in found.rows
+        with made.write() as connection:
+            connection.execute("UPDATE unit SET taken = 5")
+        text = made.check().render("text")
+        assert "project.studio is damaged (1 problem): restore a copy." in text
+        assert "Found 18 units whose count of places taken is wrong." in text
+
+
 DAMAGE = {
     "UPDATE unit SET taken = 2 WHERE id = 1": "units whose count of places taken",
     "UPDATE assignment SET judged = NULL": "assignments whose newest judgement is not the one",
@@ -273,10 +289,23 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
         answered(made, who, 0)
         if "draw" in damage:
             with made.write() as connection:
-                connection.execute("INSERT INTO item (id, segment, refs, ord) VALUES (7,'x','',7)")
+                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '', 7, 0, 0)")
         assert made.check().ok
     with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
         file.execute(damage)
         file.commit()
     with Store.reading(tmp_path / "project.studio") as broken:
         assert any(DAMAGE[damage] in one for one in broken.check().problems)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files")
+def test_threads_leave_no_connections_behind(tmp_path: Path) -> None:
+    with make_store(tmp_path) as made:
+        for _ in range(20):
+            thread = threading.Thread(target=column, args=(made, "SELECT 1"))
+            thread.start()
+            thread.join()
+        files = [path.readlink().name for path in Path("/proc/self/fd").iterdir() if path.exists()]
+        assert files.count("project.studio") == 1
+        with made.read(), pytest.raises(RuntimeError, match="within another"), made.write():
+            pass

@@ -15,7 +15,9 @@ from karat.estimation.planning import PlannedUnit, plan_units
 from karat.estimation.system_estimates import predict
 from karat.studio.assignment.sample import sample_of_store, without_predictor
 from karat.studio.store.order import mixed
+from karat.studio.store.projects import project_in
 from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 
 FEWEST = 10
@@ -27,12 +29,22 @@ def is_random(round: int, share: float) -> bool:
     return round == 1 or floor(round * share) > floor((round - 1) * share)
 
 
+def prepare_rounds(store: Store) -> None:
+    """Read what rounds are drawn from, before the first assessor asks: big sets take a second."""
+    with store.read() as connection:
+        settings = project_in(connection).settings
+        if settings.predictor is None:
+            without_predictor(connection)
+        else:
+            sample_of_store(connection, settings)
+
+
 def draw_round(connection: sqlite3.Connection, settings: ProjectSettings, round: int) -> bool:
     """Draw items and make their units; return whether there were any left."""
-    left = connection.execute(
-        "SELECT count(*) FROM item WHERE NOT calibration AND id NOT IN (SELECT item FROM draw) "
-        "AND EXISTS (SELECT 1 FROM output WHERE output.item = item.id)"
-    ).fetchone()[0]
+    (left,) = connection.execute(
+        "SELECT (SELECT count(*) FROM item WHERE NOT calibration AND outputs > 0) "
+        "- (SELECT count(*) FROM draw)"
+    ).fetchone()
     if not left:
         return False
     planned = plan(connection, settings, round, min(left, settings.round_items))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample, Scale
@@ -13,91 +14,143 @@ from karat.stats.estimates.sampling import Design
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.tasks import TASKS
 
-_ITEMS = """
-SELECT item.id, round, probability FROM item LEFT JOIN draw ON draw.item = item.id
-WHERE NOT calibration AND EXISTS (SELECT 1 FROM output WHERE output.item = item.id) ORDER BY item.id
-"""
+
+class _Items(NamedTuple):
+    """The items that have outputs, which never change: ids in order, and as texts."""
+
+    ids: Ints
+    names: tuple[str, ...]
+
+
+class _Outputs(NamedTuple):
+    """The outputs, which never change, by id: systems and items are places."""
+
+    systems: tuple[str, ...]
+    ids: Ints
+    system: Ints
+    item: Ints
+    predicted: Floats
+
+
+_kept: dict[str, tuple[_Items, _Outputs | None]] = {}
+"""The last project, of which items and outputs are read once: 200,000 take a second."""
 
 
 def sample_of_store(connection: sqlite3.Connection, settings: ProjectSettings) -> Sample:
     """Return the first dimension of a project as a sample: systems x items.
 
-    An item that was drawn counts as labelled for the plan, so that no round draws it again.
+    An item that waits for its labels has no output here, so that no round draws it again.
     """
-    rows = connection.execute(_ITEMS).fetchall()
-    items = np.array([row[0] for row in rows], dtype=np.int64)
-    systems, system, item, predicted, output = _outputs(connection, items)
-    shape = len(systems), len(items)
+    items, outputs = _items(connection), _outputs(connection)
+    shape = len(outputs.systems), len(items.ids)
+    design = _design(connection, items)
+    y, scale = _labels(connection, settings, outputs, shape)
     present = np.zeros(shape, bool)
-    present[system, item] = True
+    present[outputs.system, outputs.item] = True
+    waiting: Flags = (design.round > 0) & np.asarray(np.isnan(y).all(axis=0))
+    present[:, waiting] = False
     every = np.zeros((*shape, 1))
-    every[system, item, 0] = predicted
-    y, scale = _labels(connection, settings, output, (system, item), shape)
-    drawn = np.array([row[1] or 0 for row in rows], dtype=np.int64)
-    # what was drawn and is not labelled yet is not drawn again
-    waiting: Flags = (drawn > 0) & np.asarray(np.isnan(y).all(axis=0))
-    open_ = present & ~waiting[None, :]
+    every[outputs.system, outputs.item, 0] = outputs.predicted
     x = np.where(np.isnan(y)[:, :, None], 0.0, every)
-    probability = np.array([np.nan if row[2] is None else row[2] for row in rows])
-    design = Design(np.ones(len(items)), probability, drawn)
     return Sample(
-        *("", "", systems, tuple(map(str, items.tolist())), SEGMENT, y, x, every, open_),
+        *("", "", outputs.systems, items.names, SEGMENT, y, x, every, present),
         *(("predictor",), design, scale, (~np.isnan(y)).sum(axis=1)),
     )
 
 
 def without_predictor(connection: sqlite3.Connection) -> Sample:
     """Return one system's sample in which drawn items count as labelled, for random rounds."""
-    rows = connection.execute(_ITEMS).fetchall()
-    drawn = np.array([row[1] or 0 for row in rows], dtype=np.int64)
-    n = len(rows)
-    y = np.where(drawn > 0, 0.0, np.nan)[None, :]
-    none = np.zeros((1, n, 0))
-    design = Design(np.ones(n), np.full(n, np.nan), drawn)
-    units = tuple(str(row[0]) for row in rows)
-    return Sample("", "", ("",), units, SEGMENT, y, none, none, np.ones((1, n), bool), (), design)
+    items = _items(connection)
+    design = _design(connection, items)
+    n = len(items.ids)
+    y = np.where(design.round > 0, 0.0, np.nan)[None, :]
+    none, present = np.zeros((1, n, 0)), np.ones((1, n), bool)
+    return Sample("", "", ("",), items.names, SEGMENT, y, none, none, present, (), design)
 
 
-def _outputs(
-    connection: sqlite3.Connection, items: Ints
-) -> tuple[tuple[str, ...], Ints, Ints, Floats, dict[int, int]]:
-    """Return the systems, and for each output its system, item, prediction; id -> its place."""
+def _design(connection: sqlite3.Connection, items: _Items) -> Design:
+    """Return the round and the probability of each item that was drawn."""
+    n = len(items.ids)
+    round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
+    rows = connection.execute("SELECT item, round, probability FROM draw").fetchall()
+    if rows:
+        at = np.searchsorted(items.ids, np.array([row[0] for row in rows], dtype=np.int64))
+        round[at] = [row[1] for row in rows]
+        probability[at] = [row[2] for row in rows]
+    return Design(np.ones(n), probability, round)
+
+
+def _items(connection: sqlite3.Connection) -> _Items:
+    key = _key(connection)
+    if key in _kept:
+        return _kept[key][0]
+    rows = connection.execute(
+        "SELECT id FROM item WHERE NOT calibration AND outputs > 0 ORDER BY id"
+    ).fetchall()
+    ids = [id for (id,) in rows]
+    found = _Items(np.array(ids, dtype=np.int64), tuple(map(str, ids)))
+    _kept.clear()
+    _kept[key] = found, None
+    return found
+
+
+def _outputs(connection: sqlite3.Connection) -> _Outputs:
+    items, key = _items(connection), _key(connection)
+    kept = _kept[key][1]
+    if kept is not None:
+        return kept
     rows = connection.execute(
         "SELECT id, item, system, predicted FROM output "
-        "WHERE item NOT IN (SELECT id FROM item WHERE calibration)"
+        "WHERE item NOT IN (SELECT id FROM item WHERE calibration) ORDER BY id"
     ).fetchall()
     names = tuple(sorted({row[2] for row in rows}))
     number = {name: k for k, name in enumerate(names)}
-    system = np.array([number[row[2]] for row in rows], dtype=np.int64)
-    item = np.searchsorted(items, np.array([row[1] for row in rows], dtype=np.int64))
-    predicted = np.array([row[3] or 0.0 for row in rows])
-    return names, system, item, predicted, {row[0]: at for at, row in enumerate(rows)}
+    found = _Outputs(
+        names,
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([number[row[2]] for row in rows], dtype=np.int64),
+        np.searchsorted(items.ids, np.array([row[1] for row in rows], dtype=np.int64)),
+        np.array([row[3] or 0.0 for row in rows]),
+    )
+    _kept[key] = items, found
+    return found
+
+
+def _key(connection: sqlite3.Connection) -> str:
+    """Return what tells projects apart: the set, and the settings with seed and predictor."""
+    digest, settings, made = connection.execute(
+        "SELECT set_digest, settings, made FROM project"
+    ).fetchone()
+    return f"{digest} {made} {settings}"
 
 
 def _labels(
     connection: sqlite3.Connection,
     settings: ProjectSettings,
-    place: dict[int, int],
-    at: tuple[Ints, Ints],
+    outputs: _Outputs,
     shape: tuple[int, int],
 ) -> tuple[Floats, Scale]:
     """Return the mean value of each output over assessors, more being better; NaN without one."""
     about, scale = _dimension(settings)
-    total, count = np.zeros(shape), np.zeros(shape)
     rows = connection.execute(
         "SELECT a.task, a.outputs, j.value FROM assignment a JOIN judgement j ON j.id = a.judged "
         "WHERE a.round > 0"
     )
-    for task, outputs, value in rows:
-        for output, dimension, found in TASKS[task].to_judgements(
-            json.loads(value), json.loads(outputs)
-        ):
-            if about in (dimension, None) and not isinstance(found, dict):
-                cell = at[0][place[output]], at[1][place[output]]
-                total[cell] += found * scale.sign
-                count[cell] += 1
-    seen: Flags = count > 0
-    return np.where(seen, total / np.maximum(count, 1), np.nan), scale
+    found = [
+        (output, value * scale.sign)
+        for task, shown, text in rows
+        for output, dimension, value in TASKS[task].to_judgements(
+            json.loads(text), json.loads(shown)
+        )
+        if about in (dimension, None) and not isinstance(value, dict)
+    ]
+    total, count = np.zeros(shape), np.zeros(shape)
+    if found:
+        at = np.searchsorted(outputs.ids, np.array([one for one, _ in found], dtype=np.int64))
+        cell = outputs.system[at], outputs.item[at]
+        np.add.at(total, cell, [value for _, value in found])
+        np.add.at(count, cell, 1.0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan), scale
 
 
 def _dimension(settings: ProjectSettings) -> tuple[str | None, Scale]:

@@ -15,6 +15,9 @@ from karat.studio.store.shown import shown_in
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
+from karat.studio.tasks.task import first_wrong, wrong_text
+
+LONGEST_TEXT = 100_000
 
 
 class CalibrationScore(NamedTuple):
@@ -34,9 +37,9 @@ def add_calibration(
     for number, one in enumerate(settings.calibration, 1):
         _check(one, number, settings)
         connection.execute(
-            "INSERT INTO item (id, segment, source, refs, ord, calibration) "
+            "INSERT INTO item (id, source, refs, ord, outputs, calibration) "
             "VALUES (?, ?, ?, ?, ?, 1)",
-            (item + number, f"calibration {number}", one.source, json.dumps(one.references), item),
+            (item + number, one.source, json.dumps(one.references), item, len(one.outputs)),
         )
         own = sorted(next(ids) for _ in one.outputs)  # in the order of the known answer
         connection.executemany(
@@ -66,6 +69,9 @@ def _nuggets(one: Calibration) -> list[ShownNugget]:
 def _check(one: Calibration, number: int, settings: ProjectSettings) -> None:
     """Refuse a known answer that nobody could give."""
     task = TASKS[one.task]
+    texts = (one.source or "", *one.outputs, *one.references, *one.nuggets)
+    if told := first_wrong([wrong_text("text", text, LONGEST_TEXT) for text in texts]):
+        raise InputError(f"calibration item {number}: {told}")
     if len(task.targets(range(len(one.outputs)))) != 1:
         told = "two outputs" if one.task == "pairs" else "one output"
         raise InputError(f"calibration item {number}: expected {told}")

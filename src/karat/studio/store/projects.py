@@ -46,6 +46,14 @@ def import_set(
 ) -> None:
     """Fill an empty store with a set, in one transaction: all of it or nothing."""
     found = items_of(given, settings, progress)
+    try:
+        _fill(store, found, settings, progress)
+    except UnicodeEncodeError:
+        told = "a text holds half a character (a lone surrogate): expected valid Unicode"
+        raise InputError(f"{found.name}: {told}") from None
+
+
+def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Progress) -> None:
     with store.write() as connection:
         if connection.execute("SELECT 1 FROM project").fetchone():
             raise InputError("the store has a project: make another store for another set")
@@ -78,10 +86,19 @@ def _add_items(
         progress(start, len(found.items), "importing")
         part = found.items[start : start + BATCH]
         connection.executemany(
-            "INSERT INTO item (id, segment, grp, source, context, refs, ord) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO item (id, segment, grp, source, context, refs, ord, outputs) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (at, i.segment, i.group, i.source, i.context, _json(i.references), at)
+                (
+                    at,
+                    i.segment,
+                    i.group,
+                    i.source,
+                    i.context,
+                    _json(i.references),
+                    at,
+                    len(i.outputs),
+                )
                 for at, i in enumerate(part, start + 1)
             ),
         )
@@ -114,10 +131,7 @@ def _json(value: object) -> str:
 
 
 def _count_units(connection: sqlite3.Connection, settings: ProjectSettings) -> int:
-    sizes = connection.execute(
-        "SELECT outputs, count(*) FROM (SELECT count(*) AS outputs FROM output GROUP BY item) "
-        "GROUP BY outputs"
-    ).fetchall()
+    sizes = connection.execute("SELECT outputs, count(*) FROM item GROUP BY outputs").fetchall()
     each = [
         len(TASKS[task].targets(range(size))) * n for task in settings.tasks for size, n in sizes
     ]

@@ -24,13 +24,15 @@ CREATE TABLE project (
 );
 CREATE TABLE item (
     id INTEGER PRIMARY KEY,
-    segment TEXT NOT NULL UNIQUE,
+    segment TEXT UNIQUE,              -- null for calibration, which is not of the set
     grp TEXT,
     source TEXT,
     context TEXT,
     refs TEXT NOT NULL,               -- JSON list
     ord INTEGER NOT NULL,
-    calibration INTEGER NOT NULL DEFAULT 0
+    outputs INTEGER NOT NULL,         -- how many there are
+    calibration INTEGER NOT NULL DEFAULT 0,
+    CHECK ((segment IS NULL) = calibration)
 );
 CREATE TABLE output (
     id INTEGER PRIMARY KEY,           -- in an order that says nothing of systems
@@ -60,6 +62,7 @@ CREATE TABLE draw (
     probability REAL NOT NULL,
     reason TEXT NOT NULL
 );
+CREATE INDEX draw_round ON draw (round);
 CREATE TABLE unit (
     id INTEGER PRIMARY KEY,
     task TEXT NOT NULL,

@@ -1,7 +1,7 @@
 """An open store: connections, transactions that are on the disk when they end, copies, checks.
 
 Writing transactions begin with BEGIN IMMEDIATE and are committed with `synchronous=FULL`: what was
-acknowledged survives a kill and a power cut. A thread has its own connection; readers never wait.
+acknowledged survives a kill and a power cut. Readers have their own connections and never wait.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ class Store:
 
     def __init__(self, path: Path, lock: ServingLock | None, only_reads: bool = False) -> None:
         self.path, self._lock, self._only_reads = path, lock, only_reads
-        self._own = threading.local()
-        self._all: list[sqlite3.Connection] = []
+        self._own = threading.local()  # the connection that a thread uses right now
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
         self._writing = threading.RLock()
         self._broken = ""
 
@@ -94,21 +95,20 @@ class Store:
     def close(self) -> None:
         """Close all connections and free the lock."""
         with self._writing:
-            for connection in self._all:
-                connection.close()
-            self._all.clear()
-            self._own = threading.local()
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
             if self._lock:
                 self._lock.release()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection of this thread; what it reads is one state of the store."""
-        with self._telling():
-            connection = self._connection()
-            if connection.in_transaction:  # within a block that reads or writes
-                yield connection
-                return
+        """Give a connection; what it reads is one state of the store."""
+        outer: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if outer is not None:  # within a block that reads or writes
+            yield outer
+            return
+        with self._telling(), self._connected() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -120,14 +120,15 @@ class Store:
     def write(self) -> Iterator[sqlite3.Connection]:
         """Give a connection in a transaction, which is on the disk when the block has ended.
 
-        An exception undoes all of it. Do not begin one while this thread reads or writes.
+        An exception undoes all of it. A thread that reads or writes cannot begin another.
         """
         if self._only_reads:
             raise InputError(f"{short(self.path)} was opened for reading only")
-        with self._writing, self._telling():
+        if getattr(self._own, "connection", None) is not None:
+            raise RuntimeError("a transaction within another")
+        with self._writing, self._telling(), self._connected() as connection:
             if self._broken:
                 raise OutputError(self._broken)
-            connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -151,8 +152,8 @@ class Store:
             raise InputError(f"{short(where)} exists: name another file for the copy")
         part = where.with_name(where.name + ".part")
         try:
-            with closing(sqlite3.connect(part)) as copy:
-                self._connection().backup(copy)
+            with closing(sqlite3.connect(part)) as copy, self._connected() as connection:
+                connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
             part.rename(where)
         except (OSError, sqlite3.Error) as error:
@@ -160,14 +161,22 @@ class Store:
         finally:
             part.unlink(missing_ok=True)
 
-    def _connection(self) -> sqlite3.Connection:
-        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if found is None:
-            found = self._connect()
-            self._own.connection = found
-            with self._writing:
-                self._all.append(found)
-        return found
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to this thread; threads come and go, connections are used again."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        self._own.connection = connection
+        try:
+            yield connection
+        finally:
+            self._own.connection = None
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
 
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self._only_reads else "rw"
@@ -176,7 +185,7 @@ class Store:
             uri=True,
             timeout=WAIT,
             isolation_level=None,
-            check_same_thread=False,  # closed by the thread that closes the store
+            check_same_thread=False,  # lent to one thread after the other
         )
         connection.execute("PRAGMA foreign_keys = ON")
         if not self._only_reads and self._is_ours(connection):

@@ -1,0 +1,1 @@
+"""Reports of the studio: results become documents."""

@@ -1,0 +1,54 @@
+"""A process in which assessors judge until it is killed.
+
+    python -m studio.judging_process STORE ASSESSORS < requests
+
+First it sends again the requests that it reads, as clients do that got no answer. It prints a
+request before it is sent, and `ack UUID` when the store has acknowledged it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from uuid import uuid4
+
+from studio.projects_in_store import START, answer
+
+from karat.studio.assignment.next_item import next_assignment
+from karat.studio.store.judgements import Judgement, judge
+from karat.studio.store.store import Store
+
+_printing = threading.Lock()
+
+
+def say(text: str) -> None:
+    with _printing:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+
+def send(store: Store, who: int, given: Judgement) -> None:
+    say(json.dumps([who, given]))
+    judge(store, who, given)
+    say(f"ack {given.uuid}")
+
+
+def work(store: Store, who: int) -> None:
+    while (shown := next_assignment(store, who, START)) is not None:
+        send(store, who, Judgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest))
+
+
+def main() -> None:
+    store = Store.open(Path(sys.argv[1]))
+    for line in sys.stdin:
+        who, given = json.loads(line)
+        send(store, who, Judgement(*given))
+    say("ready")
+    for who in range(1, int(sys.argv[2]) + 1):
+        threading.Thread(target=work, args=(store, who)).start()
+
+
+if __name__ == "__main__":
+    main()
