@@ -11,6 +11,8 @@ DECLARED = {
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
         "studio": ("karat.studio.cli.studio", "Judge outputs in the browser."),
+        "studio export": ("karat.studio.cli.export", "Export the judgements of a studio."),
+        "studio import": ("karat.studio.cli.restore", "Make a studio's store from its log."),
     },
     "kinds": {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",

@@ -13,15 +13,16 @@ from judged_store import judge_all, make_store, nugget_texts, texts
 
 import karat as kt
 from karat.errors import InputError, OutputError
-from karat.studio.cli.export import command, import_command
+from karat.studio.cli.export import command
+from karat.studio.cli.restore import command as import_command
 from karat.studio.export.formats import export_store
 
 
 @pytest.fixture
 def judged_set(tmp_path: Path) -> str:
     """The folder of a set of which a part was judged."""
-    store = make_store(tmp_path / "store", texts(14, 3), people=2)
-    judge_all(store, most=40)
+    store = make_store(tmp_path / "store", texts(30, 3), people=2)
+    judge_all(store, most=30)
     export_store(store, tmp_path / "set", "set")
     return str(tmp_path / "set")
 

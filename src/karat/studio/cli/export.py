@@ -1,4 +1,4 @@
-"""`karat studio export` and `karat studio import`: a store as files, and one from its log."""
+"""`karat studio export`: a store as files."""
 
 from __future__ import annotations
 
@@ -44,22 +44,3 @@ def command(store: str, target: str, format: str, anonymous: bool) -> None:
     with Store.reading(store) as opened:
         written = export_store(opened, target, format, anonymous)
     say([f"{visible(target)}: {', '.join(written)}\n"], None)
-
-
-@click.command(name="import", cls=Command)
-@click.argument("source", metavar="LOG", type=click.Path())
-@click.argument("store", metavar="STORE", type=click.Path())
-def import_command(source: str, store: str) -> None:
-    """Make a store from its log, or from a folder that `karat studio export` wrote.
-
-    Prints a new token for each assessor: earlier links do not work with the new store. STORE must
-    not exist yet.
-
-    \b
-    karat studio import judged copy.studio.sqlite
-    """
-    from karat.studio.export.restoring import restore
-
-    tokens = restore(source, store)
-    lines = [f"{visible(name)}: token {token}\n" for name, token in tokens.items()]
-    say([f"{visible(store)}: made from {visible(source)}\n", *lines], None)
