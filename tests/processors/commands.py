@@ -143,6 +143,9 @@ EXEMPT = {
     "completion": "prints no number",
     "demo": "score and compare",
     "nuggets judge": "a conversation",
+    "studio": "serves pages",
+    "studio export": "the judgements of people",
+    "studio import": "the judgements of people",
 }
 
 

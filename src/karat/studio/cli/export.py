@@ -35,8 +35,8 @@ def command(store: str, target: str, format: str, anonymous: bool) -> None:
     Exports name the systems. Nothing is overwritten: TARGET must not exist yet.
 
     \b
-    karat studio export my-set.studio.sqlite judged
-    karat studio export my-set.studio.sqlite my-judged-set --format set --anonymous
+    karat studio export my.studio.sqlite judged
+    karat studio export my.studio.sqlite my-set --format set --anonymous
     """
     from karat.studio.export.formats import export_store
     from karat.studio.store.store import Store
