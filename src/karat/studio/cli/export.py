@@ -20,9 +20,11 @@ FORMATS = (
 @click.argument("target", metavar="TARGET", type=click.Path())
 @option(
     "-f --format format",
-    "Format of TARGET. all is a folder with every format of the project's tasks.",
+    f"Format of TARGET: {', '.join(FORMATS)}. `all` is a folder with every format of the "
+    "project's tasks.",
     choice(*FORMATS),
     "all",
+    metavar="FORMAT",
 )
 @flag("--anonymous", "Write pseudonyms instead of the names of assessors.")
 def command(store: str, target: str, format: str, anonymous: bool) -> None:
