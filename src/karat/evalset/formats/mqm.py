@@ -21,6 +21,7 @@ from karat.evalset.reading import Place, Reading, as_names, check_filled, read_l
 from karat.evalset.sets import EvalSet, check_known
 
 WEIGHTS: Mapping[str, float] = {
+    "Critical": 25.0,
     "Major": 5.0,
     "Minor": 1.0,
     "Neutral": 0.0,

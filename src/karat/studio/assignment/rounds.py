@@ -52,7 +52,7 @@ def draw_round(connection: sqlite3.Connection, settings: ProjectSettings, round:
         "INSERT INTO draw (item, round, probability, reason) VALUES (?, ?, ?, ?)",
         [(int(one.unit), round, one.probability, one.reason) for one in planned],
     )
-    _add_units(connection, settings, round, [int(one.unit) for one in planned])
+    add_units(connection, settings, round, [int(one.unit) for one in planned])
     return True
 
 
@@ -68,9 +68,10 @@ def plan(
     return plan_units(sample, predict(sample) if enough else None, count, seed)
 
 
-def _add_units(
+def add_units(
     connection: sqlite3.Connection, settings: ProjectSettings, round: int, items: Sequence[int]
 ) -> None:
+    """Make the units of items that were drawn."""
     rows = []
     for item in items:
         found = connection.execute("SELECT id FROM output WHERE item = ? ORDER BY id", (item,))

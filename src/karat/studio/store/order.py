@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 _MASK = (1 << 64) - 1
 
 
@@ -23,3 +25,10 @@ def share(seed: int, *numbers: int) -> float:
     """Return a number from 0 to below 1, by a seed and numbers."""
     found: float = mixed(seed, *numbers) / 2**53
     return found
+
+
+def shuffled_ids(count: int, seed: int) -> list[int]:
+    """Return the ids of outputs in the order in which a set has them: ids tell no systems."""
+    ids = list(range(1, count + 1))
+    random.Random(seed).shuffle(ids)
+    return ids

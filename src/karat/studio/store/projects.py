@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -17,6 +16,7 @@ from karat.studio.store.calibration import add_calibration
 from karat.studio.store.clock import stamp
 from karat.studio.store.events import record
 from karat.studio.store.imports import Imported, items_of
+from karat.studio.store.order import shuffled_ids
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
@@ -72,9 +72,8 @@ def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Pr
 def _shuffled_ids(found: Imported, settings: ProjectSettings) -> Iterator[int]:
     """Return ids of outputs in an order that tells neither systems nor calibration."""
     known = sum(len(one.outputs) for one in settings.calibration)
-    ids = list(range(1, sum(len(item.outputs) for item in found.items) + known + 1))
-    random.Random(settings.seed).shuffle(ids)
-    return iter(ids)
+    count = sum(len(item.outputs) for item in found.items) + known
+    return iter(shuffled_ids(count, settings.seed))
 
 
 def _add_items(

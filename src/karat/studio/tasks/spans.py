@@ -102,7 +102,7 @@ class Spans:
     ) -> list[tuple[int, str, Any]]:
         """Return each span, and the score if there is one."""
         rows: list[tuple[int, str, Any]] = [(outputs[0], "span", one) for one in value["spans"]]
-        return rows + [(outputs[0], "score", value["score"])] * ("score" in value)
+        return rows + ([(outputs[0], "score", value["score"])] if "score" in value else [])
 
 
 def _wrong_error(span: Mapping[str, Any], settings: Mapping[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""Export: what a store holds as files that Karat and other tools read, and import back."""

@@ -1,0 +1,219 @@
+"""The contents of a store that exports are made of: texts, current answers and decisions.
+
+Calibration items are left out: they are not outputs of systems. Outputs stand in the order of the
+set that was imported, which the seed of the project tells.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from karat.evalset.draws import Draw
+from karat.nuggets.sets.keys import Nugget
+from karat.studio.store.order import shuffled_ids
+from karat.studio.store.projects import Project, project_in
+from karat.studio.store.store import Store
+
+
+class Item(NamedTuple):
+    """A segment or question."""
+
+    id: int
+    segment: str
+    group: str | None
+    source: str | None
+    references: tuple[str, ...]
+
+
+class Output(NamedTuple):
+    """An output of a system."""
+
+    id: int
+    item: int
+    system: str
+    text: str
+
+
+class Answer(NamedTuple):
+    """The newest complete answer to an assignment."""
+
+    id: int
+    uuid: str
+    assessor: int
+    task: str
+    item: int
+    outputs: tuple[int, ...]
+    """In the order shown."""
+    value: Any
+    ms: int
+    time: str
+    reason: str
+    probability: float | None
+
+
+class Decision(NamedTuple):
+    """An adjudication that counts."""
+
+    id: int
+    uuid: str
+    task: str
+    item: int
+    output: int | None
+    about: str
+    value: Any
+    assessor: int
+    time: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a store holds, as one state of it."""
+
+    project: Project
+    items: Mapping[int, Item]
+    outputs: Mapping[int, Output]
+    nuggets: Mapping[int, tuple[Nugget, ...]]
+    """The nuggets of each item."""
+    draws: tuple[Draw, ...]
+    names: Mapping[int, str]
+    """Assessors, or their pseudonyms."""
+    answers: tuple[Answer, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems in the order of the set."""
+        return tuple(dict.fromkeys(one.system for one in self.outputs.values()))
+
+    def of_task(self, task: str) -> Iterator[Answer]:
+        """Yield the answers of one task."""
+        return (one for one in self.answers if one.task == task)
+
+    def decided(self, task: str) -> Iterator[Decision]:
+        """Yield the decisions of one task."""
+        return (one for one in self.decisions if one.task == task)
+
+    @property
+    def decider(self) -> str:
+        """The judge of adjudicated values; no assessor has this name."""
+        name, names = "adjudicated", {*self.names.values()}
+        while name in names:
+            name += "*"
+        return name
+
+
+def read_contents(store: Store, anonymous: bool = False) -> Contents:
+    """Read a store; `anonymous` gives pseudonyms instead of the names of assessors."""
+    with store.read() as connection:
+        return Contents(
+            project_in(connection),
+            items_in(connection),
+            outputs_in(connection),
+            nuggets_in(connection),
+            draws_in(connection),
+            names_in(connection, anonymous),
+            tuple(map(answer_of, connection.execute(ANSWERS + " ORDER BY j.id"))),
+            decisions_in(connection),
+        )
+
+
+_ITEMS = "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration ORDER BY ord, id"
+_OUTPUTS = (
+    "SELECT output.id, item, system, text FROM output JOIN item ON item.id = item "
+    "WHERE NOT calibration"
+)
+ANSWERS = (
+    "SELECT j.id, j.uuid, j.assessor, a.task, a.item, a.outputs, j.value, j.ms, j.time, a.reason, "
+    "a.probability FROM assignment a JOIN judgement j ON j.id = a.judged "
+    "JOIN item ON item.id = a.item WHERE NOT calibration"
+)
+_DECISIONS = (
+    "SELECT d.id, uuid, task, item, output, about, value, assessor, time FROM adjudication d "
+    "JOIN item ON item.id = item WHERE value IS NOT NULL AND NOT calibration AND d.id NOT IN "
+    "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) ORDER BY d.id"
+)
+
+
+def names_in(connection: sqlite3.Connection, anonymous: bool) -> dict[int, str]:
+    """Return the names of assessors, or pseudonyms, which stay the same for a store."""
+    rows = connection.execute("SELECT id, name FROM assessor ORDER BY id").fetchall()
+    return {id: pseudonym(id) if anonymous else name for id, name in rows}
+
+
+def pseudonym(assessor: int) -> str:
+    """Return the pseudonym of an assessor."""
+    return f"assessor-{assessor}"
+
+
+def items_in(connection: sqlite3.Connection) -> dict[int, Item]:
+    """Return the items by id, in the order of the set."""
+    return {row[0]: _item(row) for row in connection.execute(_ITEMS)}
+
+
+def decisions_in(connection: sqlite3.Connection) -> tuple[Decision, ...]:
+    """Return the decisions that count."""
+    return tuple(map(_decision, connection.execute(_DECISIONS)))
+
+
+def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, Output]:
+    """Return the outputs by id, in the order of the set; without texts, these are empty."""
+    count, seed = connection.execute(
+        "SELECT (SELECT count(*) FROM output), (SELECT seed FROM project)"
+    ).fetchone()
+    query = _OUTPUTS if texts else _OUTPUTS.replace("text", "''")
+    found = {row[0]: Output(*row) for row in connection.execute(query)}
+    return {id: found[id] for id in shuffled_ids(count, seed) if id in found}
+
+
+_DRAWS = """
+SELECT segment, probability, reason, draw.round, labelled, units FROM draw
+JOIN item ON item.id = draw.item JOIN (
+    SELECT round, count(DISTINCT unit.id) AS units, count(DISTINCT done) AS labelled
+    FROM unit
+    LEFT JOIN (SELECT unit AS done FROM assignment WHERE judged IS NOT NULL) ON done = unit.id
+    GROUP BY round
+) AS each ON each.round = draw.round
+WHERE EXISTS (SELECT 1 FROM assignment a WHERE a.item = draw.item AND judged IS NOT NULL)
+ORDER BY draw.round, item.ord, item.id
+"""
+
+
+def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
+    """Return how the items that have an answer came to be judged.
+
+    Assessors take the units of a round in random orders, so that those of an unfinished round are a
+    random part of it: the probability is that of the round's draw times this part.
+    """
+    return tuple(
+        Draw(segment, None if share is None else share * labelled / units, reason, round)
+        for segment, share, reason, round, labelled, units in connection.execute(_DRAWS)
+    )
+
+
+def _item(row: tuple[Any, ...]) -> Item:
+    return Item._make((*row[:4], tuple(json.loads(row[4]))))
+
+
+def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
+    """Return the nuggets of each item."""
+    rows = connection.execute(
+        "SELECT item, nugget, importance, descriptions FROM nugget ORDER BY item, id"
+    )
+    found: dict[int, tuple[Nugget, ...]] = {}
+    for item, id, importance, texts in rows:
+        one = Nugget(id, tuple(json.loads(texts)), importance == "vital")
+        found[item] = (*found.get(item, ()), one)
+    return found
+
+
+def answer_of(row: tuple[Any, ...]) -> Answer:
+    """Return the answer of a row of `ANSWERS`."""
+    return Answer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
+
+
+def _decision(row: tuple[Any, ...]) -> Decision:
+    return Decision._make((*row[:6], json.loads(row[6]), *row[7:]))

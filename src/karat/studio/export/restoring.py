@@ -1,0 +1,145 @@
+"""A store made again from its log: all of it, or nothing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Any
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.reading import Place, Reading, json_rows
+from karat.studio.export.formats import FORMATS
+from karat.studio.export.log import TABLES, columns_of
+from karat.studio.store.assessors import hashed
+from karat.studio.store.checks import check_store
+from karat.studio.store.events import record
+from karat.studio.store.schema import STEPS
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.shown import shown_in
+from karat.studio.store.store import Store
+from karat.studio.tasks import TASKS
+
+LOG = FORMATS["log"].name
+
+
+def restore(source: GivenPath, path: GivenPath) -> dict[str, str]:
+    """Make a store from a log, or from a folder that `export_store` wrote.
+
+    Returns a new token for each assessor by name: earlier invitations do not work with the new
+    store. An event says from what log it was made.
+    """
+    log = _log(Path(source))
+    store = Store.create(path)
+    try:
+        with store:
+            return _fill(store, log)
+    except BaseException:
+        for file in (store.path, *(Path(f"{store.path}{end}") for end in ("-wal", "-shm"))):
+            file.unlink(missing_ok=True)
+        raise
+
+
+def _log(source: Path) -> Path:
+    found = source / LOG if source.is_dir() else source
+    if not found.is_file():
+        told = f"expected {LOG} of karat studio export, or a folder with it"
+        raise InputError(f"{short(source)}: no log of a store: {told}")
+    return found
+
+
+def _fill(store: Store, log: Path) -> dict[str, str]:
+    tokens: dict[str, str] = {}
+    reading = Reading()
+    with store.write() as connection:
+        for place, table, row in _rows(log, reading):
+            extra = {}
+            if table == "assessor":
+                tokens[str(row.get("name"))] = token = token_urlsafe(32)
+                extra = {"token_hash": hashed(token)}
+            _insert(connection, place, table, row, extra)
+        reading.check()
+        _check(connection, log)
+        digest = sha256(log.read_bytes()).hexdigest()
+        record(connection, "restore", log=digest)
+    return tokens
+
+
+def _rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
+    """Yield the tables and rows of a log, after its header."""
+    first = True
+    for place, found in json_rows(log, reading):
+        if first:
+            _check_header(place, found)
+            first = False
+            continue
+        table, row = next(iter(found.items()), ("", None))
+        if len(found) != 1 or table not in TABLES or not isinstance(row, dict):
+            told = "expected the name of a table and a row of it"
+            raise InputError(f"{place}: found {quoted(found)}, {told}")
+        yield place, table, row
+    reading.check()
+    if first:
+        raise InputError(f"{short(log)} is empty: expected the log of a store")
+
+
+def _check_header(place: Place, found: Mapping[str, Any]) -> None:
+    version = found.get("studio")
+    if version != len(STEPS):
+        told = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
+        raise InputError(f"{place}: found {quoted(found)}, {told}")
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    place: Place,
+    table: str,
+    row: Mapping[str, Any],
+    extra: Mapping[str, str],
+) -> None:
+    columns = columns_of(connection, table)
+    if {*row} != {*columns}:
+        odd = sorted({*row} ^ {*columns})[0]
+        raise InputError(f"{place}: {quoted(odd)} in a row of {table}, expected {columns}")
+    values = {name: _stored(table, name, value) for name, value in row.items()}
+    values |= extra
+    marks = ", ".join("?" * len(values))
+    try:
+        connection.execute(
+            f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", (*values.values(),)
+        )
+    except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:
+        raise InputError(f"{place}: no row of {table} ({error}); expected a whole log") from None
+    except OverflowError:
+        raise InputError(f"{place}: a number is too large for a row of {table}") from None
+
+
+def _stored(table: str, name: str, value: Any) -> Any:
+    """Return a value as the store has it; JSON in the one spelling of judgements."""
+    if name not in TABLES[table] or value is None:
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=table in ("judgement", "adjudication"))
+
+
+def _check(connection: sqlite3.Connection, log: Path) -> None:
+    """Refuse a log whose parts do not fit each other."""
+    row = connection.execute("SELECT settings FROM project").fetchone()
+    if row is None:
+        raise InputError(f"{short(log)} has no project: expected a whole log")
+    ProjectSettings.from_json(row[0])
+    for id, text, digest in connection.execute("SELECT id, text, hash FROM output"):
+        if sha256(text.encode("utf-8")).hexdigest() != digest:
+            raise InputError(f"{short(log)}: the text of output {id} was changed")
+    if problems := check_store(connection, short(log)).problems:
+        raise InputError(f"{short(log)}: {problems[0]} Expected a log as it was exported")
+    rows = connection.execute(
+        "SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL"
+    ).fetchall()
+    for id, assignment, value in rows:
+        shown = shown_in(connection, assignment)
+        if told := TASKS[shown.task].check(json.loads(value), shown):
+            raise InputError(f"{short(log)}, judgement {id}: {told}")

@@ -1,0 +1,106 @@
+"""Sets of a store in memory: an evaluation set of values, a nugget set of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+from karat.errors import InputError, short
+from karat.evalset.draft import EvalSetDraft
+from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.reading import Reading
+from karat.evalset.sets import EvalSet
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
+from karat.studio.export.contents import Contents, Item
+from karat.studio.export.decided import decided_label
+from karat.studio.export.values import dimensions_of, values_of
+from karat.studio.tasks import TASKS
+
+NUGGETS = "nuggets"
+
+
+def evalset_of(contents: Contents) -> EvalSet:
+    """Return ratings, penalties, scores and win shares as an evaluation set with its draws."""
+    dimensions = dimensions_of(contents.project.settings)
+    if not dimensions:
+        raise InputError(
+            f"{short(contents.project.name)} has nuggets only: export it as nuggets or trec"
+        )
+    draft = EvalSetDraft(
+        contents.project.name,
+        [one.segment for one in contents.items.values()],
+        _columns(contents),
+        reading=Reading(),
+        where=contents.project.name,
+        references=[one.references for one in contents.items.values()],
+        groups=_whole([one.group for one in contents.items.values()]),
+        sources=_whole([one.source for one in contents.items.values()]),
+        dimensions=dimensions,
+    )
+    for one in values_of(contents):
+        output = contents.outputs[one.output]
+        segment = contents.items[output.item].segment
+        draft.judge(output.system, segment, one.judge, one.dimension, one.value, kind=one.kind)
+    if contents.draws:
+        draft.draws = [(contents.project.name, draw) for draw in contents.draws]
+    return draft.finish()
+
+
+def _whole(column: list[str | None]) -> list[str] | None:
+    """Return a column of texts; None if there are none."""
+    return None if all(one is None for one in column) else [one or "" for one in column]
+
+
+def _columns(contents: Contents) -> dict[str, list[str | None]]:
+    place = {id: at for at, id in enumerate(contents.items)}
+    found: dict[str, list[str | None]] = {
+        system: [None] * len(place) for system in contents.systems
+    }
+    for output in contents.outputs.values():
+        found[output.system][place[output.item]] = output.text
+    return found
+
+
+def nuggets_of(contents: Contents) -> NuggetSet:
+    """Return the key, the runs and every current label as a nugget set."""
+    if NUGGETS not in contents.project.settings.tasks:
+        raise InputError(f"{short(contents.project.name)} has no nuggets: choose another format")
+    questions = [
+        Question(one.segment, contents.nuggets.get(one.id, ()), _question(one))
+        for one in contents.items.values()
+    ]
+    responses: dict[str, list[tuple[str, Response]]] = {name: [] for name in contents.systems}
+    for output in contents.outputs.values():
+        segment = contents.items[output.item].segment
+        responses[output.system].append((segment, Response(output.text)))
+    runs = {tag: make_run(tag, own) for tag, own in responses.items()}
+    rows = Judgements(tuple(_labels(contents)))
+    return NuggetSet(contents.project.name, make_key(questions), MappingProxyType(runs), rows)
+
+
+def _question(item: Item) -> str:
+    """Return the text of a question; the studio shows the id of one without."""
+    return "" if item.source in (None, item.segment) else str(item.source)
+
+
+def _labels(contents: Contents) -> Iterator[Judged]:
+    for one in contents.of_task(NUGGETS):
+        judge = contents.names[one.assessor]
+        for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
+            yield _judged(contents, output, nugget, value, judge, PERSON)
+    for decision in contents.decided(NUGGETS):
+        if decision.output is not None:
+            label = decided_label(decision)
+            at = decision.output, decision.about
+            yield _judged(contents, *at, label, contents.decider, ADJUDICATED)
+
+
+def _judged(
+    contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
+) -> Judged:
+    output = contents.outputs[id]
+    question = contents.items[output.item].segment
+    return Judged(question, nugget, output.text, value, output.system, judge, kind=kind)

@@ -1,0 +1,136 @@
+"""Disputes: what assessors disagree on, the largest disagreement first; no system is named."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from karat.studio.export.contents import Answer, Contents
+from karat.studio.export.decided import CHOICE, SPANS, pair_name
+from karat.studio.live.state import remembered
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.store import Store
+from karat.studio.tasks import TASKS
+from karat.studio.tasks.nuggets import LABELS
+from karat.studio.tasks.task import marked, overlap_f1
+
+
+class Said(NamedTuple):
+    """What one assessor said."""
+
+    assessor: str
+    """A pseudonym."""
+    value: Any
+    """A rating, a label of a nugget, spans, or the id of the better output (None for a tie)."""
+    comment: str
+    judgement: int
+
+
+class Dispute(NamedTuple):
+    """A thing on which assessors disagree, named as an adjudication names it."""
+
+    task: str
+    item: int
+    segment: str
+    output: int | None
+    """None for a pair."""
+    about: str
+    outputs: tuple[int, ...]
+    amount: float
+    """From 0 to 1: the range over the scale, or the share of marked characters not shared."""
+    said: tuple[Said, ...]
+    settled: bool
+    """Whether an adjudicator has decided."""
+
+
+def disputes(store: Store, settled: bool = False) -> list[Dispute]:
+    """Return the disputes, largest first; those that are `settled` only if asked for."""
+    found = remembered(store, "disputes", _disputes)
+    return [one for one in found if settled or not one.settled]
+
+
+_Target = tuple[str, int, int | None, str]
+
+
+def _disputes(contents: Contents) -> list[Dispute]:
+    said: dict[_Target, list[Said]] = defaultdict(list)
+    outputs: dict[_Target, tuple[int, ...]] = {}
+    for answer in contents.answers:
+        for target, value in _parts(answer):
+            comment, name = answer.value.get("comment", ""), contents.names[answer.assessor]
+            said[target].append(Said(name, value, comment, answer.id))
+            outputs[target] = tuple(sorted(answer.outputs))
+    decided = {(one.task, one.item, one.output, one.about) for one in contents.decisions}
+    amounts = _amounts(contents.project.settings)
+    found = []
+    for target, own in said.items():
+        amount = _amount(target, [one.value for one in own], amounts)
+        if amount > 0:
+            task, item, output, about = target
+            place = contents.items[item].segment
+            settled = target in decided or (task, item, None, CHOICE) in decided
+            at = task, item, place, output, about, outputs[target]
+            found.append(Dispute(*at, amount, tuple(sorted(own)), settled))
+    return sorted(found, key=lambda one: (-one.amount, one.item, one.task, one.outputs, one.about))
+
+
+def _parts(answer: Answer) -> list[tuple[_Target, Any]]:
+    """Return what an answer says of what."""
+    task, item, value = answer.task, answer.item, answer.value
+    output = answer.outputs[0]
+    if task == "pairs":
+        chosen = {"first": answer.outputs[0], "second": answer.outputs[1]}.get(value["choice"])
+        return [((task, item, None, pair_name(answer.outputs)), chosen)]
+    if task == "spans":
+        spans = ((task, item, output, SPANS), value[SPANS])
+        score = ((task, item, output, "score"), value.get("score"))
+        return [spans, score] if "score" in value else [spans]
+    if task == "nuggets":
+        labels = value["nuggets"].items()
+        return [((task, item, output, id), one["label"]) for id, one in labels]
+    rows = TASKS[task].to_judgements(value, answer.outputs)
+    return [((task, item, output, about), found) for output, about, found in rows]
+
+
+_Measure = Callable[[Sequence[Any]], float]
+
+
+def _amounts(settings: ProjectSettings) -> dict[tuple[str, str], _Measure]:
+    """Return how disagreement is measured, by task and dimension."""
+    found: dict[tuple[str, str], _Measure] = {("spans", SPANS): _unshared}
+    for scale in settings.tasks.get("ratings", {}).get("scales", ()):
+        found["ratings", scale["dimension"]] = partial(_range, scale)
+    if scale := settings.tasks.get("spans", {}).get("scale"):
+        found["spans", "score"] = partial(_range, scale)
+    return found
+
+
+def _amount(
+    target: _Target, values: Sequence[Any], known: Mapping[tuple[str, str], _Measure]
+) -> float:
+    task, about = target[0], target[3]
+    if len(values) < 2:
+        return 0.0
+    if task == "pairs":
+        shares = {0.5 if one is None else float(one == min(filter(None, values))) for one in values}
+        return max(shares) - min(shares) if len({*values}) > 1 else 0.0
+    if task == "nuggets":
+        labels = [LABELS[one] for one in values]
+        return max(labels) - min(labels)
+    return known[task, about](values)
+
+
+def _range(scale: Mapping[str, Any], values: Sequence[float]) -> float:
+    return float((max(values) - min(values)) / (scale["high"] - scale["low"]))
+
+
+def _unshared(values: Sequence[Sequence[Mapping[str, Any]]]) -> float:
+    """Return 1 less the mean F1 of marked characters over pairs of assessors."""
+    if all(not one for one in values):
+        return 0.0
+    places = [marked(one) for one in values]
+    return 1 - fmean(overlap_f1(a, b) for a, b in combinations(places, 2))

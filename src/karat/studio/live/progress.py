@@ -1,0 +1,69 @@
+"""Progress of each assessor: what is done, how fast, and how well calibration items were judged."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from statistics import median
+from typing import NamedTuple
+
+from karat.studio.export.contents import Contents
+from karat.studio.live.state import remembered
+from karat.studio.store.assessors import Assessor, assessors
+from karat.studio.store.calibration import calibration_scores
+from karat.studio.store.store import Store
+
+HOUR = timedelta(hours=1)
+
+
+class AssessorProgress(NamedTuple):
+    """The work of one assessor."""
+
+    id: int
+    name: str
+    role: str
+    active: bool
+    done: int
+    quota: int | None
+    pace: int
+    """Answers in the hour before the newest one."""
+    seconds: float | None
+    """Median time for an answer; None without answers."""
+    newest: str | None
+    """Time of the newest answer."""
+    calibration: float | None
+    """Agreement with known answers, from 0 to 1; None if none was judged."""
+
+
+class _Work(NamedTuple):
+    pace: int
+    seconds: float
+    newest: str
+
+
+def assessor_progress(store: Store) -> list[AssessorProgress]:
+    """Return the progress of everybody who was invited; times are those without calibration."""
+    work = remembered(store, "work", _work)
+    known = {one.assessor: one.likeness for one in calibration_scores(store)}
+    return [_progress(one, work.get(one.id), known.get(one.name)) for one in assessors(store)]
+
+
+def _progress(one: Assessor, work: _Work | None, calibration: float | None) -> AssessorProgress:
+    about = one.id, one.name, one.role, one.active, one.judged, one.quota
+    if work is None:
+        return AssessorProgress(*about, 0, None, None, calibration)
+    return AssessorProgress(*about, *work, calibration)
+
+
+def _work(contents: Contents) -> dict[int, _Work]:
+    answers: dict[int, list[tuple[str, int]]] = {}
+    for one in contents.answers:
+        answers.setdefault(one.assessor, []).append((one.time, one.ms))
+    return {assessor: _of(own) for assessor, own in answers.items()}
+
+
+def _of(answers: list[tuple[str, int]]) -> _Work:
+    newest = max(time for time, _ in answers)
+    # Times are texts of one width in UTC, which sort as the times do.
+    since = (datetime.fromisoformat(newest) - HOUR).isoformat(timespec="milliseconds")
+    pace = sum(time > since for time, _ in answers)
+    return _Work(pace, median(ms for _, ms in answers) / 1000, newest)

@@ -1,0 +1,125 @@
+"""The current answers of a store in memory, brought up to date by what was added since.
+
+Texts are kept for nuggets only, whose judgements are known by the words of responses. Results are
+kept until a judgement or a decision is added.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+from karat.studio.export.contents import (
+    ANSWERS,
+    Answer,
+    Contents,
+    Item,
+    Output,
+    answer_of,
+    decisions_in,
+    draws_in,
+    items_in,
+    names_in,
+    nuggets_in,
+    outputs_in,
+)
+from karat.studio.store.projects import project_in
+from karat.studio.store.store import Store
+
+T = TypeVar("T")
+
+
+class Version(NamedTuple):
+    """The newest rows of a store; results of the same version are the same."""
+
+    judgement: int
+    adjudication: int
+    event: int
+
+
+class _Texts(NamedTuple):
+    """What never changes after the import."""
+
+    items: Mapping[int, Item]
+    outputs: Mapping[int, Output]
+    nuggets: Mapping[int, Any]
+
+
+@dataclass
+class LiveState:
+    """What is known of a store so far."""
+
+    texts: _Texts | None = None
+    newest: int = 0
+    answers: dict[int, Answer] = field(default_factory=dict)
+    """Assignment -> its current answer."""
+    results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def catch_up(self, connection: sqlite3.Connection) -> None:
+        """Take the answers of all assignments with new rows."""
+        (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()
+        if newest == self.newest:
+            return
+        changed = "SELECT assignment FROM judgement WHERE id > ?"
+        if self.newest:
+            for (id,) in connection.execute(changed, (self.newest,)).fetchall():
+                self.answers.pop(id, None)
+        rows = connection.execute(
+            f"{ANSWERS.replace('SELECT', 'SELECT a.id,', 1)} AND a.id IN ({changed})",
+            (self.newest,),
+        )
+        self.answers.update((row[0], answer_of(row[1:])) for row in rows)
+        self.newest = newest
+
+    def contents(self, connection: sqlite3.Connection) -> Contents:
+        """Return the store as it is now, with pseudonyms, and texts only where needed."""
+        project = project_in(connection)
+        if self.texts is None:
+            whole = "nuggets" in project.settings.tasks
+            outputs = outputs_in(connection, texts=whole)
+            self.texts = _Texts(items_in(connection), outputs, nuggets_in(connection))
+        self.catch_up(connection)
+        answers = tuple(self.answers.values())
+        return Contents(
+            project,
+            *self.texts,
+            draws=draws_in(connection),
+            names=names_in(connection, True),
+            answers=answers,
+            decisions=decisions_in(connection),
+        )
+
+
+_STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
+_GUARD = threading.Lock()
+
+
+def state_of(store: Store) -> LiveState:
+    """Return the state of an open store."""
+    with _GUARD:
+        return _STATES.setdefault(store, LiveState())
+
+
+def version_in(connection: sqlite3.Connection) -> Version:
+    """Return the newest rows of a store."""
+    names = ("judgement", "adjudication", "event")
+    ids = (f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
+    return Version(*connection.execute(f"SELECT {', '.join(ids)}").fetchone())
+
+
+def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
+    """Return a result, computed once for each version of the store, by one thread at a time."""
+    state = state_of(store)
+    with state.lock, store.read() as connection:
+        version = version_in(connection)
+        known = state.results.get(name)
+        if known is None or known[0] != version:
+            known = version, compute(state.contents(connection))
+            state.results[name] = known
+        found: T = known[1]
+        return found

@@ -1,0 +1,343 @@
+"""Exports: read back by Karat's own readers, they are what assessors said."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+
+import karat as kt
+from karat.errors import InputError, OutputError
+from karat.evalset.loading import load_evalset
+from karat.nuggets.formats.loading import load_nuggets
+from karat.nuggets.sets.runs import normal
+from karat.studio.assignment.next_item import next_assignment
+from karat.studio.export.contents import read_contents
+from karat.studio.export.decided import pair_name
+from karat.studio.export.formats import FORMATS, export_store
+from karat.studio.export.labels import labels_of
+from karat.studio.export.preferences import pair_labels
+from karat.studio.store.assessors import assessors
+from karat.studio.store.judgements import Judgement, current, judge
+from karat.studio.store.store import Store
+
+NEW = uuids(99)
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Store:
+    """Twelve segments, three systems, three assessors, two dimensions."""
+    store = make_store(tmp_path / "store")
+    judge_all(store)
+    return store
+
+
+def output_of(store: Store, system: str, segment: str) -> int:
+    with store.read() as connection:
+        (id,) = connection.execute(
+            "SELECT output.id FROM output JOIN item ON item.id = item "
+            "WHERE system = ? AND segment = ?",
+            (system, segment),
+        ).fetchone()
+    return int(id)
+
+
+def test_ratings_read_back_with_judges_kinds_and_draws(rated: Store, tmp_path: Path) -> None:
+    export_store(rated, tmp_path / "set", "set")
+    found = load_evalset(tmp_path / "set")
+    given = texts()
+    assert found.systems == given.systems
+    assert (found.segments, found.groups, found.sources) == (
+        *(given.segments, given.groups, given.sources),
+    )
+    assert found.references == given.references
+    names = {one.id: one.name for one in assessors(rated)}
+    with rated.read() as connection:
+        place = {
+            id: (system, segment)
+            for id, system, segment in connection.execute(
+                "SELECT output.id, system, segment FROM output JOIN item ON item.id = item"
+            )
+        }
+    said = {
+        (*place[row.outputs[0]], names[row.assessor], dimension, float(value))
+        for row in current(rated)
+        for dimension, value in row.value["ratings"].items()
+    }
+    assert {*map(tuple, found.judgements)} == said
+    assert len(found.judgements) == 12 * 3 * 3 * 2
+    assert found.judgements.judge_kinds == dict.fromkeys(("ann", "bob", "cleo"), "person")
+    assert [(one.unit, one.probability, one.reason) for one in found.draws or ()] == [
+        (segment, 1.0, "random") for segment in given.segments
+    ]
+    assert (found.dimensions["quality"].low, found.dimensions["quality"].high) == (1, 7)
+
+
+def test_an_adjudicated_rating_counts_instead_of_peoples(rated: Store, tmp_path: Path) -> None:
+    output = output_of(rated, "sys1", "4")
+    decide(rated, "ratings", output, "quality", 7, NEW())
+    decide(rated, "ratings", output, "quality", 2, NEW())
+    decide(rated, "ratings", output, "fluency", 5, NEW())
+    decide(rated, "ratings", output, "fluency", None, NEW())  # withdrawn
+    before = kt.load_evalset(export(rated, tmp_path, "set"))
+    at = [*before.systems].index("sys1"), before.segments.index("4")
+    assert before.human("quality")[at] == 2
+    people = [row.value["ratings"]["fluency"] for row in current(rated) if row.outputs == (output,)]
+    assert before.human("fluency")[at] == pytest.approx(sum(people) / 3)
+    assert before.judgements.judge_kinds["adjudicated"] == "adjudicated"
+    labels = {one[1:5]: one for one in labels_of(read_contents(rated))}
+    label = labels["4", "sys1", "", "quality"]
+    assert (label.label, label.basis, len(label.votes)) == (2.0, "adjudicated", 3)
+    assert labels["4", "sys1", "", "fluency"].basis == "mean"
+
+
+def export(store: Store, folder: Path, format: str) -> Path:
+    target = folder / f"as-{format}"
+    export_store(store, target, format)
+    return target
+
+
+def test_the_share_of_an_unfinished_round_is_in_the_probability(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", people=1)
+    judge_all(store, most=9)  # of 36 outputs, all drawn in one round
+    found = load_evalset(export(store, tmp_path, "set"))
+    assert found.draws
+    assert {one.probability for one in found.draws} == {0.25}
+    assert len({row.segment for row in found.judgements}) == len(found.draws)
+
+
+# ------------------------------------------------------------------------------------- pairs
+
+
+def vote(store: Store, choices: dict[str, list[str]]) -> None:
+    """Each assessor says which system is better, or tie, in every pair, in its order."""
+    for one in assessors(store):
+        while one.role == "assessor" and (shown := next_assignment(store, one.id, START)):
+            with store.read() as connection:
+                systems = [
+                    connection.execute("SELECT system FROM output WHERE id = ?", (o.id,)).fetchone()
+                    for o in shown.outputs
+                ]
+            better = choices[one.name][0]
+            names = [name for (name,) in systems]
+            choice = ("first", "second")[names.index(better)] if better in names else "tie"
+            judge(store, one.id, Judgement(NEW(), shown.assignment, {"choice": choice}, 10), START)
+
+
+def test_the_majority_of_a_pair_counts_and_ties_are_named(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", texts(2, 2), people=2, tasks={"pairs": {}})
+    vote(store, {"ann": ["sys0"], "bob": ["sys1"]})
+    contents = read_contents(store)
+    assert [(one.share, one.basis) for one in pair_labels(contents)] == [(0.5, "tie")] * 2
+    lines = (export(store, tmp_path, "ties")).read_text().splitlines()
+    assert len(lines) == 3
+    assert lines[1].split("\t")[5:7] == ["tie", "tie"]
+    item, first, second = pair_labels(contents)[0][:3]
+    about = pair_name((second, first))
+    decide(store, "pairs", None, about, "second", NEW(), item)
+    label = next(one for one in pair_labels(read_contents(store)) if one.item == item)
+    assert (label.share, label.basis, sorted(label.votes)) == (0.0, "adjudicated", [0.0, 1.0])
+    wins = [row.split("\t") for row in export(store, tmp_path, "wins").read_text().splitlines()]
+    winner = contents.outputs[second].system
+    row = next(row for row in wins if row[0] == winner)
+    assert row[2:] == ["2", "1", "0", "0", "1", "0.75"]
+
+
+def test_a_decision_about_no_pair_is_refused(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", texts(2, 3), people=1, tasks={"pairs": {}})
+    judge_all(store)
+    decide(store, "pairs", None, "choice", "first", NEW(), 1)
+    with pytest.raises(InputError, match="expected two outputs that were compared"):
+        pair_labels(read_contents(store))
+
+
+def test_comparisons_read_back_as_the_win_shares_of_the_set(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", texts(5, 3), tasks={"pairs": {}})
+    judge_all(store)
+    contents = read_contents(store)
+    decided = pair_labels(contents)[0]
+    about = pair_name(decided[1:3])
+    decide(store, "pairs", None, about, {"choice": "first"}, NEW(), decided.item)
+    found = load_evalset(export(store, tmp_path, "set"))
+    bare = tmp_path / "bare"
+    kt.save_evalset(texts(5, 3), bare)
+    added = load_evalset(bare, judgements=export(store, tmp_path, "pairs"))
+    assert {*map(tuple, added.judgements)} == {*map(tuple, found.judgements)}
+    assert added.judgements.judge_kinds == found.judgements.judge_kinds
+    # all pairs of the item count beside the adjudicated one
+    labels = {one[:3]: one.share for one in pair_labels(read_contents(store))}
+    own = [share for pair, share in labels.items() if pair[1] == decided.first]
+    own += [1 - share for pair, share in labels.items() if pair[2] == decided.first]
+    output = contents.outputs[decided.first]
+    segment = contents.items[decided.item].segment
+    at = [*found.systems].index(output.system), found.segments.index(segment)
+    assert found.human("win")[at] == pytest.approx(sum(own) / 2)
+
+
+# ------------------------------------------------------------------------------------- spans
+
+
+@pytest.mark.parametrize("adjudicated", [False, True])
+def test_rows_of_mqm_read_back_as_the_penalties_of_the_set(
+    tmp_path: Path, adjudicated: bool
+) -> None:
+    store = make_store(tmp_path / "store", tasks={"spans": {}})
+    judge_all(store)
+    if adjudicated:
+        span = {"start": 0, "end": 2, "severity": "major", "category": "Fluency/Grammar"}
+        value = {"spans": [span, {**span, "severity": "critical"}]}
+        decide(store, "spans", output_of(store, "sys0", "1"), "spans", value, NEW())
+    found = load_evalset(export(store, tmp_path, "set"))
+    read = load_evalset(export(store, tmp_path, "mqm"), "mqm")
+    for system in found.systems:
+        for segment in found.segments:
+            at = [*found.systems].index(system), found.segments.index(segment)
+            same = [*read.systems].index(system), read.segments.index(segment)
+            assert found.human("mqm")[at] == pytest.approx(read.human("mqm")[same])
+    if adjudicated:
+        at = [*found.systems].index("sys0"), found.segments.index("1")
+        assert found.human("mqm")[at] == -30
+
+
+def test_a_text_with_the_marks_of_mqm_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    given = kt.make_evalset("marks", {"a": ["x <v>y</v>"]}, sources=["s"])
+    store = make_store(tmp_path / "store", given, people=1, tasks={"spans": {}})
+    judge_all(store)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(OutputError, match="holds <v>"):
+        export_store(store, tmp_path / "all")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_campaign_of_esa_reads_back_as_scores_and_penalties(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", tasks={"spans": {"scheme": "esa"}})
+    judge_all(store)
+    value = {"spans": [{"start": 0, "end": 1, "severity": "major"}], "score": 40}
+    decide(store, "spans", output_of(store, "sys2", "5"), "spans", value, NEW())
+    folder = export(store, tmp_path, "set")
+    found = load_evalset(folder)
+    read = load_evalset(export(store, tmp_path, "appraise"), "appraise", texts=str(folder))
+    for dimension in ("score", "spans"):
+        # of the document that was adjudicated in part, the reader leaves people's part out
+        whole = [i for i, group in enumerate(found.groups or ()) if group != "doc1"]
+        assert (found.human(dimension)[:, whole] == read.human(dimension)[:, whole]).all()
+    at = [*found.systems].index("sys2"), found.segments.index("5")
+    assert (found.human("score")[at], found.human("spans")[at]) == (40, -5)
+
+
+# ----------------------------------------------------------------------------------- nuggets
+
+
+def test_labels_of_nuggets_read_back_and_ties_stand_apart(tmp_path: Path) -> None:
+    given = nugget_texts()
+    store = make_store(tmp_path / "store", given, people=2, tasks={"nuggets": {}})
+    judge_all(store)
+    read = load_nuggets(export(store, tmp_path, "nuggets"))
+    assert read.key == given.key
+    assert {tag: run.answers for tag, run in read.runs.items()} == {
+        tag: run.answers for tag, run in given.runs.items()
+    }
+    said = sum(len(row.value["nuggets"]) for row in current(store))
+    assert len(read.judgements.rows) == said
+    assert {row.kind for row in read.judgements.rows} == {"person"}
+    trec = export(store, tmp_path, "trec")
+    again = load_nuggets(trec)
+    known = read.judgements.known
+    ties = {words for words in known if read.judgements.tie(*words)}
+    assert ties
+    assert again.judgements.known == {
+        words: value for words, value in known.items() if words not in ties
+    }
+    rows = [line.split("\t") for line in (trec / "ties.tsv").read_text().splitlines()[1:]]
+    text = {
+        (question, tag): [normal(one.text) for one in run.answers.get(question, ())]
+        for tag, run in given.runs.items()
+        for question in given.key.questions
+    }
+    assert {(row[1], row[4]) for row in rows} == {words[:2] for words in ties}
+    assert all(row[5] == "tie" and text[row[1], row[2]] for row in rows)
+
+
+def test_an_adjudicated_label_settles_a_tie(tmp_path: Path) -> None:
+    given = nugget_texts()
+    store = make_store(tmp_path / "store", given, people=2, tasks={"nuggets": {}})
+    judge_all(store)
+    tie = next(one for one in labels_of(read_contents(store)) if one.basis == "tie")
+    contents = read_contents(store)
+    output = next(
+        one.id
+        for one in contents.outputs.values()
+        if one.system == tie.system
+        and contents.items[one.item].segment == tie.segment
+        and any(
+            one.id in row.outputs and tie.about in row.value["nuggets"] for row in contents.answers
+        )
+        and labels_words(contents, one.id, tie)
+    )
+    decide(store, "nuggets", output, tie.about, {"label": "none"}, NEW())
+    read = load_nuggets(export(store, tmp_path, "nuggets"))
+    words = (tie.segment, tie.about, normal(contents.outputs[output].text))
+    assert read.judgements.known[words] == 0.0
+    assert read.judgements.tie(*words) is None
+
+
+def labels_words(contents, output: int, tie) -> bool:  # type: ignore[no-untyped-def]
+    """Whether the people who judged this very output are those of a label."""
+    own = [
+        row.value["nuggets"][tie.about]["label"]
+        for row in contents.answers
+        if output in row.outputs
+    ]
+    values = {"support": 1.0, "partial": 0.5, "none": 0.0}
+    return sorted(values[one] for one in own) == sorted(tie.votes)
+
+
+# --------------------------------------------------------------------------------- all formats
+
+
+def test_the_table_of_judgements_has_every_value_and_comment(rated: Store, tmp_path: Path) -> None:
+    with export(rated, tmp_path, "csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 12 * 3 * 3 * 2
+    by_uuid = {row.uuid: row for row in current(rated)}
+    for row in rows:
+        answer = by_uuid[row["uuid"]]
+        assert float(row["value"]) == answer.value["ratings"][row["about"]]
+        assert (row["comment"], int(row["ms"])) == (answer.value["comment"], answer.ms)
+
+
+def test_pseudonyms_stand_for_names_in_every_file(rated: Store, tmp_path: Path) -> None:
+    decide(rated, "ratings", output_of(rated, "sys1", "4"), "quality", 3, NEW())
+    export_store(rated, tmp_path / "out", anonymous=True)
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(files) > 8
+    for path in files:
+        words = path.read_text(encoding="utf-8").replace("\t", " ").replace('"', " ")
+        for name in ("ann", "bob", "cleo", "zoe"):
+            assert name not in words.replace(",", " ").split(), path
+    found = load_evalset(tmp_path / "out" / "set")
+    assert {*found.judgements.judges} == {
+        *("assessor-1", "assessor-2", "assessor-3", "adjudicated"),
+    }
+
+
+def test_nothing_is_overwritten(rated: Store, tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        export_store(rated, tmp_path / "there")
+    assert (tmp_path / "there").read_text() == "mine"
+
+
+@pytest.mark.parametrize("format", ["mqm", "appraise", "pairs", "wins", "nuggets", "trec"])
+def test_a_format_of_another_task_is_refused(rated: Store, tmp_path: Path, format: str) -> None:
+    with pytest.raises(InputError, match="expected one of log, csv, labels, ties, set"):
+        export_store(rated, tmp_path / "out", format)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_has_every_format() -> None:
+    from karat.studio.cli.export import FORMATS as NAMES
+
+    assert NAMES == ("all", *FORMATS)
