@@ -138,6 +138,7 @@ SLOW = (
     "karat realize demo",
     "karat paraphrase evaluate",
     "karat nuggets judge",  # asks
+    "karat studio",  # serves until Ctrl-C
     "karat plane fit demo -",
     "karat meta reliability",
 )

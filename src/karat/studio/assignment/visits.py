@@ -8,7 +8,7 @@ from karat.studio.store.store import Store
 
 
 class Visit(NamedTuple):
-    """What a page needs to know beside an assignment itself."""
+    """The place of an assignment, for the page that shows it."""
 
     previous: int | None
     following: int | None

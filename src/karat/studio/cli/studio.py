@@ -30,7 +30,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 @named("--store", "File of judgements. Default: SET.studio.sqlite in the current folder.", path)
 @option(
     "--task",
-    "What assessors do. Default: nuggets for a nugget set, else ratings.",
+    "Task of assessors. Default: nuggets for a nugget set, else ratings.",
     choice("ratings", "pairs", "spans", "nuggets"),
 )
 @named(
@@ -170,6 +170,7 @@ def _serve(name: str, where: Path, host: str, token: str | None, given: dict[str
 
 
 def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str, Any]) -> None:
+    from karat.studio.assignment.rounds import prepare_rounds
     from karat.studio.store.assessors import assessors
     from karat.studio.web.keys import Keys
     from karat.studio.web.links import links
@@ -179,6 +180,7 @@ def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str
     studio = Studio(store, Keys.beside(store.path), token)
     site = f"http://{_reached(host)}:{given['port']}"
     found = links(studio, given["assessors"])
+    prepare_rounds(store)
 
     def ready() -> None:
         for link in found:

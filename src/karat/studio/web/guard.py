@@ -1,4 +1,4 @@
-"""What every request passes before a route sees it, and the headers of every answer.
+"""Checks that every request passes before a route sees it, and the headers of every answer.
 
 Checked here, for all routes at once: Host, path, method, where a write comes from (Origin and the
 header against forged requests), its type and its size. Who may do what is checked by the routes.

@@ -1,4 +1,4 @@
-"""What the routes share: the store, the sessions and the private file beside the store."""
+"""An open studio, as routes know it: the store, sessions and the private file beside the store."""
 
 from __future__ import annotations
 
