@@ -53,7 +53,7 @@ def make_store(path: Path, given: Any = None, people: int = 3, **settings: Any) 
     """A store with assessors ann, bob, … and the adjudicator zoe."""
     store = Store.create(path)
     store._connection().execute("PRAGMA synchronous = OFF")  # a power cut is tested elsewhere
-    wanted = {"tasks": RATINGS, "overlap": people, **settings}
+    wanted = {"tasks": RATINGS, "overlap": max(people, 1), **settings}
     import_set(store, texts() if given is None else given, ProjectSettings(**wanted))
     for name in ("ann", "bob", "cleo", "dan")[:people]:
         invite(store, name)
@@ -96,7 +96,8 @@ def judge_all(store: Store, seed: int = 1, most: int = 10**6) -> None:
                 break
             value = answer(shown, drawn)
             now += timedelta(seconds=drawn.randint(2, 30))
-            sent = Judgement(new(), shown.assignment, value, drawn.randint(500, 30_000))
+            took = drawn.randint(500, 30_000)
+            sent = Judgement(new(), shown.assignment, value, took, shown.newest)
             judge(store, one.id, sent, now)
 
 

@@ -149,7 +149,7 @@ def test_a_decision_about_no_pair_is_refused(tmp_path: Path) -> None:
     store = make_store(tmp_path / "store", texts(2, 3), people=1, tasks={"pairs": {}})
     judge_all(store)
     decide(store, "pairs", None, "choice", "first", NEW(), 1)
-    with pytest.raises(InputError, match="expected two outputs that were compared"):
+    with pytest.raises(InputError, match="expected two outputs of the item"):
         pair_labels(read_contents(store))
 
 
@@ -340,4 +340,4 @@ def test_a_format_of_another_task_is_refused(rated: Store, tmp_path: Path, forma
 def test_the_command_has_every_format() -> None:
     from karat.studio.cli.export import FORMATS as NAMES
 
-    assert NAMES == ("all", *FORMATS)
+    assert ("all", *FORMATS) == NAMES

@@ -64,6 +64,9 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     with sqlite3.connect(tmp_path / "copy.sqlite") as copy:
         assert copy.execute("SELECT count(*) FROM judgement").fetchone() == (1,)
     server.stop()
+    other = ("demo", "--store", "judged.sqlite", "--port", port)
+    assert "was made for another task" in refused(called, tmp_path, *other, "--task", "pairs")
+    assert "another task" in refused(called, tmp_path, *other, "--scale", "fluency-5")
     # Links that were lost are replaced by new ones; the old ones end.
     keys.unlink()
     server.start()

@@ -23,18 +23,23 @@ def settings_of(
     quota: int | None,
     seed: int,
 ) -> ProjectSettings:
-    """Return the settings; options of other tasks are refused."""
+    """Return the settings of a project."""
+    shown = Show(**{part: part in show for part in _PARTS}) if show else Show()
+    tasks = asked_task(task, dimensions, scales, scheme)
+    return ProjectSettings(tasks, shown, overlap, quota, seed=seed)
+
+
+def asked_task(
+    task: str, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+) -> dict[str, dict[str, Any]]:
+    """Return the task with its settings; options of other tasks are refused."""
     if task != "ratings" and (dimensions or scales):
         raise InputError(f"--dimension and --scale are for ratings: leave them out for {task}")
     if task != "spans" and scheme:
         raise InputError(f"--scheme is for spans: leave it out for {task}")
-    given: dict[str, Any] = {}
     if task == "ratings":
-        given = {"scales": _scales(dimensions, scales)}
-    elif scheme:
-        given = {"scheme": scheme}
-    shown = Show(**{part: part in show for part in _PARTS}) if show else Show()
-    return ProjectSettings({task: given}, shown, overlap, quota, seed=seed)
+        return {task: {"scales": _scales(dimensions, scales)}}
+    return {task: {"scheme": scheme} if scheme else {}}
 
 
 def _scales(dimensions: Sequence[str], scales: Sequence[str]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from karat.errors import InputError, MissingExtra, OutputError, short
 from karat.visible import visible
 
 if TYPE_CHECKING:
+    from karat.studio.store.settings import ProjectSettings
     from karat.studio.store.store import Store
 
 PORT = 8642
@@ -218,7 +220,9 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
     if where.exists():
         store = Store.open(where)
         try:
-            _tell(f"{where} continues: {visible(project(store).name)}")
+            found = project(store)
+            _check_task(where, given, found.settings)
+            _tell(f"{where} continues: {visible(found.name)}")
         except BaseException:
             store.close()
             raise
@@ -237,6 +241,20 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
             raise
     _tell(f"{where} is new: judgements are saved there")
     return store
+
+
+def _check_task(where: Path, given: dict[str, Any], settings: ProjectSettings) -> None:
+    """Refuse options that ask for another task than the store has."""
+    from karat.studio.cli.settings import asked_task
+
+    options = [given[key] for key in ("dimensions", "scales", "scheme")]
+    if not any((given["task"], *options)):
+        return
+    known = ", ".join(settings.tasks)
+    asked = asked_task(given["task"] or known, options[0], options[1], options[2])
+    if replace(settings, tasks=asked, calibration=()).tasks != settings.tasks:
+        told = f"leave out the options of the task ({known}), or name another file with --store"
+        raise InputError(f"{short(where)} was made for another task: {told}")
 
 
 def _read(name: str, given: dict[str, Any], progress: Any) -> tuple[Any, Any]:

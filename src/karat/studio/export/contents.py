@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -169,28 +170,27 @@ def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, 
     return {id: found[id] for id in shuffled_ids(count, seed) if id in found}
 
 
-_DRAWS = """
-SELECT segment, probability, reason, draw.round, labelled, units FROM draw
-JOIN item ON item.id = draw.item JOIN (
-    SELECT round, count(DISTINCT unit.id) AS units, count(DISTINCT done) AS labelled
-    FROM unit
-    LEFT JOIN (SELECT unit AS done FROM assignment WHERE judged IS NOT NULL) ON done = unit.id
-    GROUP BY round
-) AS each ON each.round = draw.round
-WHERE EXISTS (SELECT 1 FROM assignment a WHERE a.item = draw.item AND judged IS NOT NULL)
-ORDER BY draw.round, item.ord, item.id
-"""
+_DRAWS = (
+    "SELECT item.id, segment, probability, reason, round FROM draw JOIN item ON item.id = item "
+    "ORDER BY round, item.ord, item.id"
+)
+_LABELLED = "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS NOT NULL"
 
 
 def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
-    """Return how the items that have an answer came to be judged.
+    """Return how the items that have an answer or a decision came to be judged.
 
     Assessors take the units of a round in random orders, so that those of an unfinished round are a
     random part of it: the probability is that of the round's draw times this part.
     """
+    units = dict(connection.execute("SELECT round, count(*) FROM unit GROUP BY round").fetchall())
+    labelled = connection.execute(_LABELLED).fetchall()
+    done = Counter(round for _, _, round in labelled)
+    items = {item for _, item, _ in labelled} | {one.item for one in decisions_in(connection)}
     return tuple(
-        Draw(segment, None if share is None else share * labelled / units, reason, round)
-        for segment, share, reason, round, labelled, units in connection.execute(_DRAWS)
+        Draw(segment, share * max(done[round], 1) / units[round], reason, round)
+        for item, segment, share, reason, round in connection.execute(_DRAWS)
+        if item in items
     )
 
 

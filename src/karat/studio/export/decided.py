@@ -60,7 +60,7 @@ def decided_pair(one: Decision, known: Sequence[Sequence[int]]) -> tuple[tuple[i
     if pair is None:
         raise InputError(
             f"adjudication {one.id}: found a decision about {quoted(one.about)}, expected two "
-            f"outputs that were compared, such as {next(iter(pairs), '1-2')}"
+            f"outputs of the item, such as {next(iter(pairs), '1-2')}"
         )
     choice = one.value.get(CHOICE) if isinstance(one.value, dict) else one.value
     if choice not in CHOICES:

@@ -80,6 +80,9 @@ def _nuggets(contents: Contents) -> Iterator[Label]:
     for one in contents.of_task(NUGGETS):
         for id, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
             votes.setdefault((id, nugget), []).append(value)
+    for decision in contents.decided(NUGGETS):
+        if decision.output is not None:  # the answers may have been undone
+            votes.setdefault((decision.output, decision.about), [])
     known = nuggets_of(contents).judgements
     settled = {one.words for one in known.rows if one.kind == ADJUDICATED}
     for (id, nugget), own in votes.items():

@@ -60,14 +60,14 @@ def preferences(contents: Contents) -> list[Preference]:
 def pair_labels(contents: Contents) -> list[PairLabel]:
     """Return one label for each pair that somebody compared."""
     votes: dict[tuple[int, int, int], list[float]] = defaultdict(list)
-    compared: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for one in preferences(contents):
         votes[one[:3]].append(one.share)
-        compared[one.item].append((one.first, one.second))
     decided = {}
     for decision in contents.decided("pairs"):
-        (first, second), share = decided_pair(decision, compared[decision.item])
+        own = [one.id for one in contents.outputs.values() if one.item == decision.item]
+        (first, second), share = decided_pair(decision, TASKS["pairs"].targets(own))
         decided[decision.item, first, second] = share
+        votes.setdefault((decision.item, first, second), [])  # answers may have been undone
     return [_label(*pair, own, decided.get(pair)) for pair, own in votes.items()]
 
 

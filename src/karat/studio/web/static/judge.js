@@ -32,7 +32,7 @@ function status() {
   if (queue.refused) {
     saved.replaceChildren(`Not saved: ${queue.refused.told} `, button("Show what is saved", "", giveUp));
   } else if (queue.empty) saved.textContent = "Saved";
-  else if (queue.offline) saved.textContent = `Not saved yet (${queue.entries.length}): no connection, trying again`;
+  else if (queue.offline) saved.textContent = `Not saved yet (${queue.entries.length}). ${queue.offline} Trying again.`;
   else saved.textContent = "Not saved yet";
 }
 
@@ -74,6 +74,12 @@ function changed() {
 function answer() {
   const text = comment.value.trim();
   return { ...task.value(), ...(text ? { comment: text } : {}) };
+}
+
+// The same text for the same answer, whatever the order of its keys.
+function spelled(value) {
+  return JSON.stringify(value, (_, one) =>
+    one && typeof one === "object" && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one);
 }
 
 function typed() {
@@ -159,7 +165,7 @@ async function next() {
     tell("");
     clearTimeout(typing);
     const value = { ...answer(), done: true };
-    if (JSON.stringify(current) !== JSON.stringify(value)) save(value);
+    if (spelled(current) !== spelled(value)) save(value);
   }
   if (await queue.settled()) await load(item?.following ? `/api/item/${item.following}` : "/api/next");
 }

@@ -7,6 +7,7 @@ import { post } from "./server.js";
 const place = `karat-studio.${document.querySelector('meta[name="place"]').content}.`;
 const FIRST_WAIT = 500; // milliseconds
 const LONGEST_WAIT = 15000;
+const KEPT = [0, 401, 403, 408, 421]; // no connection, or no session: kept, and sent again later
 
 export class Queue {
   constructor(changed) {
@@ -64,7 +65,7 @@ export class Queue {
         this.offline = false;
         this.wait = FIRST_WAIT;
         this.changed();
-      } else if (status === 0 || status === 408 || status >= 500) {
+      } else if (KEPT.includes(status) || status >= 500) {
         this.offline = body.error;
         this.changed();
         await new Promise((done) => setTimeout(done, this.wait));

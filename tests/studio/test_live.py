@@ -1,0 +1,155 @@
+"""Live results: what they say of a store, and that they follow what is added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+
+import karat as kt
+from karat.errors import InputError
+from karat.studio.assignment.next_item import next_assignment
+from karat.studio.export.contents import read_contents
+from karat.studio.export.sets import evalset_of, nuggets_of
+from karat.studio.live.agreement import live_agreement
+from karat.studio.live.disputes import disputes
+from karat.studio.live.estimates import ask_estimates, live_estimates
+from karat.studio.live.progress import assessor_progress
+from karat.studio.store.assessors import assessors, invite
+from karat.studio.store.events import events
+from karat.studio.store.judgements import Judgement, current, judge, undo
+from karat.studio.store.projects import freeze, reveal
+from karat.studio.store.store import Store
+
+NEW = uuids(3)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = make_store(tmp_path / "store")
+    judge_all(found, most=20)
+    return found
+
+
+def owner_of(store: Store) -> int:
+    invite(store, "olga", "owner")
+    return next(one.id for one in assessors(store) if one.role == "owner")
+
+
+def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store) -> None:
+    def expected() -> object:
+        return kt.judge_agreement(evalset_of(read_contents(store, anonymous=True))).rows
+
+    first = live_agreement(store)
+    assert first.ratings
+    assert repr(first.ratings.rows) == repr(expected())
+    assert live_agreement(store) is first
+    row = current(store)[0]
+    undo(store, row.assessor, NEW(), row.assignment)
+    second = live_agreement(store).ratings
+    assert second
+    assert repr(second.rows) == repr(expected())
+    assert second.rows[0].outputs <= first.ratings.rows[0].outputs
+    judge_all(store, seed=8)
+    third = live_agreement(store).ratings
+    assert third
+    assert repr(third.rows) == repr(expected())
+    assert third.rows[0].shared == 36
+
+
+def test_agreement_in_nuggets_has_kappa(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
+    assert live_agreement(store).nuggets is None
+    judge_all(store)
+    found = live_agreement(store).nuggets
+    expected = kt.judge_agreement(nuggets_of(read_contents(store, anonymous=True)))
+    assert found
+    assert repr(found.kappa) == repr(expected.kappa)  # type: ignore[attr-defined]
+
+
+def test_disputes_are_ranked_blind_and_settled_by_a_decision(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", texts(2, 1), people=2)
+    values = {("ann", 1): (7, 3), ("bob", 1): (1, 3), ("ann", 2): (4, 2), ("bob", 2): (4, 3)}
+    for one in assessors(store)[:2]:
+        while shown := next_assignment(store, one.id, START):
+            item = int(shown.outputs[0].text.split()[-3]) + 1
+            quality, fluency = values[one.name, item]
+            rated = {"ratings": {"quality": quality, "fluency": fluency}}
+            judge(store, one.id, Judgement(NEW(), shown.assignment, rated, 5), START)
+    found = disputes(store)
+    assert [(one.segment, one.about, one.amount) for one in found] == [
+        ("1", "quality", 1.0),
+        ("2", "fluency", 0.25),
+    ]
+    assert [(said.assessor, said.value) for said in found[0].said] == [
+        ("assessor-1", 7),
+        ("assessor-2", 1),
+    ]
+    assert "sys0" not in repr(found)
+    assert "ann" not in repr(found)
+    decide(store, found[0].task, found[0].output, found[0].about, 4, NEW())
+    assert [one.about for one in disputes(store)] == ["fluency"]
+    assert [one.settled for one in disputes(store, settled=True)] == [True, False]
+
+
+@pytest.mark.parametrize("tasks", [{"pairs": {}}, {"spans": {"scheme": "esa"}}])
+def test_decisions_on_disputes_are_what_exports_take(
+    tmp_path: Path, tasks: dict[str, dict[str, str]]
+) -> None:
+    store = make_store(tmp_path / "store", texts(3, 3), tasks=tasks)
+    judge_all(store)
+    for one in disputes(store):
+        if one.about != "score":
+            value = "tie" if one.task == "pairs" else {"spans": [], "score": 90}
+            decide(store, one.task, one.output, one.about, value, NEW(), one.item)
+    assert {one.about for one in disputes(store)} <= {"score"}
+    assert evalset_of(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
+
+
+def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> None:
+    owner = owner_of(store)
+    with pytest.raises(InputError, match="for the owner"):
+        live_estimates(store, 1)
+    with pytest.raises(InputError, match="which is recorded"):
+        live_estimates(store, owner)
+    ask_estimates(store, owner)
+    ask_estimates(store, owner)
+    asked = [one for one in events(store) if one.what == "estimates"]
+    assert [one.assessor for one in asked] == [owner]
+    found = live_estimates(store, owner)
+    expected = kt.estimate(evalset_of(read_contents(store)), "quality")
+    assert [one.dimension for one in found] == ["quality", "fluency"]
+    assert found[0].estimate
+    assert repr(found[0].estimate.rows) == repr(expected.rows)
+
+
+def test_estimates_need_no_asking_after_the_reveal(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", people=1)
+    judge_all(store, most=2)
+    owner = owner_of(store)
+    freeze(store, owner)
+    reveal(store, owner)
+    found = live_estimates(store, owner)
+    assert [one.estimate for one in found] == [None, None]
+    assert "label" in found[0].why
+
+
+def test_estimates_of_nuggets(tmp_path: Path) -> None:
+    pytest.importorskip("karat.nuggets.estimation")
+    store = make_store(tmp_path / "store", nugget_texts(), people=1, tasks={"nuggets": {}})
+    judge_all(store)
+    owner = owner_of(store)
+    ask_estimates(store, owner)
+    (found,) = live_estimates(store, owner)
+    assert found.estimate or found.why
+
+
+def test_progress_has_pace_and_median_time(store: Store) -> None:
+    rows = [row for row in current(store) if row.assessor == 1]
+    ann, *_, zoe = assessor_progress(store)
+    assert (ann.name, ann.done, ann.pace) == ("ann", 20, 20)
+    times = sorted(row.ms for row in rows)
+    assert ann.seconds == (times[9] + times[10]) / 2000
+    assert ann.newest == max(row.time for row in rows)
+    assert (zoe.role, zoe.done, zoe.seconds, zoe.calibration) == ("adjudicator", 0, None, None)

@@ -1,0 +1,204 @@
+"""A store made from its log, and judgements that a set has already."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+from numpy.testing import assert_array_equal
+
+import karat as kt
+from karat.errors import InputError
+from karat.evalset.loading import load_evalset
+from karat.nuggets.formats.loading import load_nuggets
+from karat.studio.assignment.next_item import next_assignment
+from karat.studio.export.earlier import take_earlier
+from karat.studio.export.formats import export_store
+from karat.studio.export.restoring import restore
+from karat.studio.store.assessors import assessor_of, assessors
+from karat.studio.store.events import events
+from karat.studio.store.judgements import Judgement, judge, undo
+from karat.studio.store.store import Store
+
+NEW = uuids(7)
+TASKS = {
+    "ratings": {"ratings": {"scales": ["quality-7", "fluency-5"]}},
+    "pairs": {"pairs": {}},
+    "mqm": {"spans": {}},
+    "esa": {"spans": {"scheme": "esa"}},
+    "nuggets": {"nuggets": {}},
+}
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def judged(path: Path, name: str) -> Store:
+    """A store with drafts, revisions and undone answers among the others."""
+    given = nugget_texts() if name == "nuggets" else texts(4, 3)
+    store = make_store(path, given, people=2, tasks=TASKS[name])
+    judge_all(store, most=6)
+    with store.read() as connection:
+        rows = connection.execute("SELECT assignment, assessor, uuid, value FROM judgement")
+        first, second, third = rows.fetchall()[:3]
+    undo(store, first[1], NEW(), first[0])
+    value = {**json.loads(second[3]), "comment": "again"}
+    judge(store, second[1], Judgement(NEW(), second[0], value, 9, second[2]), START)
+    draft = {**json.loads(third[3]), "done": False}
+    judge(store, third[1], Judgement(NEW(), third[0], draft, 9, third[2]), START)
+    return store
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_export_and_import_and_export_give_the_same_files(
+    tmp_path: Path, name: str, anonymous: bool
+) -> None:
+    with judged(tmp_path / "store", name) as store:
+        export_store(store, tmp_path / "first", anonymous=anonymous)
+    tokens = restore(tmp_path / "first", tmp_path / "again")
+    with Store.open(tmp_path / "again") as again:
+        assert again.check().ok
+        assert events(again)[-1].what == "restore"
+        export_store(again, tmp_path / "second", anonymous=anonymous)
+        known = {name: assessor_of(again, token) for name, token in tokens.items()}
+        assert {name: one.name for name, one in known.items() if one} == {n: n for n in tokens}
+        assert next_assignment(again, assessors(again)[0].id, START)
+    first, second = files(tmp_path / "first"), files(tmp_path / "second")
+    log, own = first.pop("log.jsonl"), second.pop("log.jsonl")
+    assert first == second
+    assert own.startswith(log)
+    added = own.removeprefix(log).splitlines()
+    assert len(added) == 1
+    assert '"restore"' in added[0]
+
+
+def test_the_log_has_every_row_and_no_hash_of_a_token(tmp_path: Path) -> None:
+    store = judged(tmp_path / "store", "ratings")
+    export_store(store, tmp_path / "log", "log")
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    rows = [line["judgement"] for line in lines if "judgement" in line]
+    assert len(rows) == 2 * 6 + 3
+    assert sum(row["value"] is None for row in rows) == 1
+    assert sum(row["supersedes"] is not None for row in rows) == 3
+    assert "token_hash" not in (tmp_path / "log").read_text()
+
+
+def change(old: str, new: str) -> Callable[[str], str]:
+    def changed(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (change('{"studio": 1', '{"studio": 99'), "the first line of a log"),
+        (lambda text: text.partition("\n")[2], "the first line of a log"),
+        (lambda text: "", "is empty"),
+        (lambda text: text.partition("\n")[0] + "\n", "has no project"),
+        (change("of 0", "of nothing"), "was changed"),
+        (change('"fluency": ', '"fluency": 9'), "found fluency="),
+        (change('{"dimension": {', '{"dimensions": {'), "expected the name of a table"),
+        (change('"grp": ', '"group": '), "in a row of item"),
+        (change('"supersedes": null', '"supersedes": 9999'), "no row of judgement"),
+        (change('"taken": 1', '"taken": 2'), "places taken is wrong"),
+    ],
+)
+def test_a_log_that_was_changed_is_refused_and_no_store_is_left(
+    tmp_path: Path, edit: Callable[[str], str], told: str
+) -> None:
+    with make_store(tmp_path / "store", texts(3, 2), people=1) as store:
+        judge_all(store)
+        export_store(store, tmp_path / "log", "log")
+    log = tmp_path / "log"
+    log.write_text(edit(log.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        restore(log, tmp_path / "again")
+    assert not [
+        path
+        for path in tmp_path.iterdir()
+        if path.name.startswith("again") and not path.name.endswith(".lock")
+    ]
+
+
+def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no log of a store"):
+        restore(tmp_path, tmp_path / "again")
+
+
+# ------------------------------------------------------------------------ earlier judgements
+
+
+def test_judging_goes_on_where_an_exported_set_stopped(tmp_path: Path) -> None:
+    with make_store(tmp_path / "store", people=2) as store:
+        judge_all(store, most=20)
+        with store.read() as connection:
+            (output,) = connection.execute("SELECT min(id) FROM output").fetchone()
+        decide(store, "ratings", output, "quality", 4, NEW())
+        export_store(store, tmp_path / "set", "set")
+    given = load_evalset(tmp_path / "set")
+    from karat.studio.store.projects import import_set
+    from karat.studio.store.settings import ProjectSettings
+
+    with Store.create(tmp_path / "next") as store:
+        import_set(store, given, ProjectSettings(tasks=TASKS["ratings"], overlap=2))
+        tokens = take_earlier(store, given)
+        assert {*tokens} == {"ann", "bob", "adjudicated"}
+        assert store.check().ok
+        export_store(store, tmp_path / "same", "set")
+        again = load_evalset(tmp_path / "same")
+        for dimension in ("quality", "fluency"):
+            assert_array_equal(again.human(dimension), given.human(dimension))
+        ann = next(one for one in assessors(store) if one.name == "ann")
+        assert ann.judged == 20
+        before = {row[:3] for row in given.judgements if row.judge == "ann"}
+        shown = next_assignment(store, ann.id, START)
+        assert shown
+        with store.read() as connection:
+            place = connection.execute(
+                "SELECT system, segment FROM output JOIN item ON item.id = item "
+                "WHERE output.id = ?",
+                (shown.outputs[0].id,),
+            ).fetchone()
+        assert (*place, "ann") not in before
+
+
+def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:
+    with make_store(tmp_path / "store", nugget_texts(), people=2, tasks=TASKS["nuggets"]) as store:
+        judge_all(store)
+        export_store(store, tmp_path / "judged.jsonl", "nuggets")
+    given = load_nuggets(tmp_path / "judged.jsonl")
+    with make_store(tmp_path / "next", given, people=0, tasks=TASKS["nuggets"]) as store:
+        take_earlier(store, given)
+        assert store.check().ok
+        export_store(store, tmp_path / "again.jsonl", "nuggets")
+    assert load_nuggets(tmp_path / "again.jsonl").judgements.known == given.judgements.known
+
+
+def test_a_set_without_fitting_judgements_and_a_value_off_the_scale_are_refused(
+    tmp_path: Path,
+) -> None:
+    bare = kt.make_evalset("bare", {"a": ["x"]})
+    with (
+        make_store(tmp_path / "one", bare, people=0) as store,
+        pytest.raises(InputError, match="has no judgements by people"),
+    ):
+        take_earlier(store, bare)
+    rows = [("a", "1", "eve", "quality", 9.0)]
+    wrong = kt.make_evalset("wrong", {"a": ["x"]}, judgements=rows, dimensions=["quality"])
+    with (
+        make_store(tmp_path / "two", wrong, people=0) as store,
+        pytest.raises(InputError, match="judge eve: found quality=9"),
+    ):
+        take_earlier(store, wrong)

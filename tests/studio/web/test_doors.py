@@ -1,0 +1,69 @@
+"""Names of the server, cookies and the private file: what they take and what they refuse."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from karat.errors import InputError
+from karat.studio.web.bodies import parse
+from karat.studio.web.hosts import Hosts
+from karat.studio.web.keys import Keys
+from karat.studio.web.sessions import LASTS, Sessions
+
+
+@pytest.mark.parametrize(
+    ("bound", "header", "known"),
+    [
+        ("127.0.0.1", "127.0.0.1:8642", True),
+        ("127.0.0.1", "LOCALHOST", True),
+        ("127.0.0.1", "[::1]:80", True),
+        ("127.0.0.1", "[::1]", True),
+        ("127.0.0.1", "::1", False),
+        ("127.0.0.1", "10.0.0.7", False),
+        ("127.0.0.1", "localhost.", False),
+        ("127.0.0.1", "localhost:80:80", False),
+        ("10.0.0.7", "10.0.0.7:8642", True),
+        ("10.0.0.7", "10.0.0.8:8642", False),
+        ("0.0.0.0", "10.0.0.7:8642", True),
+        ("0.0.0.0", "[fe80::1]:8642", True),
+        ("0.0.0.0", socket.gethostname(), True),
+        ("0.0.0.0", "evil.example", False),
+        ("0.0.0.0", "10.0.0.7.evil.example", False),
+    ],
+)
+def test_names_of_a_server(bound: str, header: str, known: bool) -> None:
+    assert Hosts.of(bound).know(header) is known
+
+
+def test_a_session_ends_and_belongs_to_one_key() -> None:
+    time = [1000.0]
+    sessions = Sessions(b"a" * 32, lambda: time[0])
+    cookie = sessions.begin(7)
+    time[0] += LASTS - 1
+    assert sessions.assessor(cookie) == 7
+    time[0] += 1
+    assert sessions.assessor(cookie) is None
+    other = Sessions(b"b" * 32, lambda: 1000.0)
+    assert other.assessor(cookie) is None
+    assert other.cookie != sessions.cookie
+    assert not other.is_csrf(sessions.csrf(cookie), cookie)
+
+
+def test_keys_are_kept_and_damaged_ones_refused(tmp_path: Path) -> None:
+    store = tmp_path / "a.sqlite"
+    made = Keys.beside(store)
+    made.add("ada", "token")
+    assert Keys.beside(store) == made
+    for text in ("", "{", "[]", '{"key": "00", "tokens": {}}', '{"key": 1, "tokens": []}'):
+        made.path.write_text(text)
+        with pytest.raises(InputError, match="is not a file of keys"):
+            Keys.beside(store)
+
+
+def test_json_is_read_as_it_is() -> None:
+    assert parse('{"a": [1, -2.5, "é\\ud83d\\ude00", null, true]}'.encode()) == {
+        "a": [1, -2.5, "é😀", None, True]
+    }
