@@ -52,7 +52,8 @@ def uuids(seed: int) -> Callable[[], str]:
 def make_store(path: Path, given: Any = None, people: int = 3, **settings: Any) -> Store:
     """A store with assessors ann, bob, … and the adjudicator zoe."""
     store = Store.create(path)
-    store._connection().execute("PRAGMA synchronous = OFF")  # a power cut is tested elsewhere
+    with store._connected() as connection:  # a power cut is tested elsewhere
+        connection.execute("PRAGMA synchronous = OFF")
     wanted = {"tasks": RATINGS, "overlap": max(people, 1), **settings}
     import_set(store, texts() if given is None else given, ProjectSettings(**wanted))
     for name in ("ann", "bob", "cleo", "dan")[:people]:
