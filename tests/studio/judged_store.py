@@ -52,7 +52,7 @@ def uuids(seed: int) -> Callable[[], str]:
 def make_store(path: Path, given: Any = None, people: int = 3, **settings: Any) -> Store:
     """A store with assessors ann, bob, … and the adjudicator zoe."""
     store = Store.create(path)
-    with store._connected() as connection:  # a power cut is tested elsewhere
+    for connection in store._idle:  # power cuts are tested elsewhere
         connection.execute("PRAGMA synchronous = OFF")
     wanted = {"tasks": RATINGS, "overlap": max(people, 1), **settings}
     import_set(store, texts() if given is None else given, ProjectSettings(**wanted))

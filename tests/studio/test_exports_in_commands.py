@@ -5,37 +5,57 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from judged_store import judge_all, make_store, nugget_texts, texts
 
+import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli.export import command, import_command
 from karat.studio.export.formats import export_store
 
 
-def test_meta_and_estimate_take_an_exported_set(
-    tmp_path: Path, called: Callable[..., object]
-) -> None:
-    store = make_store(tmp_path / "store", texts(14, 3), people=2)
-    judge_all(store, most=40)
+@pytest.fixture
+def judged_set(tmp_path: Path) -> str:
+    """The folder of a set of which a part was judged."""
+    store = make_store(tmp_path / "store", texts(30, 3), people=2)
+    judge_all(store, most=30)
     export_store(store, tmp_path / "set", "set")
-    place = str(tmp_path / "set")
-    for asked in (("meta", "bleu", "--set", place), ("estimate", place, "-d", "quality")):
-        done = called(*asked, "--format", "json")
-        assert done.returncode == 0, done.stderr  # type: ignore[attr-defined]
-        assert "sys1" in json.dumps(json.loads(done.stdout)) or "bleu" in done.stdout  # type: ignore[attr-defined]
+    return str(tmp_path / "set")
 
 
-def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..., object]) -> None:
+def test_meta_takes_an_exported_set(judged_set: str, called: Callable[..., Any]) -> None:
+    done = called("meta", judged_set, "-m", "bleu", "-d", "quality", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "quality" in json.dumps(json.loads(done.stdout))
+
+
+def test_estimate_takes_an_exported_set(judged_set: str) -> None:
+    found = kt.estimate(judged_set, "quality")
+    assert [row.system for row in found.rows] == ["sys0", "sys1", "sys2"]
+    assert all(row.low <= row.people <= row.high for row in found.rows)
+    assert all(row.high - row.low > 0 for row in found.rows)  # a part only was judged
+
+
+def test_the_command_estimate_takes_an_exported_set(
+    judged_set: str, called: Callable[..., Any]
+) -> None:
+    pytest.importorskip("karat.report.documents.estimates")
+    done = called("estimate", judged_set, "-d", "quality", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "sys1" in done.stdout
+
+
+def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..., Any]) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
     judge_all(store)
     export_store(store, tmp_path / "all.jsonl", "nuggets")
     place = str(tmp_path / "all.jsonl")
     done = called("nuggets", "score", "kestrel", "--key", place, "--no-guess", "--format", "json")
-    assert done.returncode == 0, done.stderr  # type: ignore[attr-defined]
-    assert "kestrel" in done.stdout  # type: ignore[attr-defined]
+    assert done.returncode == 0, done.stderr
+    assert "kestrel" in done.stdout
 
 
 def test_the_commands_export_a_store_and_make_one(tmp_path: Path) -> None:

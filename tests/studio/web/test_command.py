@@ -42,7 +42,7 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     found = ada.next()
     assert ada.judge(found, {"ratings": {"quality": 4}}).status == 200
     links = dict(server.links)
-    assert server.stop() == f"Stopped. 1 units are judged in {server.store}.\n"
+    assert server.stop() == f"Stopped. Units judged: 1. All is saved in {server.store}.\n"
     assert server.process.returncode == 0
     keys = tmp_path / "judged.sqlite.keys"
     assert stat.S_IMODE(os.stat(keys).st_mode) == 0o600

@@ -62,9 +62,7 @@ def ask_names(store: Store, adjudicator: int, target: Target) -> dict[str, str]:
     letters = {one.judgement: one.letter for one in disputed(store, dispute).said}
     task, item, output, about = target
     with store.write() as connection:
-        record(
-            connection, NAMED, adjudicator, task=task, item=item, output=output, about=about
-        )
+        record(connection, NAMED, adjudicator, task=task, item=item, output=output, about=about)
         rows = connection.execute("SELECT id, name FROM assessor").fetchall()
     names = {pseudonym(id): name for id, name in rows}
     return {letters[one.judgement]: names[one.assessor] for one in dispute.said}

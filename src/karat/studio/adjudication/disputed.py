@@ -19,7 +19,7 @@ from karat.studio.tasks.shown import Shown
 
 
 class Statement(NamedTuple):
-    """What one assessor said, as an answer to what is disputed."""
+    """An answer of one assessor to what is disputed."""
 
     letter: str
     value: dict[str, Any]

@@ -14,7 +14,7 @@ from karat.studio.store.store import Store
 
 
 class Said(NamedTuple):
-    """What an assessor said of an output or a pair."""
+    """An answer of an assessor on an output or a pair."""
 
     assessor: str
     """A pseudonym."""
@@ -56,14 +56,14 @@ def segment(store: Store, id: int) -> Segment:
     scores = output_scores(store)
     with store.read() as connection:
         row = connection.execute(
-            "SELECT id, segment, source, context, refs FROM item WHERE id = ? AND NOT calibration",
+            "SELECT segment, source, context, refs FROM item WHERE id = ? AND NOT calibration",
             (id,),
         ).fetchone()
         if row is None:
             raise InputError(f"there is no segment {id}")
         return Segment(
-            *row[:4],
-            tuple(json.loads(row[4])),
+            *(id, row[0], row[1], row[2]),
+            tuple(json.loads(row[3])),
             _outputs(connection, id, scores),
             _nuggets(connection, id),
             _said(connection, id),

@@ -17,7 +17,7 @@ KINDS = ("all", "judged", "unjudged", "disputed")
 
 
 class Search(NamedTuple):
-    """What is looked for; empty parts are not."""
+    """A search; empty parts find everything."""
 
     text: str = ""
     kind: str = "all"
@@ -136,6 +136,7 @@ def _line(
     connection: sqlite3.Connection, id: int, judged: dict[int, int], disputed: dict[int, int]
 ) -> FoundSegment:
     row = connection.execute(
-        "SELECT id, segment, source, outputs FROM item WHERE id = ?", (id,)
+        "SELECT segment, source, outputs FROM item WHERE id = ?", (id,)
     ).fetchone()
-    return FoundSegment(*row, judged.get(id, 0), disputed.get(id, 0))
+    name, source, outputs = row
+    return FoundSegment(id, name, source, outputs, judged.get(id, 0), disputed.get(id, 0))

@@ -193,7 +193,7 @@ def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str
 
     serve(studio, bound, host, ready)
     total = sum(one.judged for one in assessors(store))
-    _tell(f"Stopped. {total:,} units are judged in {store.path}.")
+    _tell(f"Stopped. Units judged: {total:,}. All is saved in {store.path}.")
 
 
 def _reached(host: str) -> str:

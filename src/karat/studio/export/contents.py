@@ -72,7 +72,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a store holds, as one state of it."""
+    """Contents of one state of a store."""
 
     project: Project
     items: Mapping[int, Item]

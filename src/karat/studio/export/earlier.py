@@ -47,7 +47,7 @@ class Earlier(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What is written in one transaction."""
+    """The project and assessors that are written to."""
 
     project: Project
     task: str

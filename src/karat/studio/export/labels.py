@@ -26,7 +26,7 @@ MEAN = "mean"
 
 
 class Label(NamedTuple):
-    """What counts for an output or a pair."""
+    """The label of an output or a pair."""
 
     task: str
     segment: str

@@ -35,7 +35,7 @@ class Preference(NamedTuple):
 
 
 class PairLabel(NamedTuple):
-    """What counts for a pair."""
+    """The label of a pair."""
 
     item: int
     first: int

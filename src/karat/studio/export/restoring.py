@@ -56,11 +56,13 @@ def _fill(store: Store, log: Path) -> dict[str, str]:
     tokens: dict[str, str] = {}
     reading = Reading()
     with store.write() as connection:
+        columns = {table: columns_of(connection, table) for table in TABLES}
         for place, table, row in _rows(log, reading):
             extra = {}
             if table == "assessor":
                 tokens[str(row.get("name"))] = token = token_urlsafe(32)
                 extra = {"token_hash": hashed(token)}
+            _check_columns(place, table, row, columns[table])
             _insert(connection, place, table, row, extra)
         reading.check()
         _check(connection, log)
@@ -94,6 +96,12 @@ def _check_header(place: Place, found: Mapping[str, Any]) -> None:
         raise InputError(f"{place}: found {quoted(found)}, {told}")
 
 
+def _check_columns(place: Place, table: str, row: Mapping[str, Any], columns: list[str]) -> None:
+    if odd := sorted({*row} ^ {*columns}):
+        expected = f"expected {', '.join(columns)}"
+        raise InputError(f"{place}: {quoted(odd[0])} in a row of {table}, {expected}")
+
+
 def _insert(
     connection: sqlite3.Connection,
     place: Place,
@@ -101,10 +109,6 @@ def _insert(
     row: Mapping[str, Any],
     extra: Mapping[str, str],
 ) -> None:
-    columns = columns_of(connection, table)
-    if {*row} != {*columns}:
-        odd = sorted({*row} ^ {*columns})[0]
-        raise InputError(f"{place}: {quoted(odd)} in a row of {table}, expected {columns}")
     values = {name: _stored(table, name, value) for name, value in row.items()}
     values |= extra
     marks = ", ".join("?" * len(values))

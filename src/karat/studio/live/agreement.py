@@ -40,7 +40,7 @@ def _agreement(contents: Contents) -> LiveAgreement:
 
 def _judged(contents: Contents) -> Contents:
     """Return the items that somebody judged: the others do not matter for agreement."""
-    seen = {one.item for one in (*contents.answers, *contents.decisions)}
+    seen = {one.item for one in contents.answers} | {one.item for one in contents.decisions}
     return replace(
         contents,
         items={id: one for id, one in contents.items.items() if id in seen},

@@ -20,7 +20,7 @@ from karat.studio.tasks.task import marked, overlap_f1
 
 
 class Said(NamedTuple):
-    """What one assessor said."""
+    """The answer of one assessor."""
 
     assessor: str
     """A pseudonym."""
@@ -74,7 +74,9 @@ def _disputes(contents: Contents) -> list[Dispute]:
             place = contents.items[item].segment
             settled = target in decided or (task, item, None, CHOICE) in decided
             at = task, item, place, output, about, outputs[target]
-            found.append(Dispute(*at, amount, tuple(sorted(own, key=lambda one: one.judgement)), settled))
+            found.append(
+                Dispute(*at, amount, tuple(sorted(own, key=lambda one: one.judgement)), settled)
+            )
     return sorted(found, key=lambda one: (-one.amount, one.item, one.task, one.outputs, one.about))
 
 

@@ -43,7 +43,7 @@ class Version(NamedTuple):
 
 
 class _Texts(NamedTuple):
-    """What never changes after the import."""
+    """Texts, which never change after the import."""
 
     items: Mapping[int, Item]
     outputs: Mapping[int, Output]
@@ -52,7 +52,7 @@ class _Texts(NamedTuple):
 
 @dataclass
 class LiveState:
-    """What is known of a store so far."""
+    """Answers and results of a store so far."""
 
     texts: _Texts | None = None
     revealed: bool = False

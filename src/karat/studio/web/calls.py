@@ -27,7 +27,7 @@ class Call(NamedTuple):
     """The JSON object that was sent."""
     csrf: str
     query: Mapping[str, str]
-    """What stands after the question mark."""
+    """The part of the address after the question mark."""
 
     def number(self, name: str) -> int:
         """Return a part of the path that is a number."""
@@ -78,9 +78,7 @@ def _answer(
             return _told(f"This is not for the role {who.role}.", 403, as_page)
         given = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
-        found = handler(
-            Call(studio, who, request.path_params, given, csrf, request.query_params)
-        )
+        found = handler(Call(studio, who, request.path_params, given, csrf, request.query_params))
     except NotAllowed as error:
         return _told(str(error), 403, as_page)
     except NotThere as error:

@@ -1,4 +1,4 @@
-"""What the owner's page shows, as its templates take it."""
+"""Values of the owner's page, as its templates take them."""
 
 from __future__ import annotations
 

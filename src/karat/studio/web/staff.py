@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.responses import Response
 
 from karat.studio.store.projects import REVEALED, project
@@ -12,7 +14,7 @@ from karat.studio.web.pages import page
 def staff_page(call: Call, template: str, **values: object) -> Response:
     """Return a page with the links that its reader may follow."""
     found = project(call.studio.store)
-    shared = {
+    shared: dict[str, Any] = {
         "project": found,
         "who": call.who,
         "csrf": call.csrf,

@@ -40,7 +40,9 @@ def _line(one: Dispute) -> dict[str, Any]:
 def _dispute(call: Call) -> dict[str, Any]:
     """Return one dispute whole; it is named by one of its judgements and what it is about."""
     about = call.query.get("about", "")
-    return disputed(call.studio.store, _found(call.studio.store, call.number("id"), about)).to_json()
+    return disputed(
+        call.studio.store, _found(call.studio.store, call.number("id"), about)
+    ).to_json()
 
 
 def _found(store: Store, judgement: int, about: str) -> Dispute:

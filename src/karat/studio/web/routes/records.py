@@ -8,10 +8,11 @@ import zipfile
 from starlette.responses import Response
 
 from karat.errors import InputError
-from karat.studio.browsing.segments import paged
+from karat.studio.browsing.segments import PAGE, Page
 from karat.studio.export.formats import ALL, FORMATS, export_files, formats_of
+from karat.studio.live.trail import trail
 from karat.studio.store.assessors import assessors
-from karat.studio.store.events import events, record
+from karat.studio.store.events import record
 from karat.studio.store.projects import project
 from karat.studio.web.calls import Call, NotThere, route
 from karat.studio.web.query import page_number
@@ -22,8 +23,9 @@ _TYPES = {"csv": "text/csv", "tsv": "text/tab-separated-values", "jsonl": "appli
 
 
 def _events(call: Call) -> Response:
-    store = call.studio.store
-    found = paged(events(store)[::-1], page_number(call))
+    store, number = call.studio.store, page_number(call)
+    rows, total = trail(store, number, PAGE)
+    found = Page(rows, number, max(1, -(-total // PAGE)), total)
     names = {one.id: one.name for one in assessors(store)}
     return staff_page(call, "events.html", found=found, names=names)
 

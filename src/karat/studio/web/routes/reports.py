@@ -30,9 +30,7 @@ def _reports(call: Call) -> Response:
 
 def _tells(call: Call) -> bool:
     """Return whether reports may tell which systems lead."""
-    return project(call.studio.store).state == REVEALED or has_asked(
-        call.studio.store, call.who.id
-    )
+    return project(call.studio.store).state == REVEALED or has_asked(call.studio.store, call.who.id)
 
 
 def _report(call: Call) -> Response:
