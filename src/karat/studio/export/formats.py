@@ -25,6 +25,7 @@ from karat.studio.export.log import log_lines
 from karat.studio.export.preferences import TIE, preference_lines, win_lines
 from karat.studio.export.sets import evalset_of, nuggets_of
 from karat.studio.export.spans import appraise_lines, mqm_lines
+from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 
 ALL = "all"
@@ -107,7 +108,7 @@ def export_store(
     check_free(place)
     given = Exported(store, anonymous)
     if format == ALL:
-        chosen = [name for name in FORMATS if _fits(name, given)]
+        chosen = formats_of(given.contents.project.settings)
         with store.read():  # one state of the store for all files
             write_folder(place, (file for name in chosen for file in _files(name, given)))
         return tuple(chosen)
@@ -123,6 +124,21 @@ def export_store(
     return (format,)
 
 
+def formats_of(settings: ProjectSettings) -> list[str]:
+    """Return the names of the formats that a project has."""
+    return [name for name in FORMATS if _fits(name, settings)]
+
+
+def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
+    """Return the files of a format, or of `all`, by their names: for those who download them."""
+    given = Exported(store, anonymous)
+    with store.read():
+        if format != ALL:
+            _check_fits(format, given)
+        chosen = formats_of(given.contents.project.settings) if format == ALL else [format]
+        return [(file, "".join(text)) for name in chosen for file, text in _files(name, given)]
+
+
 def _files(name: str, given: Exported) -> Iterator[NamedFile]:
     found = FORMATS[name]
     if found.write:
@@ -131,9 +147,9 @@ def _files(name: str, given: Exported) -> Iterator[NamedFile]:
         yield from ((f"{found.name}/{file}", text) for file, text in found.files(given))
 
 
-def _fits(name: str, given: Exported) -> bool:
+def _fits(name: str, settings: ProjectSettings) -> bool:
     """Return whether a project has what a format is made of."""
-    tasks = given.contents.project.settings.tasks
+    tasks = settings.tasks
     needed = FORMATS[name].tasks
     if needed == ("spans",):  # one form of spans for each scheme
         return "spans" in tasks and (tasks["spans"]["scheme"] == "esa") == (name == "appraise")
@@ -141,6 +157,7 @@ def _fits(name: str, given: Exported) -> bool:
 
 
 def _check_fits(name: str, given: Exported) -> None:
-    if not _fits(name, given):
-        known = ", ".join(one for one in FORMATS if _fits(one, given))
+    settings = given.contents.project.settings
+    if name not in FORMATS or not _fits(name, settings):
+        known = ", ".join(formats_of(settings))
         raise InputError(f"the project has nothing for the format {name}: expected one of {known}")

@@ -25,7 +25,7 @@ class Said(NamedTuple):
     assessor: str
     """A pseudonym."""
     value: Any
-    """A rating, a label of a nugget, spans, or the id of the better output (None for a tie)."""
+    """A rating, a label of a nugget, spans with their score, or the better output (None: tie)."""
     comment: str
     judgement: int
 
@@ -74,7 +74,9 @@ def _disputes(contents: Contents) -> list[Dispute]:
             place = contents.items[item].segment
             settled = target in decided or (task, item, None, CHOICE) in decided
             at = task, item, place, output, about, outputs[target]
-            found.append(Dispute(*at, amount, tuple(sorted(own)), settled))
+            found.append(
+                Dispute(*at, amount, tuple(sorted(own, key=lambda one: one.judgement)), settled)
+            )
     return sorted(found, key=lambda one: (-one.amount, one.item, one.task, one.outputs, one.about))
 
 
@@ -86,9 +88,7 @@ def _parts(answer: Answer) -> list[tuple[_Target, Any]]:
         chosen = {"first": answer.outputs[0], "second": answer.outputs[1]}.get(value["choice"])
         return [((task, item, None, pair_name(answer.outputs)), chosen)]
     if task == "spans":
-        spans = ((task, item, output, SPANS), value[SPANS])
-        score = ((task, item, output, "score"), value.get("score"))
-        return [spans, score] if "score" in value else [spans]
+        return [((task, item, output, SPANS), _marks(value))]
     if task == "nuggets":
         labels = value["nuggets"].items()
         return [((task, item, output, id), one["label"]) for id, one in labels]
@@ -96,16 +96,20 @@ def _parts(answer: Answer) -> list[tuple[_Target, Any]]:
     return [((task, item, output, about), found) for output, about, found in rows]
 
 
+def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return spans and their score, which are decided together."""
+    return {name: value[name] for name in (SPANS, "score") if name in value}
+
+
 _Measure = Callable[[Sequence[Any]], float]
 
 
 def _amounts(settings: ProjectSettings) -> dict[tuple[str, str], _Measure]:
     """Return how disagreement is measured, by task and dimension."""
-    found: dict[tuple[str, str], _Measure] = {("spans", SPANS): _unshared}
+    scored = settings.tasks.get("spans", {}).get("scale")
+    found: dict[tuple[str, str], _Measure] = {("spans", SPANS): partial(_of_marks, scored)}
     for scale in settings.tasks.get("ratings", {}).get("scales", ()):
         found["ratings", scale["dimension"]] = partial(_range, scale)
-    if scale := settings.tasks.get("spans", {}).get("scale"):
-        found["spans", "score"] = partial(_range, scale)
     return found
 
 
@@ -126,6 +130,12 @@ def _amount(
 
 def _range(scale: Mapping[str, Any], values: Sequence[float]) -> float:
     return float((max(values) - min(values)) / (scale["high"] - scale["low"]))
+
+
+def _of_marks(scale: Mapping[str, Any] | None, values: Sequence[Mapping[str, Any]]) -> float:
+    """Return the larger disagreement: on the places of errors, or on the score."""
+    places = _unshared([one[SPANS] for one in values])
+    return max(places, _range(scale, [one["score"] for one in values])) if scale else places
 
 
 def _unshared(values: Sequence[Sequence[Mapping[str, Any]]]) -> float:

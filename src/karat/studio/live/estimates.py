@@ -42,6 +42,12 @@ def ask_estimates(store: Store, owner: int) -> None:
             record(connection, ASKED, owner)
 
 
+def has_asked(store: Store, owner: int) -> bool:
+    """Return whether an owner has asked for estimates."""
+    with store.read() as connection:
+        return _has_asked(connection, owner)
+
+
 def live_estimates(store: Store, owner: int) -> list[LiveEstimate]:
     """Return the estimate of each dimension, after the reveal or if the owner has asked."""
     with store.read() as connection:

@@ -1,7 +1,7 @@
 """The current answers of a store in memory, brought up to date by what was added since.
 
 Texts are kept for nuggets only, whose judgements are known by the words of responses. Results are
-kept until a judgement or a decision is added.
+kept until a judgement or a decision is added. Before the reveal systems have pseudonyms.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from karat.studio.export.contents import (
     nuggets_in,
     outputs_in,
 )
-from karat.studio.store.projects import project_in
+from karat.studio.export.pseudonyms import masked
+from karat.studio.store.projects import REVEALED, project_in
 from karat.studio.store.store import Store
 
 T = TypeVar("T")
@@ -54,6 +55,8 @@ class LiveState:
     """Answers and results of a store so far."""
 
     texts: _Texts | None = None
+    revealed: bool = False
+    """Whether the outputs of `texts` have the names of their systems."""
     newest: int = 0
     answers: dict[int, Answer] = field(default_factory=dict)
     """Assignment -> its current answer."""
@@ -79,10 +82,13 @@ class LiveState:
     def contents(self, connection: sqlite3.Connection) -> Contents:
         """Return the store as it is now, with pseudonyms, and texts only where needed."""
         project = project_in(connection)
-        if self.texts is None:
+        revealed = project.state == REVEALED
+        if self.texts is None or revealed != self.revealed:
             whole = "nuggets" in project.settings.tasks
-            outputs = outputs_in(connection, texts=whole)
+            outputs: Mapping[int, Output] = outputs_in(connection, texts=whole)
+            outputs = outputs if revealed else masked(outputs, project)
             self.texts = _Texts(items_in(connection), outputs, nuggets_in(connection))
+            self.revealed = revealed
         self.catch_up(connection)
         answers = tuple(self.answers.values())
         return Contents(

@@ -9,10 +9,19 @@ from starlette.responses import Response
 from karat.studio.web.guard import Guard
 from karat.studio.web.hosts import Hosts
 from karat.studio.web.pages import message_page
-from karat.studio.web.routes import adjudicate, browse, files, join, judge, owner
+from karat.studio.web.routes import (
+    adjudicate,
+    browse,
+    files,
+    join,
+    judge,
+    owner,
+    records,
+    reports,
+)
 from karat.studio.web.studio import Studio
 
-ROOMS = (join, judge, owner, adjudicate, browse, files)
+ROOMS = (join, judge, owner, records, adjudicate, browse, reports, files)
 
 
 def make_app(studio: Studio, hosts: Hosts) -> Guard:

@@ -26,6 +26,8 @@ class Call(NamedTuple):
     given: Mapping[str, Any]
     """The JSON object that was sent."""
     csrf: str
+    query: Mapping[str, str]
+    """The part of the address after the question mark."""
 
     def number(self, name: str) -> int:
         """Return a part of the path that is a number."""
@@ -37,6 +39,10 @@ class Call(NamedTuple):
 
 class NotThere(InputError):
     """Something that does not exist, or not for this assessor."""
+
+
+class NotAllowed(InputError):
+    """Something that a role may not do, or not yet."""
 
 
 Handler = Callable[[Call], Any]
@@ -72,7 +78,9 @@ def _answer(
             return _told(f"This is not for the role {who.role}.", 403, as_page)
         given = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
-        found = handler(Call(studio, who, request.path_params, given, csrf))
+        found = handler(Call(studio, who, request.path_params, given, csrf, request.query_params))
+    except NotAllowed as error:
+        return _told(str(error), 403, as_page)
     except NotThere as error:
         return _told(str(error), 404, as_page)
     except InputError as error:

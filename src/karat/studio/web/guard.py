@@ -23,7 +23,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 CSRF = "x-karat-csrf"
 _HEADERS = (
     ("content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-     "form-action 'none'; object-src 'none'"),
+     "form-action 'self'; object-src 'none'"),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
     ("referrer-policy", "no-referrer"),
@@ -32,6 +32,7 @@ _HEADERS = (
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
 )  # fmt: skip
 HEADERS = tuple((name.encode(), value.encode()) for name, value in _HEADERS)
+_UNKEPT = (b"cache-control", b"no-store")
 _PATH = re.compile(rb"/(?:[A-Za-z0-9_.~-]+/)*[A-Za-z0-9_.~-]*")
 _LONGEST_PATH = 400
 _TYPES = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
@@ -147,8 +148,9 @@ def _hardened(send: Send) -> Send:
         if message["type"] == "http.response.start":
             own = list(message.get("headers", ()))
             given = {name for name, _ in own}
-            more = () if b"cache-control" in given else ((b"cache-control", b"no-store"),)
-            message = {**message, "headers": [*own, *HEADERS, *more]}
+            # Reports bring a policy of their own, which names their scripts and lets in no others.
+            more = [one for one in (*HEADERS, _UNKEPT) if one[0] not in given]
+            message = {**message, "headers": [*own, *more]}
         await send(message)
 
     return sending

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.responses import HTMLResponse
 
-_NAMES = ("frame.html", "judge.html", "message.html", "joined.html", "owner.html")
+_NAMES = (
+    *("frame.html", "staff.html", "judge.html", "message.html", "joined.html", "parts.html"),
+    *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html", "events.html"),
+    *("adjudicate.html", "browse.html", "segment.html", "outputs.html", "reports.html"),
+)
 
 
 @cache
 def _environment() -> Environment:
     folder = files("karat").joinpath("studio/web/templates")
     texts = {name: folder.joinpath(name).read_text("utf-8") for name in _NAMES}
-    return Environment(autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined)
+    found = Environment(
+        autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
+    )
+    found.filters.update(number=number, words=words)
+    return found
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Return a number for people; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:,.{digits}f}"
+
+
+def words(value: object) -> str:
+    """Return an answer or the detail of an event in words: names and values, without brackets."""
+    if isinstance(value, Mapping):
+        given = {key: one for key, one in value.items() if one not in (None, "") and key != "done"}
+        return ", ".join(f"{key}: {words(one)}" for key, one in given.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(map(words, value)) or "none"
+    return str(value)
 
 
 def page(template: str, status: int = 200, **values: object) -> HTMLResponse:

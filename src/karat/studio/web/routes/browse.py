@@ -2,6 +2,100 @@
 
 from __future__ import annotations
 
-from starlette.routing import Route
+from collections.abc import Iterator
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
 
-ROUTES: list[Route] = []
+from starlette.responses import Response
+
+from karat.errors import InputError
+from karat.studio.browsing.one_segment import segment
+from karat.studio.browsing.output_scores import score_names
+from karat.studio.browsing.outputs_table import output_table, sorted_rows, table_lines
+from karat.studio.browsing.segments import KINDS, Search, find_segments, paged
+from karat.studio.store.projects import REVEALED, project, systems
+from karat.studio.web.calls import Call, Handler, NotThere, route
+from karat.studio.web.query import number_of, page_number, text_of
+from karat.studio.web.staff import check_may_browse, staff_page
+
+METRICS = ("bleu", "chrf", "ter", "gtm", "rouge-l")
+"""Metrics that are offered for the table of outputs."""
+
+
+def browsing(handler: Handler) -> Handler:
+    """Return a handler that is for those who may browse."""
+
+    @wraps(handler)
+    def checked(call: Call) -> Any:
+        check_may_browse(call)
+        return handler(call)
+
+    return checked
+
+
+def _segments(call: Call) -> Response:
+    store = call.studio.store
+    search = Search(
+        *(text_of(call, "q"), text_of(call, "kind") or "all", text_of(call, "dimension")),
+        *(number_of(call, "low"), number_of(call, "high"), text_of(call, "system")),
+    )
+    found = find_segments(store, search, page_number(call))
+    settings = project(store).settings
+    return staff_page(
+        call, "browse.html", found=found, search=search, kinds=KINDS,
+        dimensions=score_names(settings), systems=_systems(call), rest=_rest(call),
+    )  # fmt: skip
+
+
+def _systems(call: Call) -> list[str]:
+    """Return the names of systems after the reveal."""
+    store = call.studio.store
+    return sorted({*systems(store).values()}) if project(store).state == REVEALED else []
+
+
+def _rest(call: Call, *without: str) -> str:
+    """Return the query without the page, for links to other pages."""
+    kept = [(k, v) for k, v in call.query.items() if k not in ("page", *without) and v]
+    return urlencode([*kept, ("page", "")])
+
+
+def _segment(call: Call) -> Response:
+    try:
+        found = segment(call.studio.store, call.number("item"))
+    except InputError as error:
+        raise NotThere(str(error)) from None
+    names = {one.id: chr(65 + k) if k < 26 else str(k + 1) for k, one in enumerate(found.outputs)}
+    return staff_page(call, "segment.html", found=found, letters=names)
+
+
+def _outputs(call: Call) -> Response:
+    metrics = _metrics(call)
+    table = output_table(call.studio.store, metrics)
+    by, down = text_of(call, "sort"), text_of(call, "down") == "yes"
+    rows = sorted_rows(table, by, down)
+    return staff_page(
+        call, "outputs.html", table=table, found=paged(rows, page_number(call)), by=by, down=down,
+        metrics=metrics, offered=METRICS, rest=_rest(call), unsorted=_rest(call, "sort", "down"),
+        query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
+    )  # fmt: skip
+
+
+def _metrics(call: Call) -> list[str]:
+    return [name.strip() for name in text_of(call, "metrics").split(",") if name.strip()]
+
+
+def _table(call: Call) -> Response:
+    table = output_table(call.studio.store, _metrics(call))
+    rows = sorted_rows(table, text_of(call, "sort"), text_of(call, "down") == "yes")
+    shown = {"content-disposition": 'attachment; filename="outputs.csv"'}
+    lines: Iterator[str] = table_lines(table, rows)
+    return Response("".join(lines), media_type="text/csv; charset=utf-8", headers=shown)
+
+
+ROUTES = [
+    route("/browse", browsing(_segments)),
+    route("/browse/segments/{item}", browsing(_segment)),
+    route("/browse/outputs", browsing(_outputs)),
+    route("/browse/outputs.csv", browsing(_table)),
+]

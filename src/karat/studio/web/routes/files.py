@@ -17,7 +17,8 @@ FILES = {"style.css": "report/page/style.css", "studio.css": "studio/web/static/
     name: f"studio/web/static/{name}"
     for name in (
         *("judge.js", "server.js", "queue.js", "clock.js", "dom.js", "keys.js", "marked_text.js"),
-        *("ratings.js", "pairs.js", "spans.js", "nuggets.js"),
+        *("ratings.js", "pairs.js", "spans.js", "nuggets.js", "uuid.js"),
+        *("owner.js", "adjudicate.js", "statements.js"),
     )
 }
 _TYPES = {"css": "text/css", "js": "text/javascript"}

@@ -11,7 +11,7 @@ from karat.studio.assignment.next_item import next_assignment, progress_of
 from karat.studio.assignment.visits import visit
 from karat.studio.store.clock import now
 from karat.studio.store.judgements import Judgement, judge, undo
-from karat.studio.store.projects import project
+from karat.studio.store.projects import REVEALED, project
 from karat.studio.store.shown import shown
 from karat.studio.tasks.shown import Shown
 from karat.studio.web.calls import Call, NotThere, only, route
@@ -23,7 +23,7 @@ def _page(call: Call) -> Response:
     place = f"{found.set_digest[:12]}.{call.studio.sessions.cookie[-12:]}.{call.who.id}"
     return page(
         "judge.html", project=found.name, name=call.who.name, role=call.who.role, csrf=call.csrf,
-        place=place,
+        place=place, revealed=found.state == REVEALED,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Routes of owners: who was invited and how far they are; invite, withdraw, freeze, reveal."""
+"""Routes of owners: the project at a glance; invite, withdraw, freeze, reveal."""
 
 from __future__ import annotations
 
@@ -6,17 +6,27 @@ from typing import Any
 
 from starlette.responses import Response
 
-from karat.studio.store.assessors import assessors, invite, withdraw
-from karat.studio.store.projects import freeze, project, reveal
+from karat.errors import InputError
+from karat.studio.export.formats import FORMATS, formats_of
+from karat.studio.live.estimates import ask_estimates
+from karat.studio.store.assessors import ROLES, assessor, invite, renew, withdraw
+from karat.studio.store.projects import freeze, reveal
 from karat.studio.web.calls import Call, only, route
-from karat.studio.web.pages import page
+from karat.studio.web.owner_view import live_view
+from karat.studio.web.staff import staff_page
 
 OWNERS = ("owner",)
 
 
 def _page(call: Call) -> Response:
-    store = call.studio.store
-    return page("owner.html", project=project(store), assessors=assessors(store), csrf=call.csrf)
+    view = live_view(call.studio.store, call.who.id)
+    names = {name: FORMATS[name].name for name in formats_of(view["project"].settings)}
+    return staff_page(call, "owner.html", **view, roles=ROLES, formats=names)
+
+
+def _live(call: Call) -> Response:
+    """Return the part of the page that changes while people judge."""
+    return staff_page(call, "owner_live.html", **live_view(call.studio.store, call.who.id))
 
 
 def _invite(call: Call) -> dict[str, Any]:
@@ -27,8 +37,22 @@ def _invite(call: Call) -> dict[str, Any]:
     return {"link": f"/join/{token}"}
 
 
+def _renew(call: Call) -> dict[str, Any]:
+    """Return a new link; the old one is no longer valid."""
+    only(call.given, "assessor")
+    id: Any = call.given.get("assessor")
+    found = assessor(call.studio.store, id) if isinstance(id, int) else None
+    if found is None:
+        raise InputError("there is no active assessor with this id")
+    token = renew(call.studio.store, found.id, call.who.id)
+    call.studio.keys.add(found.name, token)
+    return {"link": f"/join/{token}"}
+
+
 def _withdraw(call: Call) -> dict[str, Any]:
     only(call.given, "assessor")
+    if call.given.get("assessor") == call.who.id:
+        raise InputError("you cannot withdraw your own invitation: another owner can")
     withdraw(call.studio.store, call.given.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     return {}
 
@@ -45,10 +69,19 @@ def _reveal(call: Call) -> dict[str, Any]:
     return {}
 
 
+def _ask_estimates(call: Call) -> dict[str, Any]:
+    only(call.given)
+    ask_estimates(call.studio.store, call.who.id)
+    return {}
+
+
 ROUTES = [
     route("/owner", _page, roles=OWNERS),
+    route("/owner/live", _live, roles=OWNERS),
     route("/api/owner/invite", _invite, "POST", OWNERS),
+    route("/api/owner/renew", _renew, "POST", OWNERS),
     route("/api/owner/withdraw", _withdraw, "POST", OWNERS),
     route("/api/owner/freeze", _freeze, "POST", OWNERS),
     route("/api/owner/reveal", _reveal, "POST", OWNERS),
+    route("/api/owner/estimates", _ask_estimates, "POST", OWNERS),
 ]

@@ -10,6 +10,7 @@ import { Queue } from "./queue.js";
 import { Ratings } from "./ratings.js";
 import { get } from "./server.js";
 import { Spans } from "./spans.js";
+import { newUuid } from "./uuid.js";
 
 const TASKS = { ratings: Ratings, pairs: Pairs, spans: Spans, nuggets: Nuggets };
 const TYPING = 600; // milliseconds of rest after which a comment is saved
@@ -50,19 +51,10 @@ async function giveUp() {
 
 // What is sent: every change as a draft, then the answer that is done.
 function save(value) {
-  const uuid = crypto.randomUUID?.() ?? uuid4();
+  const uuid = newUuid();
   queue.add("/api/judgements", { uuid, assignment: item.assignment, value, ms: clock.ms, supersedes: newest });
   newest = uuid;
   current = value;
-}
-
-// Browsers have randomUUID on loopback and https only.
-function uuid4() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 15) | 64;
-  bytes[8] = (bytes[8] & 63) | 128;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 function changed() {
@@ -189,7 +181,7 @@ async function undo() {
 function restore(value) {
   if (value) save({ ...value, done: false });
   else {
-    const uuid = crypto.randomUUID?.() ?? uuid4();
+    const uuid = newUuid();
     queue.add("/api/undo", { uuid, assignment: item.assignment, supersedes: newest });
     newest = uuid;
     current = null;

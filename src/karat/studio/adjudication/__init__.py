@@ -1,0 +1,1 @@
+"""Adjudication: what a dispute shows an adjudicator, and how a decision is checked."""

@@ -1,0 +1,1 @@
+"""Browsing: segments, outputs with their scores, and reports of a project."""

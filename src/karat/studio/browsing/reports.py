@@ -1,0 +1,142 @@
+"""The reports of a project as it is now: those of Karat's commands, on the set in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from karat.api.scores import compare
+from karat.errors import InputError, quoted
+from karat.estimation.estimates import estimate
+from karat.explanation import explain_segments
+from karat.meta.evaluation import meta_evaluate
+from karat.meta.experiment import Experiment
+from karat.meta.judge_agreement import judge_agreement
+from karat.meta.plane.fit import fit_plane
+from karat.nuggets.results.scoring import score_nuggets
+from karat.results import Result
+from karat.studio.browsing.one_segment import segment
+from karat.studio.export.contents import Contents, read_contents
+from karat.studio.export.pseudonyms import masked
+from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
+from karat.studio.export.values import dimensions_of
+from karat.studio.live.state import Version, version_in
+from karat.studio.store.projects import REVEALED, Project, project
+from karat.studio.store.store import Store
+
+METRICS = ("bleu", "chrf", "ter", "gtm:e=2")
+
+
+class Report(NamedTuple):
+    """A page that can be asked for."""
+
+    name: str
+    """The last part of its address."""
+    title: str
+    tells: bool
+    """Whether it tells which systems lead, under pseudonyms before the reveal."""
+    make: Callable[[Contents], Result]
+
+
+def reports(found: Project) -> list[Report]:
+    """Return the reports that a project has."""
+    return [*_of_ratings(found), *_of_nuggets(found)]
+
+
+def _of_ratings(found: Project) -> Iterator[Report]:
+    dimensions = [one.name for one in dimensions_of(found.settings)]
+    if not dimensions:
+        return
+    yield Report("agreement", "Agreement of assessors", False, _agreement)
+    for k, name in enumerate(dimensions, 1):
+        title = f"Estimated scores: {name}"
+        yield Report(f"estimate-{k}", title, True, partial(_estimate, dimension=name))
+    yield Report("compare", "Comparison of systems by metrics", True, _compare)
+    yield Report("meta", "Metrics against assessors", True, _meta)
+    for k, name in enumerate(dimensions, 1):
+        yield Report(f"plane-{k}", f"Plane of AEv: {name}", True, partial(_plane, dimension=name))
+
+
+def _of_nuggets(found: Project) -> Iterator[Report]:
+    if NUGGETS in found.settings.tasks:
+        yield Report("nugget-agreement", "Agreement on nuggets", False, _nugget_agreement)
+        yield Report("nugget-scores", "Nugget scores of runs", True, _nugget_scores)
+
+
+def _agreement(contents: Contents) -> Result:
+    return judge_agreement(evalset_of(contents))
+
+
+def _estimate(contents: Contents, dimension: str) -> Result:
+    return estimate(evalset_of(contents), dimension)
+
+
+def _compare(contents: Contents) -> Result:
+    return compare(evalset_of(contents), metrics=METRICS, examples=3)
+
+
+def _meta(contents: Contents) -> Result:
+    return meta_evaluate(Experiment(contents.project.name, METRICS), evalset_of(contents))
+
+
+def _plane(contents: Contents, dimension: str) -> Result:
+    return fit_plane(evalset_of(contents), dimension)
+
+
+def _nugget_agreement(contents: Contents) -> Result:
+    return judge_agreement(nuggets_of(contents))
+
+
+def _nugget_scores(contents: Contents) -> Result:
+    return score_nuggets(nuggets_of(contents), details=True)
+
+
+def find_report(store: Store, name: str) -> Report:
+    """Return a report by its name."""
+    for one in reports(project(store)):
+        if one.name == name:
+            return one
+    raise InputError(f"there is no report {quoted(name)}")
+
+
+_KEPT: WeakKeyDictionary[Store, dict[str, tuple[Version, str]]] = WeakKeyDictionary()
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def report_page(store: Store, report: Report) -> str:
+    """Return the page of a report, made once for each version of the store."""
+    with store.read() as connection:
+        version = version_in(connection)
+    with _ONE_AT_A_TIME:  # two cores judge and compute: reports wait for each other
+        kept = _KEPT.setdefault(store, {})
+        known = kept.get(report.name)
+        if known is None or known[0] != version:
+            known = version, report.make(_contents(store)).render("html")
+            kept[report.name] = known
+        return known[1]
+
+
+def _contents(store: Store) -> Contents:
+    """Return all contents, with pseudonyms of systems before the reveal."""
+    found = read_contents(store, anonymous=True)
+    if found.project.state == REVEALED:
+        return found
+    return replace(found, outputs=masked(found.outputs, found.project))
+
+
+def explanation_page(store: Store, item: int, output: int) -> str:
+    """Return the page that explains an output: its grid and edits against the references."""
+    found = segment(store, item)
+    texts: dict[int, Any] = {one.id: one.text for one in found.outputs}
+    if output not in texts:
+        raise InputError(f"segment {item} has no output {output}")
+    if not found.references:
+        raise InputError("the segment has no references to compare with")
+    system = next(one.system for one in found.outputs if one.id == output)
+    named = system or f"output {output}"
+    made = explain_segments([texts[output]], [list(found.references)], system=named)
+    return made.render("html")

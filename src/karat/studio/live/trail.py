@@ -1,0 +1,46 @@
+"""The audit trail: events and decisions, the newest first."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from karat.studio.store.store import Store
+
+_ROWS = """
+SELECT time, 0 AS kind, id, assessor, what, detail, '', '' FROM event
+UNION ALL
+SELECT d.time, 1, d.id, d.assessor, CASE WHEN d.value IS NULL THEN 'withdraw decision' ELSE 'decide'
+END, coalesce(d.value, '{}'), coalesce(segment, ''), d.about
+FROM adjudication d JOIN item ON item.id = d.item
+"""
+
+
+class Entry(NamedTuple):
+    """A row of the trail."""
+
+    time: str
+    assessor: int | None
+    what: str
+    detail: dict[str, Any]
+
+
+def trail(store: Store, number: int, size: int) -> tuple[list[Entry], int]:
+    """Return the rows of a page, from 1, and how many rows there are."""
+    with store.read() as connection:
+        (total,) = connection.execute(f"SELECT count(*) FROM ({_ROWS})").fetchone()
+        rows = connection.execute(
+            f"{_ROWS} ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT ? OFFSET ?",
+            (size, (number - 1) * size),
+        ).fetchall()
+    return [_entry(*row) for row in rows], total
+
+
+def _entry(
+    time: str, kind: int, id: int, who: int | None, what: str, text: str, segment: str, about: str
+) -> Entry:
+    found = json.loads(text)
+    if not kind:
+        return Entry(time, who, what, found)
+    decided = {"decision": found} if found != {} else {}
+    return Entry(time, who, what, {"segment": segment, "about": about, **decided})

@@ -1,0 +1,68 @@
+"""A project at a glance: how much is judged, how well people agree, what is still needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+
+from karat.meta.judge_agreement import JudgeAgreement
+from karat.studio.live.agreement import LiveAgreement
+from karat.studio.live.coverage import Coverage
+from karat.studio.live.estimates import LiveEstimate
+
+
+def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
+    """Return the answer of the owner's page, in sentences."""
+    return [_judged(found), _agreed(agreement), _needed(found, state)]
+
+
+def _judged(found: Coverage) -> str:
+    share = f"{found.judged / found.units:.0%}" if found.units else "0%"
+    told = f"{found.judged:,} of {found.units:,} units are judged ({share})"
+    if found.overlap == 1:
+        return f"{told}."
+    return f"{told}, {found.complete:,} of them by {found.overlap} assessors as planned."
+
+
+def _agreed(agreement: LiveAgreement) -> str:
+    rows = [row for one in (agreement.ratings, agreement.nuggets) if one for row in one.rows]
+    known = [row for row in rows if not isnan(row.interval)]
+    if not known:
+        return "Agreement is not known yet: it takes outputs that two assessors judged differently."
+    told = ", ".join(f"{row.interval:.2f} in {row.dimension}" for row in known)
+    return f"Krippendorff's alpha is {told}."
+
+
+def _needed(found: Coverage, state: str) -> str:
+    parts = []
+    if found.needed and state == "open":
+        parts.append(f"{found.needed:,} judgement{'s' * (found.needed != 1)}")
+    if found.disputes and state == "open":
+        parts.append(f"decisions on {found.disputes:,} dispute{'s' * (found.disputes != 1)}")
+    if not parts:
+        return "Nothing is needed any more." if state == "open" else f"The project is {state}."
+    return f"Still needed: {' and '.join(parts)}."
+
+
+def warnings(agreement: JudgeAgreement) -> list[str]:
+    """Return sentences on assessors who stand apart or answered exactly alike."""
+    told = []
+    for row in agreement.judges:
+        if row.identical:
+            told.append(f"{row.judge} and {row.identical} gave the same answers ({row.dimension}).")
+        elif row.flagged:
+            told.append(f"{row.judge} disagrees with the others in {row.dimension}.")
+    return list(dict.fromkeys(told))
+
+
+def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
+    """Return how many further labels halve the intervals of each dimension."""
+    told = []
+    for one in estimates:
+        more = [row.more for row in one.estimate.rows if row.more] if one.estimate else []
+        if more:
+            told.append(
+                f"{one.dimension}: {max(more):,} more labelled units of each system halve the "
+                "widest interval."
+            )
+    return told

@@ -1,0 +1,81 @@
+"""Values of the owner's page, as its templates take them."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any, NamedTuple
+
+from karat.errors import InputError
+from karat.studio.live.agreement import live_agreement
+from karat.studio.live.coverage import coverage
+from karat.studio.live.disputes import disputes
+from karat.studio.live.estimates import LiveEstimate, live_estimates
+from karat.studio.live.progress import assessor_progress
+from karat.studio.store.projects import project
+from karat.studio.store.store import Store
+from karat.studio.web.glance import glance, labels_needed, warnings
+
+MOST_DISPUTES = 10
+
+
+class Interval(NamedTuple):
+    """An interval, and its places on a line from 0 to 100."""
+
+    system: str
+    estimate: float
+    low: float
+    high: float
+    labels: int
+    units: int
+    at: float
+    start: float
+    end: float
+
+
+def live_view(store: Store, owner: int) -> dict[str, Any]:
+    """Return what changes while people judge."""
+    agreement, counts = live_agreement(store), coverage(store)
+    found = project(store)
+    estimates, why = _estimates(store, owner)
+    both = [one for one in (agreement.ratings, agreement.nuggets) if one]
+    return {
+        "project": found,
+        "answer": glance(counts, agreement, found.state),
+        "coverage": counts,
+        "people": assessor_progress(store),
+        "agreement": both,
+        "kappa": agreement.nuggets,
+        "warnings": [told for one in both for told in warnings(one)],
+        "disputes": disputes(store)[:MOST_DISPUTES],
+        "estimates": [(one, intervals(one)) for one in estimates],
+        "needed": labels_needed(estimates),
+        "hidden": why,
+    }
+
+
+def _estimates(store: Store, owner: int) -> tuple[list[LiveEstimate], str]:
+    """Return the estimates, or why they are not shown."""
+    try:
+        return live_estimates(store, owner), ""
+    except InputError as error:
+        return [], str(error)
+
+
+def intervals(one: LiveEstimate) -> list[Interval]:
+    """Return the intervals of a dimension on one scale, in the order of systems."""
+    if one.estimate is None:
+        return []
+    rows = [row for row in one.estimate.rows if not isnan(row.estimate)]
+    ends = [x for row in rows for x in (row.low, row.high, row.estimate) if not isnan(x)]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+
+    def place(value: float) -> float:
+        return 50.0 if high == low or isnan(value) else 3 + 94 * (value - low) / (high - low)
+
+    return [
+        Interval(
+            *(row.system, row.estimate, row.low, row.high, row.labels, row.units),
+            *(round(place(x), 2) for x in (row.estimate, row.low, row.high)),
+        )
+        for row in rows
+    ]

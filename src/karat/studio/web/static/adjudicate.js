@@ -1,0 +1,179 @@
+// Adjudication: disputes, the largest first; the decision is an answer to what is disputed.
+
+import { byId, make } from "./dom.js";
+import { listen } from "./keys.js";
+import { MarkedText } from "./marked_text.js";
+import { Nuggets } from "./nuggets.js";
+import { Pairs } from "./pairs.js";
+import { Ratings } from "./ratings.js";
+import { get, post } from "./server.js";
+import { Spans } from "./spans.js";
+import { statement } from "./statements.js";
+import { newUuid } from "./uuid.js";
+
+const TASKS = { ratings: Ratings, pairs: Pairs, spans: Spans, nuggets: Nuggets };
+const KEYS = [["A-H (with Shift)", "take what an assessor said"], ["Enter", "decide, go to the next"], ["k", "skip"], ["b", "previous"], ["u", "withdraw the decision"], ["W (with Shift)", "show the names, which is recorded"], ["c", "comment (Escape leaves it)"], ["?", "these keys"]];
+
+let list = []; // disputes of this visit, in their order
+let at = 0;
+let item = null;
+let task = null;
+let comment = null;
+let busy = false;
+let unsaved = null; // a decision that was sent and not acknowledged keeps its uuid
+
+function tell(sentence, failed = false) {
+  byId("saved").className = failed ? "failed" : "";
+  byId("saved").textContent = sentence;
+}
+
+async function loadList() {
+  const { status, body } = await get("/api/disputes");
+  if (status !== 200) return tell(body.error, true);
+  list = body.disputes;
+  at = 0;
+  await open();
+}
+
+async function open() {
+  unsaved = null;
+  byId("previous").disabled = at === 0;
+  byId("judge").classList.toggle("finished", at >= list.length);
+  if (at >= list.length) {
+    item = task = null;
+    const told = list.length ? "These disputes are done." : "There are no open disputes.";
+    byId("judge").replaceChildren(make("p", { class: "answer" }, told), make("p", {}, make("a", { href: "/adjudicate" }, "Look for more")));
+    return;
+  }
+  const { judgement, about } = list[at];
+  const { status, body } = await get(`/api/disputes/${judgement}?about=${encodeURIComponent(about)}`);
+  if (status !== 200) return tell(body.error, true);
+  item = body;
+  draw();
+  byId("judge").focus();
+  scrollTo(0, 0);
+}
+
+function draw() {
+  const names = item.outputs.length > 1 ? ["First", "Second"] : [item.task === "nuggets" ? "Response" : "Output"];
+  const texts = item.outputs.map((output, k) => new MarkedText(output.text, names[k]));
+  comment = make("textarea", { rows: "2", maxlength: "2000" });
+  comment.value = item.value?.comment ?? "";
+  task = new TASKS[item.task](item, item.value, () => (unsaved = null), texts);
+  const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
+  const place = `Dispute ${at + 1} of ${list.length}: ${item.task === "pairs" ? "pair" : item.about}, disagreement ${item.amount.toFixed(2)}`;
+  byId("judge").replaceChildren(
+    make("p", { class: "place" }, place, item.value ? " (decided)" : ""),
+    part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
+    ...item.references.map((text) => part("Reference", text)),
+    make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
+    make("div", { class: "statements" }, ...item.said.map((said) => statement(item, said, take))),
+    make("h2", { class: "decision" }, "Decision"),
+    task.element,
+    make("p", { class: "note", id: "told", role: "alert" }),
+    make("label", { class: "comment" }, "Comment ", make("kbd", {}, "c"), comment),
+  );
+}
+
+function part(name, text) {
+  if (!text) return "";
+  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text" }, text));
+}
+
+function take(said) {
+  unsaved = null;
+  task.show(said.value);
+}
+
+const target = () => ({ task: item.task, item: item.item, output: item.output, about: item.about });
+
+// One write at a time; nothing goes on before it is saved.
+async function save(answer) {
+  const sent = JSON.stringify([target(), answer]);
+  if (unsaved?.sent !== sent) unsaved = { sent, uuid: newUuid() };
+  const content = { uuid: unsaved.uuid, ...target(), answer, supersedes: item.newest };
+  const { status, body } = await post("/api/adjudications", content);
+  if (status !== 200) {
+    tell(`Not saved: ${body.error}`, true);
+    return false;
+  }
+  item.newest = unsaved.uuid;
+  unsaved = null;
+  return true;
+}
+
+async function decide() {
+  if (!task) return;
+  const lacking = task.missing();
+  byId("told").textContent = lacking;
+  if (lacking) return;
+  const text = comment.value.trim();
+  if (!(await save({ ...task.value(), ...(text ? { comment: text } : {}) }))) return;
+  tell("Saved");
+  at += 1;
+  await open();
+}
+
+// Withdraw the decision that is shown, else go back to the one before and withdraw that.
+async function withdraw() {
+  if (!item?.newest || item.value === null) {
+    if (at === 0) return tell("There is no decision to withdraw.");
+    at -= 1;
+    await open();
+  }
+  if (!item?.newest || item.value === null) return;
+  if (!(await save(null))) return;
+  item.value = null;
+  draw();
+  tell("Withdrawn");
+}
+
+async function names() {
+  if (!item) return;
+  const { status, body } = await post("/api/names", target());
+  if (status !== 200) return tell(body.error, true);
+  for (const [letter, name] of Object.entries(body.names)) {
+    const place = document.querySelector(`[data-letter="${letter}"]`);
+    if (place) place.textContent = `${letter}: ${name}`;
+  }
+  tell("That you asked for the names is recorded.");
+}
+
+async function moving(move) {
+  if (busy) return;
+  busy = true;
+  try {
+    await move();
+  } finally {
+    busy = false;
+  }
+}
+
+function step(by) {
+  return moving(async () => {
+    at = Math.max(0, Math.min(list.length, at + by));
+    await open();
+  });
+}
+
+function help() {
+  const keys = byId("keys");
+  keys.hidden = !keys.hidden;
+  byId("help").setAttribute("aria-expanded", String(!keys.hidden));
+  const rows = [...(item ? TASKS[item.task].keys : []), ...KEYS];
+  keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
+}
+
+const ACTS = { Enter: () => moving(decide), k: () => step(1), b: () => step(-1), u: () => moving(withdraw), W: () => moving(names), "?": help, c: () => comment?.focus() };
+
+listen((key, event) => {
+  if (busy) return false;
+  const said = /^[A-H]$/.test(key) && item?.said.find((one) => one.letter === key);
+  if (said) take(said);
+  else if (task?.obey(key, event)) return true;
+  else ACTS[key]?.();
+  return Boolean(said) || key in ACTS;
+});
+for (const [id, key] of [["next", "Enter"], ["skip", "k"], ["previous", "b"], ["undo", "u"], ["names", "W"], ["help", "?"]]) byId(id).addEventListener("click", ACTS[key]);
+
+await loadList();
