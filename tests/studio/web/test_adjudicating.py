@@ -14,8 +14,8 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
 from studio.web.browser_page import Visitor
-from studio.web.judged_server import SYSTEMS, judged_server
-from studio.web.studio_server import Client, StudioServer
+from studio.web.judged_server import judged_server
+from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.export.contents import read_contents
 from karat.studio.export.labels import labels_of
