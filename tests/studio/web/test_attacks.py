@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import pytest
 
@@ -33,6 +34,13 @@ from karat.studio.web.bodies import LARGEST
 from karat.studio.web.sessions import LASTS, Sessions
 
 RATED = {"ratings": {"quality": 5}}
+
+
+OWNED = (
+    *("/owner", "/owner/live", "/owner/events", "/adjudicate", "/browse", "/browse/segments/1"),
+    *("/browse/outputs", "/browse/reports"),
+)
+"""Pages of owners."""
 
 
 class World(NamedTuple):
@@ -178,6 +186,11 @@ def signature_of_another(world: World) -> int:
 
 
 UUID = '"uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e70", "assignment": ASSIGNMENT, "ms": 1'
+DISPUTE = '{"task": "ratings", "item": 1, "output": 1, "about": "quality"}'
+DECISION = (
+    DISPUTE[:-1] + ', "uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e72", '
+    '"answer": {"ratings": {"quality": 3}}, "supersedes": null}'
+)
 LOCAL = "Host: 127.0.0.1:PORT"
 
 ATTACKS: dict[str, tuple[Attack, int]] = {
@@ -245,6 +258,57 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
         422,
     ),
     "reveal before the freeze": (body("{}", "/api/owner/reveal", "owner"), 422),
+    "live numbers by an assessor": (get("/owner/live"), 403),
+    "live numbers by a stranger": (get("/owner/live", "stranger"), 401),
+    "audit trail by an assessor": (get("/owner/events"), 403),
+    "export by an assessor": (get("/owner/export/all"), 403),
+    "export by a stranger": (get("/owner/export/log", "stranger"), 401),
+    "export before the reveal": (get("/owner/export/log", "owner"), 403),
+    "export that is none": (get("/owner/export/passwd", "owner"), 404),
+    "export of a parent folder": (get("/owner/export/..%2f..%2fkeys", "owner"), 404),
+    "new link by an assessor": (body('{"assessor": 1}', "/api/owner/renew"), 403),
+    "new link for nobody": (body('{"assessor": 99}', "/api/owner/renew", "owner"), 422),
+    "estimates by an assessor": (body("{}", "/api/owner/estimates"), 403),
+    "owner who withdraws the own invitation": (
+        body('{"assessor": 1}', "/api/owner/withdraw", "owner"),
+        422,
+    ),
+    "adjudication by an assessor": (get("/adjudicate"), 403),
+    "adjudication by a stranger": (get("/adjudicate", "stranger"), 401),
+    "disputes by an assessor": (get("/api/disputes"), 403),
+    "one dispute by an assessor": (get("/api/disputes/1?about=quality"), 403),
+    "disputes from another site": (get("/api/disputes", "owner", Sec_Fetch_Site="cross-site"), 403),
+    "decision by an assessor": (body(DECISION, "/api/adjudications"), 403),
+    "decision on what nobody disputes": (body(DECISION, "/api/adjudications", "owner"), 422),
+    "decision without a csrf header": (
+        post("owner", "/api/adjudications", X_Karat_CSRF=None),
+        403,
+    ),
+    "decision from another site": (
+        post("owner", "/api/adjudications", Origin="http://evil.example"),
+        403,
+    ),
+    "decision by GET": (get("/api/adjudications", "owner"), 405),
+    "names by an assessor": (body(DISPUTE, "/api/names"), 403),
+    "names of what nobody disputes": (body(DISPUTE, "/api/names", "owner"), 422),
+    "names of a list": (body('{"task": ["ratings"], "item": 1}', "/api/names", "owner"), 422),
+    "dispute that is none": (get("/api/disputes/9?about=quality", "owner"), 404),
+    "dispute in SQL": (get("/api/disputes/1-or-1", "owner"), 404),
+    "segments by an assessor": (get("/browse"), 403),
+    "one segment by an assessor": (get("/browse/segments/1"), 403),
+    "outputs by an assessor": (get("/browse/outputs"), 403),
+    "outputs as a file by an assessor": (get("/browse/outputs.csv"), 403),
+    "reports by an assessor": (get("/browse/reports"), 403),
+    "a report by an assessor": (get("/browse/reports/agreement"), 403),
+    "an explanation by an assessor": (get("/browse/segments/1/outputs/1"), 403),
+    "segments by a stranger": (get("/browse", "stranger"), 401),
+    "system before the reveal": (get("/browse?system=SECRETalpha", "owner"), 422),
+    "report that tells who leads": (get("/browse/reports/meta", "owner"), 403),
+    "report that is a path": (get("/browse/reports/..%2f..%2fserver.py", "owner"), 404),
+    "metric that is a path": (get("/browse/outputs?metrics=../../x", "owner"), 422),
+    "page that is no number": (get("/owner/events?page=1;drop", "owner"), 422),
+    "very long search": (get(f"/browse?q={'a' * 5000}", "owner"), 422),
+    "writing to a page": (post("owner", "/browse"), 405),
     # Objects of others
     "answer to another's assignment": (to_other, 422),
     "undo of another's answer": (undo_other, 422),
@@ -372,8 +436,10 @@ def test_the_same_uuid_is_stored_once_and_never_for_other_content(world: World) 
 
 
 def test_every_answer_has_the_headers_that_protect_it(world: World) -> None:
-    for path in ("/", "/api/next", "/static/judge.js", "/nowhere", "/../x", "/join/wrong"):
-        headers = world.ada.ask("GET", path).headers
+    paths = ("/", "/api/next", "/static/judge.js", "/nowhere", "/../x", "/join/wrong", "/browse")
+    answers = [world.ada.ask("GET", path) for path in paths]
+    answers += [world.owner.ask("GET", path) for path in OWNED]
+    for headers in (one.headers for one in answers):
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'self'; frame-ancestors 'none'")
         assert "unsafe" not in policy
@@ -390,7 +456,9 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(world: World) -> 
 
 
 def test_pages_escape_every_text(world: World) -> None:
-    pages = [world.ada.ask("GET", "/").text, world.owner.ask("GET", "/owner").text]
+    pages = [world.ada.ask("GET", "/").text]
+    pages += [world.owner.ask("GET", path).text for path in OWNED]
+    pages.append(world.owner.ask("GET", f"/browse?q={quote(HOSTILE)}").text)
     pages.append(Client(world.server, f"eve {HOSTILE}").ask("GET", "/").text)
     for page in pages:
         assert "<script>hostile" not in page
@@ -402,7 +470,7 @@ def test_pages_escape_every_text(world: World) -> None:
 def test_no_answer_names_a_system(world: World) -> None:
     paths = ("/", "/api/next", f"/api/item/{world.own['assignment']}", "/api/progress")
     answers = [client.ask("GET", path) for client in (world.ada, world.owner) for path in paths]
-    answers.append(world.owner.ask("GET", "/owner"))
+    answers += [world.owner.ask("GET", path) for path in (*OWNED, "/api/disputes")]
     for answer in answers:
         assert not any(name in answer.text + str(answer.headers) for name in SYSTEMS)
 
