@@ -99,7 +99,7 @@ def test_pages_of_segments_and_what_is_wrong(owner: Client, outputs: list[int]) 
         "/browse?kind=no": 422,
         "/browse?low=nan": 422,
         "/browse?low=1e999": 422,
-        f"/browse?q={'a' * 201}": 422,
+        f"/browse?q={'a' * 501}": 422,
         "/browse/outputs?metrics=nothing": 422,
         "/browse/outputs?metrics=a,b,c,d,e,f,g,h,i": 422,
         "/browse/reports/nothing": 404,
