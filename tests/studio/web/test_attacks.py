@@ -185,6 +185,8 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "report that tells who leads": (get("/browse/reports/meta", "owner"), 403),
     "report that is a path": (get("/browse/reports/..%2f..%2fserver.py", "owner"), 404),
     "metric that is a path": (get("/browse/outputs?metrics=../../x", "owner"), 422),
+    "metric that reads a file": (get("/browse/outputs?metrics=bleu:stop=set.jsonl", "owner"), 422),
+    "metric with a model": (get("/browse/outputs?metrics=bleu:tok=spm:set.jsonl", "owner"), 422),
     "page that is no number": (get("/owner/events?page=1;drop", "owner"), 422),
     "very long search": (get(f"/browse?q={'a' * 5000}", "owner"), 422),
     "writing to a page": (post("owner", "/browse"), 405),

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -26,7 +27,7 @@ class Call(NamedTuple):
     given: Mapping[str, Any]
     """The JSON object that was sent."""
     csrf: str
-    query: Mapping[str, str]
+    query: QueryParams
     """The part of the address after the question mark."""
 
     def number(self, name: str) -> int:
