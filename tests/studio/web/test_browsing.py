@@ -18,7 +18,7 @@ from studio.web.judged_server import judged_server
 from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 
 import karat as kt
-from karat.studio.browsing.outputs_table import output_table
+from karat.studio.browsing.outputs_table import METRICS, output_table
 from karat.studio.browsing.segments import Search, find_segments
 from karat.studio.store.store import Store
 
@@ -135,6 +135,13 @@ def test_the_table_has_metrics_and_is_a_file(server: StudioServer, owner: Client
     known = [float(one) for one in scores if one]
     assert known == sorted(known)
     assert scores[len(known) :] == [""] * (36 - len(known))  # those without come last
+
+
+def test_every_metric_on_offer_scores_every_output(server: StudioServer) -> None:
+    with Store.reading(server.store) as store:
+        table = output_table(store, METRICS)
+    assert table.names[-len(METRICS) :] == [*METRICS]
+    assert all(isinstance(row.values[name], float) for row in table.rows for name in METRICS)
 
 
 def test_reports_tell_who_leads_only_when_asked(owner: Client) -> None:

@@ -177,6 +177,8 @@ def test_invitations_freeze_and_reveal_by_keys(owner: Visitor, server: StudioSer
     owner.open("/owner/events")
     assert [*page.locator("td:nth-child(3)").all_text_contents()][:2] == ["reveal", "freeze"]
     assert page.locator("tbody tr").count() == len(found)
+    withdrawn = page.locator("tbody tr").nth(2).locator("td").all_text_contents()
+    assert withdrawn[1:] == ["owner", "withdraw", "of: kim <b>"]
     owner.check_inert()
 
 
