@@ -168,9 +168,7 @@ def test_comments_undo_and_going_back(browser: Any, ratings: StudioServer) -> No
     assert values(ratings, "cy")[0]["ratings"] == {"quality": 3, "fluency": 50}
 
 
-def test_a_comment_and_a_revision_stay_with_their_item(
-    browser: Any, ratings: StudioServer
-) -> None:
+def test_a_comment_and_a_revision_stay_with_their_item(browser: Any, ratings: StudioServer) -> None:
     fay = Person(browser, ratings, "fay")
     first = fay.output()
     fay.press("3", "5", "0")

@@ -13,7 +13,7 @@ from karat.studio.live.estimates import LiveEstimate, live_estimates
 from karat.studio.live.progress import assessor_progress
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
-from karat.studio.web.glance import glance, labels_needed, warnings
+from karat.studio.web.glance import glance, labels_needed, left_out, warnings
 
 MOST_DISPUTES = 10
 
@@ -48,6 +48,7 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
         "warnings": [told for one in both for told in warnings(one)],
         "disputes": disputes(store)[:MOST_DISPUTES],
         "estimates": [(one, intervals(one)) for one in estimates],
+        "left_out": left_out(estimates),
         "needed": labels_needed(estimates),
         "hidden": why,
     }
