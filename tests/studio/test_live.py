@@ -58,6 +58,21 @@ def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store
     assert third.rows[0].shared == 36
 
 
+def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "pairs", people=2, tasks={"pairs": {}})
+    judge_all(store, most=20)
+    both: dict[tuple[int, ...], list[int]] = {}
+    for row in current(store):
+        both.setdefault(tuple(sorted(row.outputs)), []).append(row.assessor)
+    shared = sum(len(people) == 2 for people in both.values())
+    assert 0 < shared < 20  # the two saw different pairs of the same outputs
+    found = live_agreement(store)
+    assert found.ratings is None
+    assert found.pairs
+    (total,) = found.pairs.rows
+    assert (total.dimension, total.outputs, total.shared) == ("win", len(both), shared)
+
+
 def test_agreement_in_nuggets_has_kappa(tmp_path: Path) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
     assert live_agreement(store).nuggets is None

@@ -25,7 +25,7 @@ def _judged(found: Coverage) -> str:
 
 
 def _agreed(agreement: LiveAgreement) -> str:
-    rows = [row for one in (agreement.ratings, agreement.nuggets) if one for row in one.rows]
+    rows = [row for one in agreement.each for row in one.rows]
     known = [row for row in rows if not isnan(row.interval)]
     if not known:
         return "Agreement is not known yet: it takes outputs that two assessors judged differently."

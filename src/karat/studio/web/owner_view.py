@@ -37,15 +37,14 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
     agreement, counts = live_agreement(store), coverage(store)
     found = project(store)
     estimates, why = _estimates(store, owner)
-    both = [one for one in (agreement.ratings, agreement.nuggets) if one]
     return {
         "project": found,
         "answer": glance(counts, agreement, found.state),
         "coverage": counts,
         "people": assessor_progress(store),
-        "agreement": both,
+        "agreement": agreement.each,
         "kappa": agreement.nuggets,
-        "warnings": [told for one in both for told in warnings(one)],
+        "warnings": [told for one in agreement.each for told in warnings(one)],
         "disputes": disputes(store)[:MOST_DISPUTES],
         "estimates": [(one, intervals(one)) for one in estimates],
         "left_out": left_out(estimates),

@@ -61,7 +61,7 @@ function draw() {
   comment.value = item.value?.comment ?? "";
   task = new TASKS[item.task](item, item.value, () => (unsaved = null), texts);
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
-  const place = `Dispute ${at + 1} of ${list.length}: ${item.task === "pairs" ? "pair" : item.about}, disagreement ${item.amount.toFixed(2)}`;
+  const place = `Dispute ${at + 1} of ${list.length}: ${item.task === "pairs" ? "pair" : item.task === "nuggets" ? `nugget ${item.about}` : item.about}, disagreement ${item.amount.toFixed(2)}`;
   byId("judge").replaceChildren(
     make("p", { class: "place" }, place, item.value ? " (decided)" : ""),
     part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
