@@ -121,6 +121,17 @@ def test_decisions_on_disputes_are_what_exports_take(
     assert evalset_of(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
 
 
+def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None:
+    tasks = {"spans": {"scheme": "esa"}}
+    store = make_store(tmp_path / "store", texts(1, 1), people=2, tasks=tasks)
+    for who, severity in zip(assessors(store), ("minor", "major"), strict=False):
+        shown = next_assignment(store, who.id, START)
+        assert shown
+        marks = [{"start": 0, "end": 4, "severity": severity}]
+        judge(store, who.id, Judgement(NEW(), shown.assignment, {"spans": marks, "score": 50}, 1))
+    assert [one.amount for one in disputes(store)] == [1.0]
+
+
 def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> None:
     owner = owner_of(store)
     with pytest.raises(InputError, match="for the owner"):

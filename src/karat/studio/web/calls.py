@@ -79,15 +79,15 @@ def _answer(
         given = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
         found = handler(Call(studio, who, request.path_params, given, csrf, request.query_params))
-    except NotAllowed as error:
-        return _told(str(error), 403, as_page)
-    except NotThere as error:
-        return _told(str(error), 404, as_page)
-    except InputError as error:
-        return _told(str(error), 422, as_page)
-    except KaratError as error:  # nothing was saved: the client keeps it and tries again
-        return _told(str(error), 503, as_page)
+    except KaratError as error:
+        return _told(str(error), _status(error), as_page)
     return found if isinstance(found, Response) else JSONResponse(found)
+
+
+def _status(error: KaratError) -> int:
+    """Return the status of a refusal; of 503 nothing was saved, and the client tries again."""
+    known = {NotAllowed: 403, NotThere: 404, InputError: 422}
+    return next((status for kind, status in known.items() if isinstance(error, kind)), 503)
 
 
 def _told(sentence: str, status: int, as_page: bool) -> Response:
