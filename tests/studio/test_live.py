@@ -58,6 +58,21 @@ def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store
     assert third.rows[0].shared == 36
 
 
+def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "pairs", people=2, tasks={"pairs": {}})
+    judge_all(store, most=20)
+    both: dict[tuple[int, ...], list[int]] = {}
+    for row in current(store):
+        both.setdefault(tuple(sorted(row.outputs)), []).append(row.assessor)
+    shared = sum(len(people) == 2 for people in both.values())
+    assert 0 < shared < 20  # the two saw different pairs of the same outputs
+    found = live_agreement(store)
+    assert found.ratings is None
+    assert found.pairs
+    (total,) = found.pairs.rows
+    assert (total.dimension, total.outputs, total.shared) == ("win", len(both), shared)
+
+
 def test_agreement_in_nuggets_has_kappa(tmp_path: Path) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
     assert live_agreement(store).nuggets is None
@@ -104,6 +119,17 @@ def test_decisions_on_disputes_are_what_exports_take(
         decide(store, one.task, one.output, one.about, value, NEW(), one.item)
     assert disputes(store) == []
     assert evalset_of(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
+
+
+def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None:
+    tasks = {"spans": {"scheme": "esa"}}
+    store = make_store(tmp_path / "store", texts(1, 1), people=2, tasks=tasks)
+    for who, severity in zip(assessors(store), ("minor", "major"), strict=False):
+        shown = next_assignment(store, who.id, START)
+        assert shown
+        marks = [{"start": 0, "end": 4, "severity": severity}]
+        judge(store, who.id, Judgement(NEW(), shown.assignment, {"spans": marks, "score": 50}, 1))
+    assert [one.amount for one in disputes(store)] == [1.0]
 
 
 def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> None:

@@ -67,6 +67,11 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     other = ("demo", "--store", "judged.sqlite", "--port", port)
     assert "was made for another task" in refused(called, tmp_path, *other, "--task", "pairs")
     assert "another task" in refused(called, tmp_path, *other, "--scale", "fluency-5")
+    assert "has judgements of 'set <script>" in refused(called, tmp_path, *other)
+    same = (server.name, *other[1:])
+    assert "with another --overlap" in refused(called, tmp_path, *same, "--overlap", "2")
+    assert "with another --show" in refused(called, tmp_path, *same, "--show", "reference")
+    assert "expected 1 to 100" in refused(called, tmp_path, *same, "--assessor", "x" * 101)
     # Links that were lost are replaced by new ones; the old ones end.
     keys.unlink()
     server.start()

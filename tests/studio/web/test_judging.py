@@ -21,7 +21,7 @@ from karat.studio.store.assessors import assessors
 from karat.studio.store.judgements import Row, current, history
 from karat.studio.store.store import Store
 
-PEOPLE = ("ada", "ben", "cy", "dee", "eli")
+PEOPLE = ("ada", "ben", "cy", "dee", "eli", "fay")
 INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
 
 
@@ -154,6 +154,32 @@ def test_comments_undo_and_going_back(browser: Any, ratings: StudioServer) -> No
     sent = [row.value["ratings"] for row in rows(ratings, "cy", history) if row.value]
     assert {"quality": 6, "fluency": 50} in sent
     assert values(ratings, "cy")[0]["ratings"] == {"quality": 3, "fluency": 50}
+
+
+def test_a_comment_and_a_revision_stay_with_their_item(browser: Any, ratings: StudioServer) -> None:
+    fay = Person(browser, ratings, "fay")
+    first = fay.output()
+    fay.press("3", "5", "0")
+    fay.go_on()
+    second = fay.output()
+    fay.press("c")
+    fay.page.keyboard.type("of the second")
+    fay.press("Escape", "b")  # before the comment has rested
+    shows = "text => document.querySelector('#judge .output .text').textContent === text"
+    fay.page.wait_for_function(shows, arg=first)
+    assert fay.page.input_value("textarea") == ""
+    # A finished answer that is revised stays finished; a number off the scale is told.
+    fay.press("6")
+    fay.saved()
+    assert values(ratings, "fay") == [{"ratings": {"quality": 6, "fluency": 50}, "done": True}]
+    fay.page.fill("input[type=number]", "150")
+    fay.press("Enter")
+    assert fay.page.text_content("#told") == "Type a number from 0 to 100 for fluency."
+    fay.page.fill("input[type=number]", "51")
+    fay.press("Enter")
+    fay.page.wait_for_function(shows, arg=second)
+    assert fay.page.input_value("textarea") == "of the second"
+    assert values(ratings, "fay") == [{"ratings": {"quality": 6, "fluency": 51}, "done": True}]
 
 
 def test_a_lost_connection_a_reload_and_a_killed_server_lose_nothing(

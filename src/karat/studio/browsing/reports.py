@@ -23,7 +23,8 @@ from karat.studio.browsing.one_segment import segment
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.pseudonyms import masked
 from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
-from karat.studio.export.values import dimensions_of
+from karat.studio.export.values import WIN, dimensions_of
+from karat.studio.live.compared import PAIRS, pairs_of, without_pairs
 from karat.studio.live.state import Version, version_in
 from karat.studio.store.projects import REVEALED, Project, project
 from karat.studio.store.store import Store
@@ -51,7 +52,10 @@ def _of_ratings(found: Project) -> Iterator[Report]:
     dimensions = [one.name for one in dimensions_of(found.settings)]
     if not dimensions:
         return
-    yield Report("agreement", "Agreement of assessors", False, _agreement)
+    if dimensions != [WIN.name]:
+        yield Report("agreement", "Agreement of assessors", False, _agreement)
+    if PAIRS in found.settings.tasks:
+        yield Report("pair-agreement", "Agreement on pairs", False, _pair_agreement)
     for k, name in enumerate(dimensions, 1):
         title = f"Estimated scores: {name}"
         yield Report(f"estimate-{k}", title, True, partial(_estimate, dimension=name))
@@ -68,7 +72,11 @@ def _of_nuggets(found: Project) -> Iterator[Report]:
 
 
 def _agreement(contents: Contents) -> Result:
-    return judge_agreement(evalset_of(contents))
+    return judge_agreement(evalset_of(without_pairs(contents)))
+
+
+def _pair_agreement(contents: Contents) -> Result:
+    return judge_agreement(pairs_of(contents))
 
 
 def _estimate(contents: Contents, dimension: str) -> Result:

@@ -24,9 +24,13 @@ def settings_of(
     seed: int,
 ) -> ProjectSettings:
     """Return the settings of a project."""
-    shown = Show(**{part: part in show for part in _PARTS}) if show else Show()
     tasks = asked_task(task, dimensions, scales, scheme)
-    return ProjectSettings(tasks, shown, overlap, quota, seed=seed)
+    return ProjectSettings(tasks, shown_parts(show), overlap, quota, seed=seed)
+
+
+def shown_parts(show: Sequence[str]) -> Show:
+    """Return the texts to show; without names, those that are shown if nothing is said."""
+    return Show(**{part: part in show for part in _PARTS}) if show else Show()
 
 
 def asked_task(

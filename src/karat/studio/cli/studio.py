@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from karat.errors import InputError, MissingExtra, OutputError, short
 from karat.visible import visible
 
 if TYPE_CHECKING:
-    from karat.studio.store.settings import ProjectSettings
     from karat.studio.store.store import Store
 
 PORT = 8642
@@ -161,8 +159,11 @@ def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
 
 
 def _serve(name: str, where: Path, host: str, token: str | None, given: dict[str, Any]) -> None:
+    from karat.studio.store.assessors import check_name
     from karat.studio.web.server import listen
 
+    for assessor in given["assessors"]:
+        check_name(assessor)
     bound = listen(host, given["port"])  # a port that is taken is told before anything is made
     try:
         with _opened(name, where, given) as store:
@@ -214,6 +215,7 @@ def _open(address: str) -> None:
 
 def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
     """Return the store of a set: the one that is there, else a new one."""
+    from karat.studio.cli.continuing import check_options, check_set, check_task
     from karat.studio.store.projects import import_set, project
     from karat.studio.store.store import Store
 
@@ -221,8 +223,14 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
         store = Store.open(where)
         try:
             found = project(store)
-            _check_task(where, given, found.settings)
+            check_task(where, given, found.settings)
+            check_options(where, given, found.settings)
+            with Bar() as progress:
+                read, settings = _read(name, given, progress)
+            same = check_set(where, read, settings, found)
             _tell(f"{where} continues: {visible(found.name)}")
+            if not same:
+                _tell("Its texts differ from those of the set now: those in the file are judged.")
         except BaseException:
             store.close()
             raise
@@ -241,20 +249,6 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
             raise
     _tell(f"{where} is new: judgements are saved there")
     return store
-
-
-def _check_task(where: Path, given: dict[str, Any], settings: ProjectSettings) -> None:
-    """Refuse options that ask for another task than the store has."""
-    from karat.studio.cli.settings import asked_task
-
-    options = [given[key] for key in ("dimensions", "scales", "scheme")]
-    if not any((given["task"], *options)):
-        return
-    known = ", ".join(settings.tasks)
-    asked = asked_task(given["task"] or known, options[0], options[1], options[2])
-    if replace(settings, tasks=asked, calibration=()).tasks != settings.tasks:
-        told = f"leave out the options of the task ({known}), or name another file with --store"
-        raise InputError(f"{short(where)} was made for another task: {told}")
 
 
 def _read(name: str, given: dict[str, Any], progress: Any) -> tuple[Any, Any]:

@@ -7,18 +7,25 @@ from dataclasses import dataclass, replace
 from karat.meta.judge_agreement import JudgeAgreement, judge_agreement
 from karat.studio.export.contents import Contents
 from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
-from karat.studio.export.values import dimensions_of
+from karat.studio.live.compared import PAIRS, pairs_of, without_pairs
 from karat.studio.live.state import remembered
 from karat.studio.store.store import Store
 
 
 @dataclass(frozen=True)
 class LiveAgreement:
-    """Agreement in ratings, penalties and pairs, and in nuggets; None where nobody judged."""
+    """Agreement in ratings and penalties, in pairs, and in nuggets; None where nobody judged."""
 
     ratings: JudgeAgreement | None
+    pairs: JudgeAgreement | None
+    """On pairs that several compared: shares of wins would differ by the pairs that each saw."""
     nuggets: JudgeAgreement | None
     """With Cohen's kappa by judge and pair."""
+
+    @property
+    def each(self) -> list[JudgeAgreement]:
+        """Those that there are."""
+        return [one for one in (self.ratings, self.pairs, self.nuggets) if one]
 
 
 def live_agreement(store: Store) -> LiveAgreement:
@@ -27,15 +34,13 @@ def live_agreement(store: Store) -> LiveAgreement:
 
 
 def _agreement(contents: Contents) -> LiveAgreement:
-    ratings = nuggets = None
     judged = _judged(contents)
-    if dimensions_of(contents.project.settings) and any(
-        one.task != NUGGETS for one in judged.answers
-    ):
-        ratings = judge_agreement(evalset_of(judged))
-    if any(one.task == NUGGETS for one in judged.answers):
-        nuggets = judge_agreement(nuggets_of(judged))
-    return LiveAgreement(ratings, nuggets)
+    tasks = {one.task for one in judged.answers}
+    return LiveAgreement(
+        judge_agreement(evalset_of(without_pairs(judged))) if tasks - {NUGGETS, PAIRS} else None,
+        judge_agreement(pairs_of(judged)) if PAIRS in tasks else None,
+        judge_agreement(nuggets_of(judged)) if NUGGETS in tasks else None,
+    )
 
 
 def _judged(contents: Contents) -> Contents:

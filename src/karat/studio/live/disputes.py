@@ -16,7 +16,7 @@ from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.nuggets import LABELS
-from karat.studio.tasks.task import marked, overlap_f1
+from karat.studio.tasks.task import overlap_f1
 
 
 class Said(NamedTuple):
@@ -41,7 +41,8 @@ class Dispute(NamedTuple):
     about: str
     outputs: tuple[int, ...]
     amount: float
-    """From 0 to 1: the range over the scale, or the share of marked characters not shared."""
+    """From 0 to 1: the range over the scale, or the share of marked characters not shared,
+    each with its severity."""
     said: tuple[Said, ...]
     settled: bool
     """Whether an adjudicator has decided."""
@@ -144,8 +145,13 @@ def _of_marks(scale: Mapping[str, Any] | None, values: Sequence[Mapping[str, Any
 
 
 def _unshared(values: Sequence[Sequence[Mapping[str, Any]]]) -> float:
-    """Return 1 less the mean F1 of marked characters over pairs of assessors."""
+    """Return 1 less the mean F1 of characters with their severities over pairs of assessors."""
     if all(not one for one in values):
         return 0.0
-    places = [marked(one) for one in values]
+    places = [_weighed(one) for one in values]
     return 1 - fmean(overlap_f1(a, b) for a, b in combinations(places, 2))
+
+
+def _weighed(spans: Sequence[Mapping[str, Any]]) -> set[tuple[int, str]]:
+    """Return the places of marked characters, each with its severity."""
+    return {(at, one["severity"]) for one in spans for at in range(one["start"], one["end"])}

@@ -39,7 +39,8 @@ def invite(
     by: int | None = None,
 ) -> str:
     """Add an assessor and return the token, of which the store has only the hash."""
-    _check(name, role, quota)
+    check_name(name)
+    _check(role, quota)
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
         if connection.execute("SELECT 1 FROM assessor WHERE name = ?", (name,)).fetchone():
@@ -112,13 +113,17 @@ def _assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
     return Assessor(*row[:4], bool(row[4]), row[5])
 
 
-def _check(name: object, role: str, quota: object) -> None:
+def check_name(name: object) -> None:
+    """Refuse what cannot be the name of an assessor."""
     if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
         told = f"expected 1 to {LONGEST_NAME} characters"
         raise InputError(f"found the assessor's name {quoted(name)}, {told}")
     if not name.isprintable() or name != name.strip():
         told = "expected visible characters, and no blank at the ends"
         raise InputError(f"found the assessor's name {quoted(name)}, {told}")
+
+
+def _check(role: str, quota: object) -> None:
     _check_role(role, ROLES)
     if quota is not None and (not is_whole(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
         raise InputError(f"quota={quoted(quota)}: expected a whole number, 1 or more")

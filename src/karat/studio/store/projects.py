@@ -80,7 +80,6 @@ def _add_items(
     connection: sqlite3.Connection, found: Imported, ids: Iterator[int], progress: Progress
 ) -> str:
     """Add items and outputs, and return the digest of the texts."""
-    digest = sha256()
     outputs = []
     for start in range(0, len(found.items), BATCH):
         progress(start, len(found.items), "importing")
@@ -104,7 +103,6 @@ def _add_items(
         )
         for at, item in enumerate(part, start + 1):
             for one in item.outputs:
-                digest.update(_json([item.segment, one.system, one.text]).encode())
                 outputs.append((next(ids), at, one.system, one.text, one.predicted))
         connection.executemany(
             "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
@@ -123,6 +121,15 @@ def _add_items(
         ),
     )
     progress(len(found.items), len(found.items), "importing")
+    return digest_of(found)
+
+
+def digest_of(found: Imported) -> str:
+    """Return the digest of all texts that are judged."""
+    digest = sha256()
+    for item in found.items:
+        for one in item.outputs:
+            digest.update(_json([item.segment, one.system, one.text]).encode())
     return digest.hexdigest()
 
 

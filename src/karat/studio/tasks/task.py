@@ -7,7 +7,7 @@ otherwise: what is not done is a draft, kept like any answer, and the assignment
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, Protocol
 
@@ -117,7 +117,7 @@ def marked(spans: Sequence[Mapping[str, Any]]) -> set[int]:
     return set(chain.from_iterable(range(span["start"], span["end"]) for span in spans))
 
 
-def overlap_f1(first: set[int], second: set[int]) -> float:
+def overlap_f1(first: Set[Any], second: Set[Any]) -> float:
     """Return the F1 of marked characters; 1 where neither marks any."""
     total = len(first) + len(second)
     return 2 * len(first & second) / total if total else 1.0

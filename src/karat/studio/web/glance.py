@@ -25,7 +25,7 @@ def _judged(found: Coverage) -> str:
 
 
 def _agreed(agreement: LiveAgreement) -> str:
-    rows = [row for one in (agreement.ratings, agreement.nuggets) if one for row in one.rows]
+    rows = [row for one in agreement.each for row in one.rows]
     known = [row for row in rows if not isnan(row.interval)]
     if not known:
         return "Agreement is not known yet: it takes outputs that two assessors judged differently."
@@ -55,6 +55,17 @@ def warnings(agreement: JudgeAgreement) -> list[str]:
     return list(dict.fromkeys(told))
 
 
+def left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
+    """Return which systems have too few labels for an estimate, which a table would hide."""
+    return [
+        f"{one.dimension}: {note}"
+        for one in estimates
+        if one.estimate
+        for note in one.estimate.notes
+        if note.startswith("Left out")
+    ]
+
+
 def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
     """Return how many further labels halve the intervals of each dimension."""
     told = []
@@ -62,7 +73,7 @@ def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
         more = [row.more for row in one.estimate.rows if row.more] if one.estimate else []
         if more:
             told.append(
-                f"{one.dimension}: {max(more):,} more labelled units of each system halve the "
-                "widest interval."
+                f"{one.dimension}: to halve the widest interval, label {max(more):,} more "
+                f"unit{'s' * (max(more) != 1)} of each system."
             )
     return told

@@ -13,7 +13,7 @@ from karat.studio.live.estimates import LiveEstimate, live_estimates
 from karat.studio.live.progress import assessor_progress
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
-from karat.studio.web.glance import glance, labels_needed, warnings
+from karat.studio.web.glance import glance, labels_needed, left_out, warnings
 
 MOST_DISPUTES = 10
 
@@ -37,17 +37,17 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
     agreement, counts = live_agreement(store), coverage(store)
     found = project(store)
     estimates, why = _estimates(store, owner)
-    both = [one for one in (agreement.ratings, agreement.nuggets) if one]
     return {
         "project": found,
         "answer": glance(counts, agreement, found.state),
         "coverage": counts,
         "people": assessor_progress(store),
-        "agreement": both,
+        "agreement": agreement.each,
         "kappa": agreement.nuggets,
-        "warnings": [told for one in both for told in warnings(one)],
+        "warnings": [told for one in agreement.each for told in warnings(one)],
         "disputes": disputes(store)[:MOST_DISPUTES],
         "estimates": [(one, intervals(one)) for one in estimates],
+        "left_out": left_out(estimates),
         "needed": labels_needed(estimates),
         "hidden": why,
     }

@@ -57,10 +57,11 @@ function save(value) {
   current = value;
 }
 
+// A finished answer that is revised stays finished, unless the revision is incomplete.
 function changed() {
-  clearTimeout(typing);
+  rest();
   past.push(current);
-  save({ ...answer(), done: false });
+  save({ ...answer(), done: Boolean(current) && current.done !== false && !task.missing() });
 }
 
 function answer() {
@@ -75,8 +76,18 @@ function spelled(value) {
 }
 
 function typed() {
-  clearTimeout(typing);
+  rest();
   typing = setTimeout(changed, TYPING);
+}
+
+function rest() {
+  clearTimeout(typing);
+  typing = null;
+}
+
+// A comment belongs to the item on which it was typed: it is saved before another is shown.
+function flush() {
+  if (typing !== null) changed();
 }
 
 async function load(path) {
@@ -93,6 +104,7 @@ async function load(path) {
 }
 
 function show(found) {
+  rest();
   item = found;
   past = [];
   current = found?.value ?? null;
@@ -155,7 +167,7 @@ async function next() {
     const lacking = task.missing();
     if (lacking) return tell(lacking);
     tell("");
-    clearTimeout(typing);
+    rest();
     const value = { ...answer(), done: true };
     if (spelled(current) !== spelled(value)) save(value);
   }
@@ -163,13 +175,14 @@ async function next() {
 }
 
 async function previous() {
+  flush();
   if (item?.previous && (await queue.settled())) await load(`/api/item/${item.previous}`);
 }
 
 // Undo the last change of this item; where there is none, open the previous item again.
 async function undo() {
   if (!item) return;
-  clearTimeout(typing);
+  flush();
   if (past.length) restore(past.pop());
   else if (current && current.done !== false) restore({ ...current, done: false });
   else if (current) restore(null);
@@ -179,7 +192,7 @@ async function undo() {
 }
 
 function restore(value) {
-  if (value) save({ ...value, done: false });
+  if (value) save(value);
   else {
     const uuid = newUuid();
     queue.add("/api/undo", { uuid, assignment: item.assignment, supersedes: newest });
@@ -219,6 +232,7 @@ byId("undo").addEventListener("click", ACTS.u);
 byId("pause").addEventListener("click", pause);
 byId("help").addEventListener("click", help);
 addEventListener("beforeunload", (event) => {
+  flush();
   if (!queue.empty) event.preventDefault();
 });
 

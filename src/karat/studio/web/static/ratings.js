@@ -68,8 +68,16 @@ export class Ratings {
   }
 
   missing() {
+    const wrong = this.scales.find((scale, k) => this.differs(scale, k));
+    if (wrong) return `Type a number from ${wrong.low} to ${wrong.high} for ${wrong.dimension}.`;
     const lacking = this.scales.find((scale) => !(scale.dimension in this.ratings));
     return lacking ? `Rate ${lacking.dimension} first.` : "";
+  }
+
+  // Whether a field has something else than the rating: a number that the scale does not have.
+  differs(scale, k) {
+    const field = this.fieldset(k).querySelector("[type=number]");
+    return Boolean(field) && (field.validity.badInput || field.value !== String(this.ratings[scale.dimension] ?? ""));
   }
 
   activate(k, focus = true) {

@@ -51,6 +51,10 @@ export class Spans {
   }
 
   missing() {
+    if (this.pending) return "Choose a category for the marked words first; Escape cancels.";
+    if (this.score && (this.score.validity.badInput || this.score.value !== String(this.given ?? ""))) {
+      return `Type a score from ${this.settings.scale.low} to ${this.settings.scale.high}.`;
+    }
     return this.score && this.given === undefined ? "Give a score first." : "";
   }
 
