@@ -45,10 +45,10 @@ def owner(browser: Any, server: StudioServer) -> Visitor:
 
 def agreed(**alphas: float) -> Any:
     rows = [SimpleNamespace(dimension=name, interval=value) for name, value in alphas.items()]
-    return LiveAgreement(SimpleNamespace(rows=rows, judges=()), None)  # type: ignore[arg-type]
+    return LiveAgreement(SimpleNamespace(rows=rows, judges=()), None, None)  # type: ignore[arg-type]
 
 
-NOTHING = LiveAgreement(None, None)
+NOTHING = LiveAgreement(None, None, None)
 UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judged differently."
 
 
