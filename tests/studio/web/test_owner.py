@@ -112,11 +112,15 @@ def test_the_page_is_live_and_names_no_system(owner: Visitor, server: StudioServ
     assert before.needed == 54 - 30
     owner.open("/owner")
     assert "Still needed: 24 judgements" in owner.page.text_content(".answer")
+    owner.page.click("#each-assessor summary")
+    owner.page.focus("#live .scroll")
     ann = Client(server, "ann")
     ann.judge(ann.next(), {"ratings": {"quality": 5, "fluency": 5}})
     owner.page.wait_for_function(
         "() => document.querySelector('.answer').textContent.includes('23 judgements')"
     )
+    assert owner.page.evaluate("document.activeElement.className") == "scroll"
+    assert owner.page.is_visible("#each-assessor table")  # what was open stays open
     assert owner.page.locator("#estimates-title ~ div").count() == 0  # not before it is asked for
     owner.page.focus("#ask-estimates")
     owner.press("Enter")
