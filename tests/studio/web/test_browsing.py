@@ -150,9 +150,19 @@ def test_reports_tell_who_leads_only_when_asked(owner: Client) -> None:
     for name in ("compare", "meta", "plane-1"):
         assert owner.ask("GET", f"/browse/reports/{name}").status == 403
     assert owner.ask("POST", "/api/owner/estimates", {}).status == 200
+    for name in ("meta", "plane-1", "plane-2"):
+        assert owner.ask("GET", f"/browse/reports/{name}").status == 200
     found = owner.ask("GET", "/browse/reports/compare")
     assert found.status == 200
     assert "system 1" in found.text
+    assert not any(name in found.text for name in SYSTEMS)
+
+
+def test_estimates_are_a_report(owner: Client) -> None:
+    pytest.importorskip("karat.report.documents.estimates")
+    found = owner.ask("GET", "/browse/reports/estimate-1")
+    assert found.status == 200
+    assert "system 3" in found.text
     assert not any(name in found.text for name in SYSTEMS)
 
 

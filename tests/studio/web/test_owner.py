@@ -10,6 +10,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from math import nan
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,16 +20,19 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.judged_store import judge_all, make_store, nugget_texts
 from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.live.agreement import LiveAgreement
 from karat.studio.live.coverage import Coverage, coverage
+from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.web.glance import glance, warnings
+from karat.studio.web.owner_view import live_view
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +107,20 @@ def test_warnings_name_who_stands_apart() -> None:
         "assessor-1 and assessor-2 gave the same answers (a).",
         "assessor-3 disagrees with the others in a.",
     ]
+
+
+def test_nuggets_have_kappa(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
+    judge_all(store, most=3)
+    owner = len(assessors(store)) + 1
+    invite(store, "olga", "owner")
+    view = live_view(store, owner)
+    assert [(row.first, row.second) for row in view["kappa"].pairs] == [
+        ("assessor-1", "assessor-2")
+    ]
+    assert "which is recorded" in view["hidden"]
+    assert view["coverage"].answers == 6
+    store.close()
 
 
 def test_the_page_is_live_and_names_no_system(owner: Visitor, server: StudioServer) -> None:
