@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from karat.api.scores import score
 from karat.errors import InputError, quoted
 from karat.studio.browsing.output_scores import Scores, output_scores, score_names
 from karat.studio.export.spans import csv_line
@@ -135,6 +134,8 @@ def _metric_scores(store: Store, name: str) -> dict[int, float]:
 
 
 def _scored(store: Store, name: str) -> dict[int, float]:
+    from karat.api.scores import score
+
     with store.read() as connection:
         rows = connection.execute(
             "SELECT output.id, text, refs FROM output JOIN item ON item.id = item "

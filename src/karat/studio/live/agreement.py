@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from karat.meta.judge_agreement import JudgeAgreement, judge_agreement
 from karat.studio.export.contents import Contents
 from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
 from karat.studio.export.values import dimensions_of
 from karat.studio.live.state import remembered
 from karat.studio.store.store import Store
+
+if TYPE_CHECKING:
+    from karat.meta.judge_agreement import JudgeAgreement
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ def live_agreement(store: Store) -> LiveAgreement:
 
 
 def _agreement(contents: Contents) -> LiveAgreement:
+    from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
+
     ratings = nuggets = None
     judged = _judged(contents)
     if dimensions_of(contents.project.settings) and any(
