@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.export.contents import read_contents
+from karat.studio.export.pseudonyms import masked, pseudonyms
 from karat.studio.export.sets import evalset_of, nuggets_of
 from karat.studio.live.agreement import live_agreement
 from karat.studio.live.disputes import disputes
@@ -19,7 +21,7 @@ from karat.studio.live.progress import assessor_progress
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.judgements import Judgement, current, judge, undo
-from karat.studio.store.projects import freeze, reveal
+from karat.studio.store.projects import freeze, project, reveal
 from karat.studio.store.store import Store
 
 NEW = uuids(3)
@@ -187,3 +189,24 @@ def test_progress_has_pace_and_median_time(store: Store) -> None:
     assert ann.seconds == (times[9] + times[10]) / 2000
     assert ann.newest == max(row.time for row in rows)
     assert (zoe.role, zoe.done, zoe.seconds, zoe.calibration) == ("adjudicator", 0, None, None)
+
+
+def test_pseudonyms_tell_nothing_of_the_order_of_systems(store: Store) -> None:
+    names = [f"s{k}" for k in range(12)]
+    found = project(store)
+    drawn = pseudonyms(names, found)
+    assert sorted(drawn.values()) == [f"system {k:02}" for k in range(1, 13)]
+    assert drawn == pseudonyms(names[::-1], found)
+    assert [*drawn] != names
+    assert pseudonyms(names, found._replace(seed=found.seed + 1)) != drawn
+
+
+def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store) -> None:
+    contents = read_contents(store)
+    hidden = replace(contents, outputs=masked(contents.outputs, contents.project))
+    assert hidden.systems == ("system 1", "system 2", "system 3")
+    known = pseudonyms(contents.systems, contents.project)
+    assert all(
+        hidden.outputs[id] == one._replace(system=known[one.system])
+        for id, one in contents.outputs.items()
+    )

@@ -9,6 +9,9 @@ from studio.web.studio_server import StudioServer
 
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
+UNNAMED = """[...document.querySelectorAll("button, input, textarea, select, a")].filter((one) =>
+  !one.labels?.length && !one.ariaLabel && !one.textContent.trim()).map((one) => one.outerHTML)"""
+
 
 class Visitor:
     """Somebody who follows a link and opens pages."""
@@ -48,3 +51,4 @@ class Visitor:
         assert self.page.evaluate("window.hostile") is None
         assert self.page.locator("main script, main img").count() == 0
         assert self.page.evaluate(WIDER) == 0
+        assert self.page.evaluate(UNNAMED) == []

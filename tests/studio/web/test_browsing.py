@@ -40,7 +40,7 @@ def owner(server: StudioServer) -> Client:
 @pytest.fixture(scope="module")
 def outputs(server: StudioServer, owner: Client) -> list[int]:
     with Store.reading(server.store) as store:
-        return [row.output for row in output_table(store).rows]
+        return output_table(store).ids
 
 
 def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Client) -> None:
@@ -78,7 +78,7 @@ def test_segments_by_search_and_filter(server: StudioServer) -> None:
         assert sorted([*judged, *unjudged]) == sorted(found())
         assert {*found(kind="disputed")} <= {*judged}
         table = output_table(store)
-        best = [row for row in table.rows if row.values.get("quality", 0) >= 6]
+        best = [row for row in table.rows(table.ids) if row.values.get("quality", 0) >= 6]
         assert found(dimension="quality", low=6) == list(
             dict.fromkeys(row.segment.partition(" ")[0] for row in best)
         )
@@ -140,17 +140,29 @@ def test_the_table_has_metrics_and_is_a_file(server: StudioServer, owner: Client
 def test_every_metric_on_offer_scores_every_output(server: StudioServer) -> None:
     with Store.reading(server.store) as store:
         table = output_table(store, METRICS)
+        rows = table.rows(table.ids)
     assert table.names[-len(METRICS) :] == [*METRICS]
-    assert all(isinstance(row.values[name], float) for row in table.rows for name in METRICS)
+    assert len(rows) == 36
+    assert all(isinstance(row.values[name], float) for row in rows for name in METRICS)
 
 
 def test_reports_tell_who_leads_only_when_asked(owner: Client) -> None:
     for name in ("compare", "meta", "plane-1"):
         assert owner.ask("GET", f"/browse/reports/{name}").status == 403
     assert owner.ask("POST", "/api/owner/estimates", {}).status == 200
+    for name in ("meta", "plane-1", "plane-2"):
+        assert owner.ask("GET", f"/browse/reports/{name}").status == 200
     found = owner.ask("GET", "/browse/reports/compare")
     assert found.status == 200
     assert "system 1" in found.text
+    assert not any(name in found.text for name in SYSTEMS)
+
+
+def test_estimates_are_a_report(owner: Client) -> None:
+    pytest.importorskip("karat.report.documents.estimates")
+    found = owner.ask("GET", "/browse/reports/estimate-1")
+    assert found.status == 200
+    assert "system 3" in found.text
     assert not any(name in found.text for name in SYSTEMS)
 
 

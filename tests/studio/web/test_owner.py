@@ -10,6 +10,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from math import nan
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,16 +20,19 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.judged_store import judge_all, make_store, nugget_texts
 from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.live.agreement import LiveAgreement
 from karat.studio.live.coverage import Coverage, coverage
+from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.web.glance import glance, warnings
+from karat.studio.web.owner_view import live_view
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +109,20 @@ def test_warnings_name_who_stands_apart() -> None:
     ]
 
 
+def test_nuggets_have_kappa(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
+    judge_all(store, most=3)
+    owner = len(assessors(store)) + 1
+    invite(store, "olga", "owner")
+    view = live_view(store, owner)
+    assert [(row.first, row.second) for row in view["kappa"].pairs] == [
+        ("assessor-1", "assessor-2")
+    ]
+    assert "which is recorded" in view["hidden"]
+    assert view["coverage"].answers == 6
+    store.close()
+
+
 def test_the_page_is_live_and_names_no_system(owner: Visitor, server: StudioServer) -> None:
     with Store.reading(server.store) as store:
         before = coverage(store)
@@ -112,11 +130,15 @@ def test_the_page_is_live_and_names_no_system(owner: Visitor, server: StudioServ
     assert before.needed == 54 - 30
     owner.open("/owner")
     assert "Still needed: 24 judgements" in owner.page.text_content(".answer")
+    owner.page.click("#each-assessor summary")
+    owner.page.focus("#live .scroll")
     ann = Client(server, "ann")
     ann.judge(ann.next(), {"ratings": {"quality": 5, "fluency": 5}})
     owner.page.wait_for_function(
         "() => document.querySelector('.answer').textContent.includes('23 judgements')"
     )
+    assert owner.page.evaluate("document.activeElement.className") == "scroll"
+    assert owner.page.is_visible("#each-assessor table")  # what was open stays open
     assert owner.page.locator("#estimates-title ~ div").count() == 0  # not before it is asked for
     owner.page.focus("#ask-estimates")
     owner.press("Enter")

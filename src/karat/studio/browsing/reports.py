@@ -1,4 +1,7 @@
-"""The reports of a project as it is now: those of Karat's commands, on the set in memory."""
+"""The reports of a project as it is now: those of Karat's commands, on the set in memory.
+
+What computes them is imported when a report is asked for, so that the studio starts at once.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from karat.api.scores import compare
 from karat.errors import InputError, quoted
-from karat.estimation.estimates import estimate
-from karat.explanation import explain_segments
-from karat.meta.evaluation import meta_evaluate
-from karat.meta.experiment import Experiment
-from karat.meta.judge_agreement import judge_agreement
-from karat.meta.plane.fit import fit_plane
-from karat.nuggets.results.scoring import score_nuggets
 from karat.results import Result
 from karat.studio.browsing.one_segment import segment
 from karat.studio.export.contents import Contents, read_contents
@@ -72,34 +67,51 @@ def _of_nuggets(found: Project) -> Iterator[Report]:
 
 
 def _agreement(contents: Contents) -> Result:
+    from karat.meta.judge_agreement import judge_agreement
+
     return judge_agreement(evalset_of(without_pairs(contents)))
 
 
 def _pair_agreement(contents: Contents) -> Result:
+    from karat.meta.judge_agreement import judge_agreement
+
     return judge_agreement(pairs_of(contents))
 
 
 def _estimate(contents: Contents, dimension: str) -> Result:
+    from karat.estimation.estimates import estimate
+
     return estimate(evalset_of(contents), dimension)
 
 
 def _compare(contents: Contents) -> Result:
+    from karat.api.scores import compare
+
     return compare(evalset_of(contents), metrics=METRICS, examples=3)
 
 
 def _meta(contents: Contents) -> Result:
+    from karat.meta.evaluation import meta_evaluate
+    from karat.meta.experiment import Experiment
+
     return meta_evaluate(Experiment(contents.project.name, METRICS), evalset_of(contents))
 
 
 def _plane(contents: Contents, dimension: str) -> Result:
+    from karat.meta.plane.fit import fit_plane
+
     return fit_plane(evalset_of(contents), dimension)
 
 
 def _nugget_agreement(contents: Contents) -> Result:
+    from karat.meta.judge_agreement import judge_agreement
+
     return judge_agreement(nuggets_of(contents))
 
 
 def _nugget_scores(contents: Contents) -> Result:
+    from karat.nuggets.results.scoring import score_nuggets
+
     return score_nuggets(nuggets_of(contents), details=True)
 
 
@@ -138,6 +150,8 @@ def _contents(store: Store) -> Contents:
 
 def explanation_page(store: Store, item: int, output: int) -> str:
     """Return the page that explains an output: its grid and edits against the references."""
+    from karat.explanation import explain_segments
+
     found = segment(store, item)
     texts: dict[int, Any] = {one.id: one.text for one in found.outputs}
     if output not in texts:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from karat.meta.judge_agreement import JudgeAgreement, judge_agreement
 from karat.studio.export.contents import Contents
 from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
 from karat.studio.live.compared import PAIRS, pairs_of, without_pairs
 from karat.studio.live.state import remembered
 from karat.studio.store.store import Store
+
+if TYPE_CHECKING:
+    from karat.meta.judge_agreement import JudgeAgreement
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ def live_agreement(store: Store) -> LiveAgreement:
 
 
 def _agreement(contents: Contents) -> LiveAgreement:
+    from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
+
     judged = _judged(contents)
     tasks = {one.task for one in judged.answers}
     return LiveAgreement(

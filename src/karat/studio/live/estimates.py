@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from karat.errors import InputError
-from karat.estimation.estimates import Estimate, estimate
 from karat.studio.export.contents import Contents
 from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
 from karat.studio.export.values import dimensions_of
@@ -19,6 +19,9 @@ from karat.studio.live.state import remembered
 from karat.studio.store.events import record
 from karat.studio.store.projects import REVEALED
 from karat.studio.store.store import Store
+
+if TYPE_CHECKING:
+    from karat.estimation.estimates import Estimate
 
 ASKED = "estimates"
 """The event of an owner who asked for estimates before the reveal."""
@@ -73,6 +76,8 @@ def _has_asked(connection: sqlite3.Connection, owner: int) -> bool:
 
 
 def _estimates(contents: Contents) -> list[LiveEstimate]:
+    from karat.estimation.estimates import estimate  # the studio starts without it
+
     settings, found = contents.project.settings, []
     if dimensions := dimensions_of(settings):
         evalset = evalset_of(contents)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
+from typing import TYPE_CHECKING
 
-from karat.meta.judge_agreement import JudgeAgreement
 from karat.studio.live.agreement import LiveAgreement
 from karat.studio.live.coverage import Coverage
 from karat.studio.live.estimates import LiveEstimate
+
+if TYPE_CHECKING:
+    from karat.meta.judge_agreement import JudgeAgreement
 
 
 def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:

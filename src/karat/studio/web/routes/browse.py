@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -12,7 +11,7 @@ from starlette.responses import Response
 from karat.errors import InputError
 from karat.studio.browsing.one_segment import segment
 from karat.studio.browsing.output_scores import score_names
-from karat.studio.browsing.outputs_table import METRICS, output_table, sorted_rows, table_lines
+from karat.studio.browsing.outputs_table import METRICS, OutputTable, output_table, table_lines
 from karat.studio.browsing.segments import KINDS, Search, find_segments, paged
 from karat.studio.store.projects import REVEALED, project, systems
 from karat.studio.web.calls import Call, Handler, NotThere, route
@@ -68,15 +67,19 @@ def _segment(call: Call) -> Response:
 
 
 def _outputs(call: Call) -> Response:
-    metrics = _metrics(call)
-    table = output_table(call.studio.store, metrics)
-    by, down = text_of(call, "sort"), text_of(call, "down") == "yes"
-    rows = sorted_rows(table, by, down)
+    table, metrics, by, down = _asked_table(call)
+    found = paged(table.ids, page_number(call))
     return staff_page(
-        call, "outputs.html", table=table, found=paged(rows, page_number(call)), by=by, down=down,
-        metrics=metrics, offered=METRICS, rest=_rest(call),
+        call, "outputs.html", table=table, found=found._replace(rows=table.rows(found.rows)),
+        by=by, down=down, metrics=metrics, offered=METRICS, rest=_rest(call),
         query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
     )  # fmt: skip
+
+
+def _asked_table(call: Call) -> tuple[OutputTable, list[str], str, bool]:
+    """Return the table with the metrics and in the order that a query asks for."""
+    metrics, by, down = _metrics(call), text_of(call, "sort"), text_of(call, "down") == "yes"
+    return output_table(call.studio.store, metrics, by, down), metrics, by, down
 
 
 def _metrics(call: Call) -> list[str]:
@@ -85,10 +88,8 @@ def _metrics(call: Call) -> list[str]:
 
 
 def _table(call: Call) -> Response:
-    table = output_table(call.studio.store, _metrics(call))
-    rows = sorted_rows(table, text_of(call, "sort"), text_of(call, "down") == "yes")
     shown = {"content-disposition": 'attachment; filename="outputs.csv"'}
-    lines: Iterator[str] = table_lines(table, rows)
+    lines = table_lines(_asked_table(call)[0])
     return Response("".join(lines), media_type="text/csv; charset=utf-8", headers=shown)
 
 

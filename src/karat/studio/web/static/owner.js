@@ -6,12 +6,14 @@ import { post } from "./server.js";
 const EVERY = 5000; // milliseconds between looks at what is live, at least
 const REST = 20; // times as long as the studio took to answer, so that judging is never slowed down
 
+let shown = ""; // the text of what is live
+
 function tell(sentence, failed = false) {
   byId("saved").className = failed ? "failed" : "";
   byId("saved").textContent = sentence;
 }
 
-// The part of the page that changes, from the same template; what is open or has the focus stays.
+// The part of the page that changes, from the same template.
 async function refresh() {
   if (document.hidden) return;
   let text = "";
@@ -25,13 +27,28 @@ async function refresh() {
   if (byId("saved").classList.contains("failed")) tell("");
   const fresh = new DOMParser().parseFromString(text, "text/html").body;
   const live = byId("live");
-  if (fresh.innerHTML.trim() === live.innerHTML.trim()) return;
-  const open = [...live.querySelectorAll("details[open]")].map((one) => one.id);
-  const focused = live.contains(document.activeElement) ? document.activeElement.id : "";
-  if (live.contains(document.activeElement) && !focused) return; // a table is being scrolled
+  if (text === shown) return;
+  shown = text;
+  const before = placesOf(live);
   live.replaceChildren(...fresh.childNodes);
-  for (const id of open) byId(id)?.setAttribute("open", "");
-  if (focused) byId(focused)?.focus();
+  restore(live, before);
+}
+
+const FOCUSED = "a, button, summary, [tabindex]";
+
+// What a reader has opened, scrolled and focused, by its place in the page.
+function placesOf(live) {
+  return {
+    open: [...live.querySelectorAll("details")].map((one) => one.open),
+    scrolled: [...live.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]),
+    focused: [...live.querySelectorAll(FOCUSED)].indexOf(document.activeElement),
+  };
+}
+
+function restore(live, { open, scrolled, focused }) {
+  live.querySelectorAll("details").forEach((one, k) => (one.open = open[k] ?? false));
+  live.querySelectorAll(".scroll").forEach((one, k) => one.scrollTo(...(scrolled[k] ?? [0, 0])));
+  if (focused >= 0) live.querySelectorAll(FOCUSED)[focused]?.focus({ preventScroll: true });
 }
 
 async function watch() {
