@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,6 +33,9 @@ settings.register_profile("explore", _COMMON, derandomize=False, max_examples=20
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "karat"))
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background job
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.judged_store import RATINGS, judge_all, make_store, nugget_texts
-from studio.web.studio_server import SYSTEMS, StudioServer, write_set
+from studio.web.studio_server import StudioServer, write_set
 
 import karat as kt
 
@@ -28,6 +28,3 @@ def judged_server(
     judge_all(store, most=most)
     store.close()
     return StudioServer(folder, "judged")
-
-
-__all__ = ["SYSTEMS", "judged_server"]

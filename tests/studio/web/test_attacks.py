@@ -7,11 +7,8 @@ all of them the store has the judgements that were there before.
 from __future__ import annotations
 
 import json
-import re
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -19,6 +16,24 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.web.attacks import (
+    RATED,
+    Attack,
+    World,
+    body,
+    chunked,
+    cookie,
+    forged,
+    get,
+    look_at_other,
+    other_csrf,
+    post,
+    raw,
+    sent,
+    signature_of_another,
+    to_other,
+    undo_other,
+)
 from studio.web.studio_server import (
     HOSTILE,
     SYSTEMS,
@@ -28,28 +43,14 @@ from studio.web.studio_server import (
     write_set,
 )
 
-from karat.studio.store.store import Store
 from karat.studio.web.bodies import LARGEST
-from karat.studio.web.sessions import LASTS, Sessions
+from karat.studio.web.sessions import LASTS
 
-RATED = {"ratings": {"quality": 5}}
-
-
-class World(NamedTuple):
-    """A server, the people it knows, and an assignment of each of two assessors."""
-
-    server: StudioServer
-    ada: Client
-    ben: Client
-    owner: Client
-    stranger: Client
-    own: dict[str, Any]
-    other: dict[str, Any]
-
-    def rows(self) -> int:
-        with Store.reading(self.server.store) as store, store.read() as connection:
-            found: int = connection.execute("SELECT count(*) FROM judgement").fetchone()[0]
-            return found
+OWNED = (
+    *("/owner", "/owner/live", "/owner/events", "/adjudicate", "/browse", "/browse/segments/1"),
+    *("/browse/outputs", "/browse/reports"),
+)
+"""Pages of owners."""
 
 
 @pytest.fixture(scope="module")
@@ -63,121 +64,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     server.stop()
 
 
-Attack = Callable[[World], int]
-"""Sends something and returns the status of the answer."""
-
-
-def get(path: str, who: str = "ada", method: str = "GET", **headers: str | None) -> Attack:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda world: getattr(world, who).ask(method, path, headers=named).status
-
-
-def post(who: str = "ada", path: str = "/api/judgements", **headers: str | None) -> Attack:
-    """A good answer with headers that are not."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda world: (
-        getattr(world, who).ask("POST", path, judgement(world.own, RATED), named).status
-    )
-
-
-def body(text: bytes | str, path: str = "/api/judgements", who: str = "ada") -> Attack:
-    """A body as it is, in which ASSIGNMENT stands for one of the assessor's own."""
-    raw = text.encode() if isinstance(text, str) else text
-
-    def attack(world: World) -> int:
-        sent = raw.replace(b"ASSIGNMENT", str(world.own["assignment"]).encode())
-        status: int = getattr(world, who).ask("POST", path, sent).status
-        return status
-
-    return attack
-
-
-def sent(value: Any = RATED, **more: Any) -> Attack:
-    """A JSON answer whose parts are wrong."""
-    return lambda world: (
-        world.ada.ask("POST", "/api/judgements", judgement(world.own, value, **more)).status
-    )
-
-
-def raw(*lines: str, then: bytes = b"") -> Attack:
-    """Bytes on the connection; 0 if it was closed without an answer."""
-
-    def attack(world: World) -> int:
-        head = "\r\n".join(lines).replace("PORT", str(world.server.port))
-        with socket.create_connection(("127.0.0.1", world.server.port), timeout=20) as line:
-            line.sendall(head.encode("latin-1") + b"\r\n\r\n" + then)
-            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
-        return int(found[1]) if found else 0
-
-    return attack
-
-
-def to_other(world: World) -> int:
-    return world.ada.ask("POST", "/api/judgements", judgement(world.other, RATED)).status
-
-
-def undo_other(world: World) -> int:
-    sent = {"uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e7f", "assignment": world.other["assignment"]}
-    return world.ada.ask("POST", "/api/undo", sent).status
-
-
-def look_at_other(world: World) -> int:
-    return world.ada.ask("GET", f"/api/item/{world.other['assignment']}").status
-
-
-def other_csrf(world: World) -> int:
-    sent = judgement(world.own, RATED)
-    return world.ada.ask("POST", "/api/judgements", sent, {"X-Karat-CSRF": world.ben.csrf}).status
-
-
-def chunked(size: int) -> Attack:
-    """A body without a length that is larger than allowed."""
-
-    def attack(world: World) -> int:
-        part = b"%x\r\n%s\r\n" % (4096, b" " * 4096)
-        sent = world.ada.headers("POST") | {"Transfer-Encoding": "chunked"}
-        head = "POST /api/judgements HTTP/1.1\r\n" + "".join(
-            f"{k}: {v}\r\n" for k, v in sent.items()
-        )
-        with socket.create_connection(("127.0.0.1", world.server.port), timeout=20) as line:
-            with suppress(OSError):  # it may be refused before all of it was sent
-                line.sendall(head.encode() + b"\r\n" + part * (size // 4096 + 1) + b"0\r\n\r\n")
-            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
-        assert found
-        return int(found[1])
-
-    return attack
-
-
-def forged(key: bytes | None, clock: float | None = None) -> Attack:
-    """A cookie under another key, or one that has expired under the right one."""
-
-    def attack(world: World) -> int:
-        stored = json.loads((world.server.folder / "judged.sqlite.keys").read_text())["key"]
-        right = Sessions(bytes.fromhex(stored))
-        made = Sessions(key or right.key, (lambda: clock) if clock is not None else right.clock)
-        cookie = f"{right.cookie}={made.begin(2)}"
-        return world.stranger.ask("GET", "/api/next", headers={"Cookie": cookie}).status
-
-    return attack
-
-
-def cookie(value: str) -> Attack:
-    def attack(world: World) -> int:
-        name = world.ada.cookie.partition("=")[0]
-        return world.stranger.ask("GET", "/api/next", headers={"Cookie": f"{name}={value}"}).status
-
-    return attack
-
-
-def signature_of_another(world: World) -> int:
-    name, _, value = world.ada.cookie.partition("=")
-    id, ends, signature = value.split(".")
-    sent = f"{name}={int(id) + 1}.{ends}.{signature}"
-    return world.stranger.ask("GET", "/api/next", headers={"Cookie": sent}).status
-
-
 UUID = '"uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e70", "assignment": ASSIGNMENT, "ms": 1'
+DISPUTE = '{"task": "ratings", "item": 1, "output": 1, "about": "quality"}'
+DECISION = (
+    DISPUTE[:-1] + ', "uuid": "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e72", '
+    '"answer": {"ratings": {"quality": 3}}, "supersedes": null}'
+)
 LOCAL = "Host: 127.0.0.1:PORT"
 
 ATTACKS: dict[str, tuple[Attack, int]] = {
@@ -245,6 +137,59 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
         422,
     ),
     "reveal before the freeze": (body("{}", "/api/owner/reveal", "owner"), 422),
+    "live numbers by an assessor": (get("/owner/live"), 403),
+    "live numbers by a stranger": (get("/owner/live", "stranger"), 401),
+    "audit trail by an assessor": (get("/owner/events"), 403),
+    "export by an assessor": (get("/owner/export/all"), 403),
+    "export by a stranger": (get("/owner/export/log", "stranger"), 401),
+    "export before the reveal": (get("/owner/export/log", "owner"), 403),
+    "export that is none": (get("/owner/export/passwd", "owner"), 404),
+    "export of a parent folder": (get("/owner/export/..%2f..%2fkeys", "owner"), 404),
+    "new link by an assessor": (body('{"assessor": 1}', "/api/owner/renew"), 403),
+    "new link for nobody": (body('{"assessor": 99}', "/api/owner/renew", "owner"), 422),
+    "estimates by an assessor": (body("{}", "/api/owner/estimates"), 403),
+    "owner who withdraws the own invitation": (
+        body('{"assessor": 1}', "/api/owner/withdraw", "owner"),
+        422,
+    ),
+    "adjudication by an assessor": (get("/adjudicate"), 403),
+    "adjudication by a stranger": (get("/adjudicate", "stranger"), 401),
+    "disputes by an assessor": (get("/api/disputes"), 403),
+    "one dispute by an assessor": (get("/api/disputes/1?about=quality"), 403),
+    "disputes from another site": (get("/api/disputes", "owner", Sec_Fetch_Site="cross-site"), 403),
+    "decision by an assessor": (body(DECISION, "/api/adjudications"), 403),
+    "decision on what nobody disputes": (body(DECISION, "/api/adjudications", "owner"), 422),
+    "decision without a csrf header": (
+        post("owner", "/api/adjudications", X_Karat_CSRF=None),
+        403,
+    ),
+    "decision from another site": (
+        post("owner", "/api/adjudications", Origin="http://evil.example"),
+        403,
+    ),
+    "decision by GET": (get("/api/adjudications", "owner"), 405),
+    "names by an assessor": (body(DISPUTE, "/api/names"), 403),
+    "names of what nobody disputes": (body(DISPUTE, "/api/names", "owner"), 422),
+    "names of a list": (body('{"task": ["ratings"], "item": 1}', "/api/names", "owner"), 422),
+    "dispute that is none": (get("/api/disputes/9?about=quality", "owner"), 404),
+    "dispute in SQL": (get("/api/disputes/1-or-1", "owner"), 404),
+    "segments by an assessor": (get("/browse"), 403),
+    "one segment by an assessor": (get("/browse/segments/1"), 403),
+    "outputs by an assessor": (get("/browse/outputs"), 403),
+    "outputs as a file by an assessor": (get("/browse/outputs.csv"), 403),
+    "reports by an assessor": (get("/browse/reports"), 403),
+    "a report by an assessor": (get("/browse/reports/agreement"), 403),
+    "an explanation by an assessor": (get("/browse/segments/1/outputs/1"), 403),
+    "segments by a stranger": (get("/browse", "stranger"), 401),
+    "system before the reveal": (get("/browse?system=SECRETalpha", "owner"), 422),
+    "report that tells who leads": (get("/browse/reports/meta", "owner"), 403),
+    "report that is a path": (get("/browse/reports/..%2f..%2fserver.py", "owner"), 404),
+    "metric that is a path": (get("/browse/outputs?metrics=../../x", "owner"), 422),
+    "metric that reads a file": (get("/browse/outputs?metrics=bleu:stop=set.jsonl", "owner"), 422),
+    "metric with a model": (get("/browse/outputs?metrics=bleu:tok=spm:set.jsonl", "owner"), 422),
+    "page that is no number": (get("/owner/events?page=1;drop", "owner"), 422),
+    "very long search": (get(f"/browse?q={'a' * 5000}", "owner"), 422),
+    "writing to a page": (post("owner", "/browse"), 405),
     # Objects of others
     "answer to another's assignment": (to_other, 422),
     "undo of another's answer": (undo_other, 422),
@@ -372,8 +317,10 @@ def test_the_same_uuid_is_stored_once_and_never_for_other_content(world: World) 
 
 
 def test_every_answer_has_the_headers_that_protect_it(world: World) -> None:
-    for path in ("/", "/api/next", "/static/judge.js", "/nowhere", "/../x", "/join/wrong"):
-        headers = world.ada.ask("GET", path).headers
+    paths = ("/", "/api/next", "/static/judge.js", "/nowhere", "/../x", "/join/wrong", "/browse")
+    answers = [world.ada.ask("GET", path) for path in paths]
+    answers += [world.owner.ask("GET", path) for path in OWNED]
+    for headers in (one.headers for one in answers):
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'self'; frame-ancestors 'none'")
         assert "unsafe" not in policy
@@ -390,7 +337,9 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(world: World) -> 
 
 
 def test_pages_escape_every_text(world: World) -> None:
-    pages = [world.ada.ask("GET", "/").text, world.owner.ask("GET", "/owner").text]
+    pages = [world.ada.ask("GET", "/").text]
+    pages += [world.owner.ask("GET", path).text for path in OWNED]
+    pages.append(world.owner.ask("GET", f"/browse?q={quote(HOSTILE)}").text)
     pages.append(Client(world.server, f"eve {HOSTILE}").ask("GET", "/").text)
     for page in pages:
         assert "<script>hostile" not in page
@@ -402,7 +351,7 @@ def test_pages_escape_every_text(world: World) -> None:
 def test_no_answer_names_a_system(world: World) -> None:
     paths = ("/", "/api/next", f"/api/item/{world.own['assignment']}", "/api/progress")
     answers = [client.ask("GET", path) for client in (world.ada, world.owner) for path in paths]
-    answers.append(world.owner.ask("GET", "/owner"))
+    answers += [world.owner.ask("GET", path) for path in (*OWNED, "/api/disputes")]
     for answer in answers:
         assert not any(name in answer.text + str(answer.headers) for name in SYSTEMS)
 

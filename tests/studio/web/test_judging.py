@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import CHROMIUM
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -22,19 +21,8 @@ from karat.studio.store.assessors import assessors
 from karat.studio.store.judgements import Row, current, history
 from karat.studio.store.store import Store
 
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-
 PEOPLE = ("ada", "ben", "cy", "dee", "eli", "fay")
 INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as run:
-        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 from karat.errors import InputError, quoted
 from karat.studio.adjudication.disputed import Disputed, disputed
 from karat.studio.export.contents import pseudonym
-from karat.studio.live.disputes import Dispute, disputes
+from karat.studio.live.disputes import Dispute, disputes_on
 from karat.studio.store.adjudications import Adjudication, adjudicate
 from karat.studio.store.events import record
 from karat.studio.store.judgements import Stored
@@ -22,7 +22,7 @@ Target = tuple[str, int, int | None, str]
 
 def find_dispute(store: Store, target: Target) -> Dispute:
     """Return the dispute on a target, settled or not."""
-    for one in disputes(store, settled=True):
+    for one in disputes_on(store, target[1]):
         if (one.task, one.item, one.output, one.about) == target:
             return one
     raise InputError(f"there is no dispute on {quoted(target[3])} of item {quoted(target[1])}")

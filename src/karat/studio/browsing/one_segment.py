@@ -49,6 +49,8 @@ class Segment(NamedTuple):
     said: list[Said]
     decisions: list[tuple[str, int | None, str, Any]]
     """Task, output, what it is about, and value."""
+    previous: int | None
+    following: int | None
 
 
 def segment(store: Store, id: int) -> Segment:
@@ -68,6 +70,7 @@ def segment(store: Store, id: int) -> Segment:
             _nuggets(connection, id),
             _said(connection, id),
             _decisions(connection, id),
+            *_beside(connection, id),
         )
 
 
@@ -109,3 +112,13 @@ def _decisions(connection: sqlite3.Connection, id: int) -> list[tuple[str, int |
         (id,),
     )
     return [(task, output, about, json.loads(value)) for task, output, about, value in rows]
+
+
+def _beside(connection: sqlite3.Connection, id: int) -> tuple[int | None, int | None]:
+    """Return the segments before and after, whose ids are in the order of the set."""
+    found: tuple[int | None, int | None] = connection.execute(
+        "SELECT (SELECT max(id) FROM item WHERE id < ?1), "
+        "(SELECT min(id) FROM item WHERE id > ?1 AND NOT calibration)",
+        (id,),
+    ).fetchone()
+    return found

@@ -9,14 +9,17 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from karat.api.scores import score
-from karat.errors import InputError
-from karat.metrics.names import metric
+from karat.errors import InputError, quoted
 from karat.studio.browsing.output_scores import output_scores, score_names
 from karat.studio.export.spans import csv_line
 from karat.studio.store.projects import REVEALED, project
 from karat.studio.store.store import Store
 
-MOST_METRICS = 8
+METRICS = (
+    *("bleu", "chrf", "ter", "wer", "gtm", "gtm:e=2", "rouge1", "rouge2", "rougeL", "aev"),
+    *("simple_accuracy", "generation_accuracy"),
+)
+"""Metrics that may be asked for. Settings are not taken from a page: some of them name files."""
 
 
 class OutputRow(NamedTuple):
@@ -41,8 +44,8 @@ class OutputTable(NamedTuple):
 
 def output_table(store: Store, metrics: Sequence[str] = ()) -> OutputTable:
     """Return all outputs with their scores, in the order of segments."""
-    if len(metrics) > MOST_METRICS:
-        raise InputError(f"found {len(metrics)} metrics, expected at most {MOST_METRICS}")
+    if unknown := [name for name in metrics if name not in METRICS]:
+        raise InputError(f"no metric {quoted(unknown[0])}: expected one of {', '.join(METRICS)}")
     scored = {name: _metric_scores(store, name) for name in dict.fromkeys(metrics)}
     found, by_people = project(store), output_scores(store)
     revealed = found.state == REVEALED
@@ -87,12 +90,11 @@ _ONE_AT_A_TIME = threading.Lock()
 
 def _metric_scores(store: Store, name: str) -> dict[int, float]:
     """Return the score of each output by a metric, computed once: texts never change."""
-    known = str(metric(name))
     with _ONE_AT_A_TIME:
         kept = _SCORED.setdefault(store, {})
-        if known not in kept:
-            kept[known] = _scored(store, known)
-        return kept[known]
+        if name not in kept:
+            kept[name] = _scored(store, name)
+        return kept[name]
 
 
 def _scored(store: Store, name: str) -> dict[int, float]:

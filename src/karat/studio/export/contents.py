@@ -122,7 +122,7 @@ def read_contents(store: Store, anonymous: bool = False) -> Contents:
         )
 
 
-_ITEMS = "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration ORDER BY ord, id"
+_ITEMS = "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration"
 _OUTPUTS = (
     "SELECT output.id, item, system, text FROM output JOIN item ON item.id = item "
     "WHERE NOT calibration"
@@ -152,7 +152,24 @@ def pseudonym(assessor: int) -> str:
 
 def items_in(connection: sqlite3.Connection) -> dict[int, Item]:
     """Return the items by id, in the order of the set."""
-    return {row[0]: _item(row) for row in connection.execute(_ITEMS)}
+    return {row[0]: _item(row) for row in connection.execute(_ITEMS + " ORDER BY ord, id")}
+
+
+def read_item(store: Store, item: int) -> Contents:
+    """Read the answers and decisions on one item, with pseudonyms and without its outputs."""
+    with store.read() as connection:
+        rows = connection.execute(_ITEMS + " AND id = ?", (item,))
+        answers = connection.execute(ANSWERS + " AND a.item = ? ORDER BY j.id", (item,))
+        return Contents(
+            project_in(connection),
+            items={row[0]: _item(row) for row in rows},
+            outputs={},
+            nuggets={},
+            draws=(),
+            names=names_in(connection, True),
+            answers=tuple(map(answer_of, answers)),
+            decisions=tuple(one for one in decisions_in(connection) if one.item == item),
+        )
 
 
 def decisions_in(connection: sqlite3.Connection) -> tuple[Decision, ...]:

@@ -9,7 +9,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from karat.studio.export.contents import Answer, Contents
+from karat.studio.export.contents import Answer, Contents, read_item
 from karat.studio.export.decided import CHOICE, SPANS, pair_name
 from karat.studio.live.state import remembered
 from karat.studio.store.settings import ProjectSettings
@@ -52,6 +52,11 @@ def disputes(store: Store, settled: bool = False) -> list[Dispute]:
     """Return the disputes, largest first; those that are `settled` only if asked for."""
     found = remembered(store, "disputes", _disputes)
     return [one for one in found if settled or not one.settled]
+
+
+def disputes_on(store: Store, item: int) -> list[Dispute]:
+    """Return the disputes on one item, settled or not: quick, however much was judged."""
+    return _disputes(read_item(store, item))
 
 
 _Target = tuple[str, int, int | None, str]

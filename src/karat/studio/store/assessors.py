@@ -31,7 +31,13 @@ class Assessor(NamedTuple):
     """Assignments with a complete answer."""
 
 
-def invite(store: Store, name: str, role: str = "assessor", quota: int | None = None) -> str:
+def invite(
+    store: Store,
+    name: str,
+    role: str = "assessor",
+    quota: int | None = None,
+    by: int | None = None,
+) -> str:
     """Add an assessor and return the token, of which the store has only the hash."""
     check_name(name)
     _check(role, quota)
@@ -47,7 +53,7 @@ def invite(store: Store, name: str, role: str = "assessor", quota: int | None = 
             "VALUES (?, ?, ?, ?, ?, ?)",
             (name, hashed(token), role, quota, seed, stamp()),
         )
-        record(connection, "invite", added.lastrowid, role=role, quota=quota)
+        record(connection, "invite", by, of=added.lastrowid, role=role, quota=quota)
     return token
 
 

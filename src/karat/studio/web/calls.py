@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -26,7 +27,7 @@ class Call(NamedTuple):
     given: Mapping[str, Any]
     """The JSON object that was sent."""
     csrf: str
-    query: Mapping[str, str]
+    query: QueryParams
     """The part of the address after the question mark."""
 
     def number(self, name: str) -> int:
@@ -45,6 +46,8 @@ class NotAllowed(InputError):
     """Something that a role may not do, or not yet."""
 
 
+_REFUSED: Mapping[type[InputError], int] = {NotThere: 404, NotAllowed: 403}
+"""Kind of error -> status; other input is 422."""
 Handler = Callable[[Call], Any]
 """Returns a page, or what becomes JSON."""
 
@@ -75,19 +78,15 @@ def _answer(
         if who is None:
             return _told("You are not signed in. Open the link that you were given.", 401, as_page)
         if who.role not in roles:
-            return _told(f"This is not for the role {who.role}.", 403, as_page)
+            raise NotAllowed(f"This is not for the role {who.role}.")
         given = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
         found = handler(Call(studio, who, request.path_params, given, csrf, request.query_params))
-    except KaratError as error:
-        return _told(str(error), _status(error), as_page)
+    except InputError as error:
+        return _told(str(error), _REFUSED.get(type(error), 422), as_page)
+    except KaratError as error:  # nothing was saved: the client keeps it and tries again
+        return _told(str(error), 503, as_page)
     return found if isinstance(found, Response) else JSONResponse(found)
-
-
-def _status(error: KaratError) -> int:
-    """Return the status of a refusal; of 503 nothing was saved, and the client tries again."""
-    known = {NotAllowed: 403, NotThere: 404, InputError: 422}
-    return next((status for kind, status in known.items() if isinstance(error, kind)), 503)
 
 
 def _told(sentence: str, status: int, as_page: bool) -> Response:

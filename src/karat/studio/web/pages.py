@@ -37,6 +37,8 @@ def number(value: float | None, digits: int = 2) -> str:
 
 def words(value: object) -> str:
     """Return an answer or the detail of an event in words: names and values, without brackets."""
+    if isinstance(value, Mapping) and "label" in value:  # of a nugget, with its evidence
+        return str(value["label"])
     if isinstance(value, Mapping):
         given = {key: one for key, one in value.items() if one not in (None, "") and key != "done"}
         return ", ".join(f"{key}: {words(one)}" for key, one in given.items())

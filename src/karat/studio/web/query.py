@@ -7,7 +7,7 @@ import math
 from karat.errors import InputError, quoted
 from karat.studio.web.calls import Call
 
-LONGEST = 200
+LONGEST = 500
 """Characters of a text."""
 
 

@@ -9,9 +9,10 @@ from starlette.responses import Response
 from karat.errors import InputError
 from karat.studio.adjudication.deciding import Target, ask_names, decide
 from karat.studio.adjudication.disputed import disputed
-from karat.studio.live.disputes import Dispute, disputes
+from karat.studio.live.disputes import Dispute, disputes, disputes_on
 from karat.studio.store.store import Store
 from karat.studio.web.calls import Call, NotThere, only, route
+from karat.studio.web.query import text_of
 from karat.studio.web.staff import staff_page
 
 DECIDERS = ("adjudicator", "owner")
@@ -39,17 +40,22 @@ def _line(one: Dispute) -> dict[str, Any]:
 
 def _dispute(call: Call) -> dict[str, Any]:
     """Return one dispute whole; it is named by one of its judgements and what it is about."""
-    about = call.query.get("about", "")
-    return disputed(
-        call.studio.store, _found(call.studio.store, call.number("id"), about)
-    ).to_json()
-
-
-def _found(store: Store, judgement: int, about: str) -> Dispute:
-    for one in disputes(store, settled=True):
+    store, judgement = call.studio.store, call.number("id")
+    about = text_of(call, "about")
+    for one in disputes_on(store, _item_of(store, judgement)):
         if one.about == about and any(said.judgement == judgement for said in one.said):
-            return one
+            return disputed(store, one).to_json()
     raise NotThere("there is no such dispute: somebody may have changed an answer")
+
+
+def _item_of(store: Store, judgement: int) -> int:
+    with store.read() as connection:
+        row = connection.execute(
+            "SELECT item FROM judgement JOIN assignment ON assignment.id = assignment "
+            "WHERE judgement.id = ?",
+            (judgement,),
+        ).fetchone()
+    return row[0] if row else 0
 
 
 def _target(given: Any) -> Target:

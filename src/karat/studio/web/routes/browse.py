@@ -12,15 +12,12 @@ from starlette.responses import Response
 from karat.errors import InputError
 from karat.studio.browsing.one_segment import segment
 from karat.studio.browsing.output_scores import score_names
-from karat.studio.browsing.outputs_table import output_table, sorted_rows, table_lines
+from karat.studio.browsing.outputs_table import METRICS, output_table, sorted_rows, table_lines
 from karat.studio.browsing.segments import KINDS, Search, find_segments, paged
 from karat.studio.store.projects import REVEALED, project, systems
 from karat.studio.web.calls import Call, Handler, NotThere, route
 from karat.studio.web.query import number_of, page_number, text_of
 from karat.studio.web.staff import check_may_browse, staff_page
-
-METRICS = ("bleu", "chrf", "ter", "gtm", "rouge-l")
-"""Metrics that are offered for the table of outputs."""
 
 
 def browsing(handler: Handler) -> Handler:
@@ -54,9 +51,10 @@ def _systems(call: Call) -> list[str]:
     return sorted({*systems(store).values()}) if project(store).state == REVEALED else []
 
 
-def _rest(call: Call, *without: str) -> str:
+def _rest(call: Call) -> str:
     """Return the query without the page, for links to other pages."""
-    kept = [(k, v) for k, v in call.query.items() if k not in ("page", *without) and v]
+    given = call.query.multi_items()
+    kept = [(key, value) for key, value in given if key != "page" and value]
     return urlencode([*kept, ("page", "")])
 
 
@@ -76,13 +74,14 @@ def _outputs(call: Call) -> Response:
     rows = sorted_rows(table, by, down)
     return staff_page(
         call, "outputs.html", table=table, found=paged(rows, page_number(call)), by=by, down=down,
-        metrics=metrics, offered=METRICS, rest=_rest(call), unsorted=_rest(call, "sort", "down"),
+        metrics=metrics, offered=METRICS, rest=_rest(call),
         query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
     )  # fmt: skip
 
 
 def _metrics(call: Call) -> list[str]:
-    return [name.strip() for name in text_of(call, "metrics").split(",") if name.strip()]
+    given = ",".join(call.query.getlist("metrics")).split(",")
+    return list(dict.fromkeys(name for name in given if name))
 
 
 def _table(call: Call) -> Response:

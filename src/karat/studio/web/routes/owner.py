@@ -32,7 +32,8 @@ def _live(call: Call) -> Response:
 def _invite(call: Call) -> dict[str, Any]:
     only(call.given, "name", "role", "quota")
     name, role = call.given.get("name"), call.given.get("role", "assessor")
-    token = invite(call.studio.store, name, role, call.given.get("quota"))  # type: ignore[arg-type]  # checked there
+    quota = call.given.get("quota")
+    token = invite(call.studio.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(str(name), token)
     return {"link": f"/join/{token}"}
 

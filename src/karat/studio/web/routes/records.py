@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
 from karat.errors import InputError
 from karat.studio.browsing.segments import PAGE, Page
 from karat.studio.export.formats import ALL, FORMATS, export_files, formats_of
-from karat.studio.live.trail import trail
+from karat.studio.live.trail import Entry, trail
 from karat.studio.store.assessors import assessors
 from karat.studio.store.events import record
 from karat.studio.store.projects import project
@@ -27,7 +28,15 @@ def _events(call: Call) -> Response:
     rows, total = trail(store, number, PAGE)
     found = Page(rows, number, max(1, -(-total // PAGE)), total)
     names = {one.id: one.name for one in assessors(store)}
+    found = found._replace(rows=[_named(one, names) for one in rows])
     return staff_page(call, "events.html", found=found, names=names)
+
+
+def _named(one: Entry, names: Mapping[int, str]) -> Entry:
+    """Return an entry that names the assessor whom it is about."""
+    if "of" not in one.detail:
+        return one
+    return one._replace(detail={**one.detail, "of": names.get(one.detail["of"], "nobody")})
 
 
 def _export(call: Call) -> Response:

@@ -1,6 +1,6 @@
 // Adjudication: disputes, the largest first; the decision is an answer to what is disputed.
 
-import { byId, make } from "./dom.js";
+import { button, byId, make } from "./dom.js";
 import { listen } from "./keys.js";
 import { MarkedText } from "./marked_text.js";
 import { Nuggets } from "./nuggets.js";
@@ -27,11 +27,14 @@ function tell(sentence, failed = false) {
   byId("saved").textContent = sentence;
 }
 
+const told = ({ task, about }) => ({ pairs: "pair", nuggets: `nugget ${about}`, spans: "errors" })[task] ?? about;
+
 async function loadList() {
   const { status, body } = await get("/api/disputes");
   if (status !== 200) return tell(body.error, true);
   list = body.disputes;
   at = 0;
+  byId("list").replaceChildren(...list.map((one, k) => make("li", {}, button(`${one.segment}: ${told(one)}, ${one.amount.toFixed(2)}`, "", () => goTo(k)))));
   await open();
 }
 
@@ -41,8 +44,8 @@ async function open() {
   byId("judge").classList.toggle("finished", at >= list.length);
   if (at >= list.length) {
     item = task = null;
-    const told = list.length ? "These disputes are done." : "There are no open disputes.";
-    byId("judge").replaceChildren(make("p", { class: "answer" }, told), make("p", {}, make("a", { href: "/adjudicate" }, "Look for more")));
+    const sentence = list.length ? "These disputes are done." : "There are no open disputes.";
+    byId("judge").replaceChildren(make("p", { class: "answer" }, sentence), make("p", {}, make("a", { href: "/adjudicate" }, "Look for more")));
     return;
   }
   const { judgement, about } = list[at];
@@ -61,7 +64,7 @@ function draw() {
   comment.value = item.value?.comment ?? "";
   task = new TASKS[item.task](item, item.value, () => (unsaved = null), texts);
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
-  const place = `Dispute ${at + 1} of ${list.length}: ${item.task === "pairs" ? "pair" : item.task === "nuggets" ? `nugget ${item.about}` : item.about}, disagreement ${item.amount.toFixed(2)}`;
+  const place = `Dispute ${at + 1} of ${list.length}: ${told(item)}, disagreement ${item.amount.toFixed(2)}`;
   byId("judge").replaceChildren(
     make("p", { class: "place" }, place, item.value ? " (decided)" : ""),
     part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
@@ -149,9 +152,9 @@ async function moving(move) {
   }
 }
 
-function step(by) {
+function goTo(place) {
   return moving(async () => {
-    at = Math.max(0, Math.min(list.length, at + by));
+    at = Math.max(0, Math.min(list.length, place));
     await open();
   });
 }
@@ -164,7 +167,7 @@ function help() {
   keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
 }
 
-const ACTS = { Enter: () => moving(decide), k: () => step(1), b: () => step(-1), u: () => moving(withdraw), W: () => moving(names), "?": help, c: () => comment?.focus() };
+const ACTS = { Enter: () => moving(decide), k: () => goTo(at + 1), b: () => goTo(at - 1), u: () => moving(withdraw), W: () => moving(names), "?": help, c: () => comment?.focus() };
 
 listen((key, event) => {
   if (busy) return false;

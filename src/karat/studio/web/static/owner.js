@@ -3,7 +3,8 @@
 import { button, byId, make } from "./dom.js";
 import { post } from "./server.js";
 
-const EVERY = 5000; // milliseconds between looks at what is live
+const EVERY = 5000; // milliseconds between looks at what is live, at least
+const REST = 20; // times as long as the studio took to answer, so that judging is never slowed down
 
 function tell(sentence, failed = false) {
   byId("saved").className = failed ? "failed" : "";
@@ -31,6 +32,12 @@ async function refresh() {
   live.replaceChildren(...fresh.childNodes);
   for (const id of open) byId(id)?.setAttribute("open", "");
   if (focused) byId(focused)?.focus();
+}
+
+async function watch() {
+  const start = performance.now();
+  await refresh();
+  setTimeout(watch, Math.max(EVERY, REST * (performance.now() - start)));
 }
 
 async function write(path, content) {
@@ -91,4 +98,4 @@ async function press(event) {
 
 byId("invite").addEventListener("submit", invite);
 document.addEventListener("click", press);
-setInterval(refresh, EVERY);
+setTimeout(watch, EVERY);

@@ -1,0 +1,159 @@
+"""Adjudication in a real browser by the keyboard, and what the server takes for a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("jinja2")
+
+from studio.web.browser_page import Visitor
+from studio.web.judged_server import judged_server
+from studio.web.studio_server import SYSTEMS, Client, StudioServer
+
+from karat.studio.export.contents import read_contents
+from karat.studio.export.labels import labels_of
+from karat.studio.live.trail import trail
+from karat.studio.store.adjudications import Decided, decisions
+from karat.studio.store.events import events
+from karat.studio.store.store import Store
+
+DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StudioServer]:
+    found = judged_server(tmp_path, getattr(request, "param", "ratings"), 4)
+    yield found
+    found.stop()
+
+
+def decided(server: StudioServer, every: bool = False) -> list[Decided]:
+    with Store.reading(server.store) as store:
+        return decisions(store, every)
+
+
+def arrive(visitor: Visitor, number: int) -> None:
+    visitor.page.wait_for_function(DONE.format(number))
+
+
+def test_five_adjudications_by_keys(browser: Any, server: StudioServer) -> None:
+    zoe = Visitor(browser, server, "zoe", viewport={"width": 390, "height": 800})
+    zoe.open("/adjudicate")
+    arrive(zoe, 1)
+    said = zoe.page.locator(".statement .said").all_text_contents()
+    assert len(said) == 3
+    for k in range(5):
+        arrive(zoe, k + 1)
+        zoe.press("A" if k == 0 else str(k), "Enter")
+    arrive(zoe, 6)
+    zoe.check_inert()
+    assert not any(name in text for text in zoe.received() for name in (*SYSTEMS, "ann", "cleo"))
+    first, *rest = decided(server)
+    assert str(first.value["value"]) == said[0].partition(":")[0]
+    assert [one.value for one in rest] == [{"value": k} for k in (1, 2, 3, 4)]
+    assert all(len(one.seen) == 3 for one in (first, *rest))
+    with Store.reading(server.store) as store:
+        rows, total = trail(store, 1, 50)
+        zoe_id = first.assessor
+        told = [one for one in rows if one.what == "decide"]
+        assert [one.assessor for one in told] == [zoe_id] * 5
+        assert total == len(rows)
+        labels = labels_of(read_contents(store))
+        assert sum(one.basis == "adjudicated" for one in labels) == 5
+
+
+def test_withdrawing_comments_and_names(browser: Any, server: StudioServer) -> None:
+    zoe = Visitor(browser, server, "zoe", color_scheme="dark")
+    zoe.open("/adjudicate")
+    arrive(zoe, 1)
+    zoe.press("Enter")  # nothing is chosen
+    assert zoe.page.text_content("#told") != ""
+    zoe.press("2", "c")
+    zoe.page.keyboard.type("b A 5 <b>")
+    zoe.press("Escape", "Enter")
+    arrive(zoe, 2)
+    assert [one.value for one in decided(server)] == [{"value": 2, "comment": "b A 5 <b>"}]
+    zoe.press("u")
+    zoe.page.wait_for_function("() => document.getElementById('saved').textContent === 'Withdrawn'")
+    assert decided(server) == []
+    assert [one.value for one in decided(server, every=True)][1:] == [None]
+    zoe.press("3", "Enter")
+    arrive(zoe, 2)
+    assert [one.value for one in decided(server)] == [{"value": 3}]
+    assert "bob" not in zoe.page.text_content("#judge")
+    zoe.press("W")
+    zoe.page.wait_for_function("() => document.getElementById('judge').textContent.includes('bob')")
+    with Store.reading(server.store) as store:
+        (asked,) = [one for one in events(store) if one.what == "names"]
+        assert asked.assessor == decided(server)[0].assessor
+    assert zoe.faults == []
+
+
+@pytest.mark.parametrize("server", ["pairs", "spans", "nuggets"], indirect=True)
+def test_decisions_on_other_tasks(browser: Any, server: StudioServer) -> None:
+    zoe = Visitor(browser, server, "zoe")
+    zoe.open("/adjudicate")
+    for k in (1, 2):
+        arrive(zoe, k)
+        zoe.press("B", "Enter")
+    arrive(zoe, 3)
+    zoe.check_inert()
+    found = decided(server)
+    assert len(found) == 2
+    with Store.reading(server.store) as store:
+        labels = labels_of(read_contents(store))
+    about = 4 if found[0].task == "spans" else 2  # a score and a penalty for each output
+    assert sum(one.basis == "adjudicated" for one in labels) == about
+
+
+def dispute(client: Client) -> dict[str, Any]:
+    first = client.ask("GET", "/api/disputes").json["disputes"][0]
+    path = f"/api/disputes/{first['judgement']}?about={first['about']}"
+    found: dict[str, Any] = client.ask("GET", path).json
+    return found
+
+
+def test_the_server_takes_only_answers_to_what_is_disputed(server: StudioServer) -> None:
+    zoe = Client(server, "zoe")
+    found = dispute(zoe)
+    target = {name: found[name] for name in ("task", "item", "output", "about")}
+    right = {"ratings": {found["about"]: 3}}
+
+    def send(**more: Any) -> int:
+        sent = {"uuid": str(uuid4()), **target, "answer": right, "supersedes": None, **more}
+        return zoe.ask("POST", "/api/adjudications", sent).status
+
+    wrong: tuple[dict[str, Any], ...] = (
+        {"answer": {"ratings": {found["about"]: 99}}},
+        {"answer": {"ratings": {"quality": 3, "fluency": 3}}},
+        {"answer": {"ratings": {}}},
+        {"answer": {**right, "done": False}},
+        {"answer": 3},
+        {"answer": {"choice": "first"}},
+        {"item": 999},
+        {"item": True},
+        {"output": 999},
+        {"output": "1"},
+        {"about": "other"},
+        {"about": 1},
+        {"task": "pairs"},
+        {"uuid": "none"},
+        {"supersedes": str(uuid4())},
+        {"seen": [1]},
+        {"assessor": 1},
+    )
+    assert [send(**one) for one in wrong] == [422] * len(wrong)
+    assert decided(server) == []
+    once = str(uuid4())
+    assert [send(uuid=once), send(uuid=once)] == [200, 200]
+    assert len(decided(server)) == 1
+    assert send() == 422  # it does not name the decision that it replaces
+    assert send(supersedes=once) == 200
+    assert zoe.ask("GET", "/api/disputes/999999?about=x").status == 404

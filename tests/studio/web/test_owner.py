@@ -1,0 +1,204 @@
+"""The owner's page: numbers that are live, invitations, freeze and reveal, exports, the trail.
+
+One server for all: the tests stand in the order of a project, which is open, then revealed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import zipfile
+from collections.abc import Iterator
+from math import nan
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("jinja2")
+
+from studio.web.browser_page import Visitor
+from studio.web.judged_server import judged_server
+from studio.web.studio_server import SYSTEMS, Client, StudioServer
+
+from karat.studio.live.agreement import LiveAgreement
+from karat.studio.live.coverage import Coverage, coverage
+from karat.studio.store.events import events
+from karat.studio.store.projects import project
+from karat.studio.store.store import Store
+from karat.studio.web.glance import glance, warnings
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
+    found = judged_server(tmp_path_factory.mktemp("owned"), "ratings", 6, most=10)
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def owner(browser: Any, server: StudioServer) -> Visitor:
+    return Visitor(browser, server, "owner")
+
+
+def agreed(**alphas: float) -> Any:
+    rows = [SimpleNamespace(dimension=name, interval=value) for name, value in alphas.items()]
+    return LiveAgreement(SimpleNamespace(rows=rows, judges=()), None, None)  # type: ignore[arg-type]
+
+
+NOTHING = LiveAgreement(None, None, None)
+UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judged differently."
+
+
+@pytest.mark.parametrize(
+    ("counts", "agreement", "state", "told"),
+    [
+        (
+            Coverage(90, 0, 0, 1, 0, 90, 0, 0),
+            NOTHING,
+            "open",
+            ["0 of 90 units are judged (0%).", UNKNOWN, "Still needed: 90 judgements."],
+        ),
+        (
+            Coverage(90, 60, 30, 2, 90, 91, 1, 4),
+            agreed(quality=0.517, fluency=nan),
+            "open",
+            [
+                "60 of 90 units are judged (67%), 30 of them by 2 assessors as planned.",
+                "Krippendorff's alpha is 0.52 in quality.",
+                "Still needed: 91 judgements and decisions on 1 dispute.",
+            ],
+        ),
+        (
+            Coverage(5, 5, 5, 1, 5, 0, 0, 0),
+            agreed(quality=nan),
+            "open",
+            ["5 of 5 units are judged (100%).", UNKNOWN, "Nothing is needed any more."],
+        ),
+        (
+            Coverage(5, 4, 4, 1, 4, 1, 2, 0),
+            agreed(a=1.0, b=-0.25),
+            "frozen",
+            [
+                "4 of 5 units are judged (80%).",
+                "Krippendorff's alpha is 1.00 in a, -0.25 in b.",
+                "The project is frozen.",
+            ],
+        ),
+    ],
+)
+def test_the_answer(counts: Coverage, agreement: Any, state: str, told: list[str]) -> None:
+    assert glance(counts, agreement, state) == told
+
+
+def test_warnings_name_who_stands_apart() -> None:
+    rows = [
+        SimpleNamespace(judge="assessor-1", identical="assessor-2", flagged=False, dimension="a"),
+        SimpleNamespace(judge="assessor-3", identical=None, flagged=True, dimension="a"),
+        SimpleNamespace(judge="assessor-4", identical=None, flagged=False, dimension="a"),
+    ]
+    assert warnings(SimpleNamespace(judges=rows)) == [  # type: ignore[arg-type]
+        "assessor-1 and assessor-2 gave the same answers (a).",
+        "assessor-3 disagrees with the others in a.",
+    ]
+
+
+def test_the_page_is_live_and_names_no_system(owner: Visitor, server: StudioServer) -> None:
+    with Store.reading(server.store) as store:
+        before = coverage(store)
+    assert (before.units, before.overlap, before.answers) == (18, 3, 30)
+    assert before.needed == 54 - 30
+    owner.open("/owner")
+    assert "Still needed: 24 judgements" in owner.page.text_content(".answer")
+    ann = Client(server, "ann")
+    ann.judge(ann.next(), {"ratings": {"quality": 5, "fluency": 5}})
+    owner.page.wait_for_function(
+        "() => document.querySelector('.answer').textContent.includes('23 judgements')"
+    )
+    assert owner.page.locator("#estimates-title ~ div").count() == 0  # not before it is asked for
+    owner.page.focus("#ask-estimates")
+    owner.press("Enter")
+    owner.page.wait_for_selector("text=Systems have pseudonyms until the reveal.")
+    owner.check_inert()
+    assert not any(name in text for text in owner.received() for name in SYSTEMS)
+    with Store.reading(server.store) as store:
+        assert [one.what for one in events(store)].count("estimates") == 1
+
+
+def test_links_are_renewed_and_exports_wait_for_the_reveal(server: StudioServer) -> None:
+    owner, ann = Client(server, "owner"), Client(server, "ann")
+    before = server.links["ann"]
+    fresh = owner.ask("POST", "/api/owner/renew", {"assessor": 1}).json["link"]
+    assert Client(server, None).ask("GET", before).status == 403
+    assert Client(server, None).ask("GET", fresh).status == 200
+    assert ann.ask("GET", "/api/progress").status == 200
+    for wrong in (99, "1", None, [1]):
+        assert owner.ask("POST", "/api/owner/renew", {"assessor": wrong}).status == 422
+    assert owner.ask("POST", "/api/owner/withdraw", {"assessor": 5}).status == 422
+    for name in ("csv", "set", "all"):
+        assert owner.ask("GET", f"/owner/export/{name}").status == 403
+
+
+def test_invitations_freeze_and_reveal_by_keys(owner: Visitor, server: StudioServer) -> None:
+    page = owner.page
+    owner.open("/owner")
+    page.focus("#invite [name=name]")
+    page.keyboard.type("kim <b>")
+    owner.press("Tab", "ArrowDown", "Tab", "5", "Enter")
+    page.wait_for_selector("input.link")
+    link = page.input_value("input.link")
+    server.links["kim"] = link.removeprefix(server.site)
+    kim = Client(server, "kim")
+    assert kim.ask("GET", "/adjudicate").status == 200  # the second role
+    page.reload()
+    assert page.locator("input.link").count() == 0  # it was shown once
+    page.focus("[aria-label='Deactivate kim <b>']")
+    owner.press("Enter")
+    page.wait_for_function(
+        "() => document.getElementById('saved').textContent.startsWith('kim <b> can')"
+    )
+    assert kim.ask("GET", "/adjudicate").status == 401
+    assert page.is_visible("text=They can be downloaded after the reveal.")
+    for dialog, state in (("freezing", "frozen"), ("revealing", "revealed")):
+        page.focus(f"[data-opens={dialog}]")
+        owner.press("Enter")
+        assert "cannot be undone" in page.text_content(f"#{dialog}")
+        owner.press("Escape")
+        assert not page.is_visible(f"#{dialog}")
+        owner.press("Enter", "Enter")  # the first button of the dialog has the focus
+        page.wait_for_selector(f"#state strong:text('{state}')")
+    owner.check_inert()
+    with Store.reading(server.store) as store:
+        found = [one.what for one in events(store)]
+        assert project(store).state == "revealed"
+    assert found[-4:] == ["invite", "withdraw", "freeze", "reveal"]
+    owner.open("/owner/events")
+    assert [*page.locator("td:nth-child(3)").all_text_contents()][:2] == ["reveal", "freeze"]
+    assert page.locator("tbody tr").count() == len(found)
+    withdrawn = page.locator("tbody tr").nth(2).locator("td").all_text_contents()
+    assert withdrawn[1:] == ["owner", "withdraw", "of: kim <b>"]
+    owner.check_inert()
+
+
+def test_exports_are_downloads(server: StudioServer) -> None:
+    owner = Client(server, "owner")
+    assert owner.ask("GET", "/owner/export/mqm").status == 404  # no task of the project
+    assert owner.ask("GET", "/owner/export/nothing").status == 404
+    found = owner.ask("GET", "/owner/export/csv")
+    assert found.headers["content-disposition"] == 'attachment; filename="judgements.csv"'
+    assert SYSTEMS[0] in found.text
+    assert "ann" in found.text
+    hidden = owner.ask("GET", "/owner/export/csv?names=no").text
+    assert ("ann" in hidden, "assessor-1" in hidden) == (False, True)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.request("GET", "/owner/export/all", headers=owner.headers("GET"))
+    with connection.getresponse() as answer:
+        archive = zipfile.ZipFile(io.BytesIO(answer.read()))
+    connection.close()
+    names = archive.namelist()
+    assert {"log.jsonl", "judgements.csv", "labels.tsv", "ties.tsv"} <= {*names}
+    assert any(name.startswith("set/") for name in names)
+    with Store.reading(server.store) as store:
+        assert [one.what for one in events(store)].count("export") == 3
