@@ -42,6 +42,9 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     found = ada.next()
     assert ada.judge(found, {"ratings": {"quality": 4}}).status == 200
     links = dict(server.links)
+    begins = {name: Client(server, None).ask("GET", link).text for name, link in links.items()}
+    assert 'href="/owner"' in begins["owner"]  # who only looks takes no unit from others
+    assert 'href="/"' in begins["ada"]
     assert server.stop() == f"Stopped. Units judged: 1. All is saved in {server.store}.\n"
     assert server.process.returncode == 0
     keys = tmp_path / "judged.sqlite.keys"

@@ -18,6 +18,7 @@ from karat.errors import InputError, MissingExtra, OutputError, short
 from karat.visible import visible
 
 if TYPE_CHECKING:
+    from karat.studio.store.projects import Project
     from karat.studio.store.store import Store
 
 PORT = 8642
@@ -215,7 +216,7 @@ def _open(address: str) -> None:
 
 def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
     """Return the store of a set: the one that is there, else a new one."""
-    from karat.studio.cli.continuing import check_options, check_set, check_task
+    from karat.studio.cli.continuing import check_options, check_task
     from karat.studio.store.projects import import_set, project
     from karat.studio.store.store import Store
 
@@ -225,12 +226,7 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
             found = project(store)
             check_task(where, given, found.settings)
             check_options(where, given, found.settings)
-            with Bar() as progress:
-                read, settings = _read(name, given, progress)
-            same = check_set(where, read, settings, found)
-            _tell(f"{where} continues: {visible(found.name)}")
-            if not same:
-                _tell("Its texts differ from those of the set now: those in the file are judged.")
+            _compare(name, where, given, found)
         except BaseException:
             store.close()
             raise
@@ -249,6 +245,23 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
             raise
     _tell(f"{where} is new: judgements are saved there")
     return store
+
+
+def _compare(name: str, where: Path, given: dict[str, Any], found: Project) -> None:
+    """Refuse the store of another set; a set that is no longer there is not needed."""
+    from karat.studio.cli.continuing import check_set
+
+    same = True
+    with Bar() as progress:
+        try:
+            read, settings = _read(name, given, progress)
+        except InputError:
+            read = None
+    if read is not None:
+        same = check_set(where, read, settings, found)
+    _tell(f"{where} continues: {visible(found.name)}")
+    if not same:
+        _tell("Its texts differ from those of the set now: those in the file are judged.")
 
 
 def _read(name: str, given: dict[str, Any], progress: Any) -> tuple[Any, Any]:

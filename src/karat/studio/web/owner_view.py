@@ -47,7 +47,7 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
         "warnings": [told for one in agreement.each for told in warnings(one)],
         "disputes": disputes(store)[:MOST_DISPUTES],
         "estimates": [(one, intervals(one)) for one in estimates],
-        "left_out": left_out(estimates),
+        "left_out": left_out(estimates, counts),
         "needed": labels_needed(estimates),
         "hidden": why,
     }
