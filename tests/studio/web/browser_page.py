@@ -28,7 +28,7 @@ class Visitor:
         self.page.on("response", lambda answer: self.answers.append(answer))  # noqa: PLW0108
         self.page.on("framenavigated", lambda frame: self.answers.clear())
         self.page.goto(server.site + server.links[name])
-        self.page.wait_for_url(f"{server.site}/")
+        self.page.wait_for_url(lambda address: "/join/" not in address)
 
     def _listen(self, message: Any) -> None:
         if "Content Security Policy" in message.text:
