@@ -76,7 +76,7 @@ def sample_of_set(
         design,
         scale,
         known.sum(axis=1),
-        (*why, *told),
+        (*evalset.remarks, *why, *told),
         tuple(drawn or ()),
         partly,
         None if present.all() else outputs,
