@@ -213,10 +213,8 @@ def estimate(
         progress: function that is called with the progress.
         settings: further settings of the kind of set.
     """
-    asked, out = (
-        _listed("judges", judges, "judges or metrics"),
-        _listed("exclude", exclude, "systems"),
-    )
+    asked = _listed("judges", judges, "judges or metrics")
+    out = _listed("exclude", exclude, "systems")
     how: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
     _check(how, dimension, draws, next, seed)
     if type(given).__name__ in SET_KINDS:

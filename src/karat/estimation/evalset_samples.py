@@ -76,7 +76,7 @@ def sample_of_set(
         design,
         scale,
         known.sum(axis=1),
-        (*why, *told),
+        (*evalset.remarks, *why, *told),
         tuple(drawn or ()),
         partly,
         None if present.all() else outputs,
@@ -211,7 +211,7 @@ def _unlabelled(grouping: Grouping, rounds: Ints, labelled: Ints) -> list[str]:
     first, have = quoted(grouping.names[without[0]]), "s have" if len(without) > 1 else " has"
     return [
         f"Warning: {len(without):,} drawn {grouping.word}{have} no label (the first is {first}). "
-        "If they were left out for what they are, estimates and intervals can be wrong."
+        "If people skipped them because of their content, estimates and intervals can be wrong."
     ]
 
 

@@ -41,7 +41,7 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
     if finite and sample.partly is not None and sample.partly.any():
         yield (
             f"Only some segments of {int(sample.partly.any(axis=0).sum()):,} {sample.unit}s are "
-            f"labelled: intervals take no {sample.unit} for known, and are a little wide."
+            f"labelled: intervals treat no {sample.unit} as fully known and are slightly too wide."
         )
     elif n == whole:
         if finite and sample.known[sample.present].all():
@@ -124,4 +124,4 @@ def _judges(
             f"those by people alone (correlation within systems {prediction.correlation:.2f})."
         )
     if prediction.correlation < 0:
-        yield ("Warning: higher values of the judge go with lower labels. Is its direction right?")
+        yield "Warning: higher values of the judge go with lower labels. Is its direction right?"

@@ -124,8 +124,17 @@ class _Adding:
             draft.kind(judge, kind, where)
         joined = own.judgements.joined(draft.finish().judgements)
         told = (f"dimension {short(name)} was added: higher is better" for name in self.created)
-        remarks = (*own.remarks, *told)
+        remarks = (*own.remarks, *told, *self._compared())
         return replace(own, judgements=joined, dimensions=self.dimensions, remarks=remarks)
+
+    def _compared(self) -> Iterable[str]:
+        """Yield a remark on every dimension in which people compared outputs."""
+        people = [row.dimension for row in self.rows if row.other and row.kind != MODEL]
+        for name in dict.fromkeys(people):
+            yield (
+                f"Warning: {short(name)} is the share of comparisons won. It depends on the pairs "
+                "that were compared, and intervals do not allow for pairs that nobody compared."
+            )
 
     def _new(self, rows: Sequence[GivenJudgement]) -> Iterable[GivenJudgement]:
         """Yield the judgements that are not there already; one with another value is noted."""
