@@ -266,9 +266,9 @@ def _checked(given: KeyEdit) -> KeyEdit:
 def _repeated(connection: sqlite3.Connection, assessor: int, given: KeyEdit) -> Stored | None:
     """Return the row with the same uuid, which must have the same content."""
     row = connection.execute(
-        "SELECT e.id, e.assessor, e.item, e.what, concerned, b.uuid, o.nugget, n.descriptions, "
-        "new_importance FROM key_edit e LEFT JOIN key_edit b ON b.id = e.supersedes "
-        "LEFT JOIN nugget o ON o.id = old_nugget LEFT JOIN nugget n ON n.id = new_nugget "
+        "SELECT e.id, e.assessor, e.item, e.what, e.concerned, b.uuid, o.nugget, n.descriptions, "
+        "e.new_importance FROM key_edit e LEFT JOIN key_edit b ON b.id = e.supersedes "
+        "LEFT JOIN nugget o ON o.id = e.old_nugget LEFT JOIN nugget n ON n.id = e.new_nugget "
         "WHERE e.uuid = ?",
         (given.uuid,),
     ).fetchone()
