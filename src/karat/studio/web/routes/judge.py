@@ -29,7 +29,9 @@ def _page(call: Call) -> Response:
 
 def _next(call: Call) -> dict[str, Any]:
     found = next_assignment(call.studio.store, call.who.id, now())
-    return {"item": found and _sent(call, found), "progress": _progress(call)}
+    # After one that is open again comes the next that is open, not those that are done.
+    item = found and {**_sent(call, found), "following": None}
+    return {"item": item, "progress": _progress(call)}
 
 
 def _item(call: Call) -> dict[str, Any]:
