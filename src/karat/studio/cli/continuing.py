@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import silent
-from karat.studio.cli.settings import asked_task, shown_parts
+from karat.studio.cli.calibration_file import read_calibration
+from karat.studio.cli.settings import asked_task
 from karat.studio.store.imports import items_of
 from karat.studio.store.projects import Project, digest_of
-from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.settings import ProjectSettings, Show
 
-_FIXED = ("overlap", "quota", "show", "seed")
+_FIXED = ("overlap", "quota", "show", "seed", "predictor", "random_share", "calibration")
 
 
 def check_task(where: Path, given: dict[str, Any], settings: ProjectSettings) -> None:
@@ -39,10 +40,19 @@ def check_options(where: Path, given: dict[str, Any], settings: ProjectSettings)
     for name in _FIXED:
         if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
-        asked = shown_parts(given["show"]) if name == "show" else given[name]
-        if asked != getattr(settings, name):
-            told = f"leave out --{name}, or name another file with --store"
-            raise InputError(f"{short(where)} was made with another --{name}: {told}")
+        if _asked(name, given, settings) != getattr(settings, name):
+            option = f"--{name.replace('_', '-')}"
+            told = f"leave out {option}, or name another file with --store"
+            raise InputError(f"{short(where)} was made with another {option}: {told}")
+
+
+def _asked(name: str, given: dict[str, Any], settings: ProjectSettings) -> object:
+    """Return the setting that an option asks for."""
+    if name == "show":
+        return Show(**{part.name: part.name in given["show"] for part in fields(Show)})
+    if name == "calibration":
+        return read_calibration(given["calibration"], next(iter(settings.tasks)))
+    return given[name]
 
 
 def check_set(

@@ -2,54 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat.errors import InputError
+from karat.errors import InputError, short
+from karat.evalset.sets import EvalSet
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.studio.cli.calibration_file import read_calibration
+from karat.studio.store.imports import comparing
 from karat.studio.store.settings import ProjectSettings, Show
+from karat.studio.tasks import TASKS
 from karat.studio.tasks.scales import SCALES
 
 _POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
 _PARTS = ("source", "context", "reference")
+_SAME = ("overlap", "quota", "seed", "predictor", "random_share")
+"""Options that are settings of the same name."""
+
+Tasks = dict[str, dict[str, Any]]
 
 
 def settings_of(
-    task: str,
-    dimensions: Sequence[str],
-    scales: Sequence[str],
-    scheme: str | None,
-    overlap: int,
-    show: Sequence[str],
-    quota: int | None,
-    seed: int,
+    given: Mapping[str, Any], tasks: Tasks, found: EvalSet | NuggetSet
 ) -> ProjectSettings:
-    """Return the settings of a project."""
-    tasks = asked_task(task, dimensions, scales, scheme)
-    return ProjectSettings(tasks, shown_parts(show), overlap, quota, seed=seed)
+    """Return the settings of a project on a set."""
+    (task,) = tasks
+    known = read_calibration(given["calibration"], task) if given["calibration"] else ()
+    show = shown_parts(given["show"], tasks, found)
+    same = {name: given[name] for name in _SAME}
+    return ProjectSettings(tasks, show, calibration=known, **same)
 
 
-def shown_parts(show: Sequence[str]) -> Show:
-    """Return the texts to show; without names, those that are shown if nothing is said."""
-    return Show(**{part: part in show for part in _PARTS}) if show else Show()
+def shown_parts(asked: Sequence[str], tasks: Tasks, found: EvalSet | NuggetSet) -> Show:
+    """Return the texts to show: those asked for, else source, context and what is compared."""
+    there = _there(found)
+    if not asked:
+        return Show(reference=bool(comparing(tasks)) and not there["source"])
+    if lacking := [part for part in asked if not there[part]]:
+        told = "groups with sources" if lacking[0] == "context" else f"{lacking[0]}s"
+        raise InputError(f"--show {lacking[0]}: {short(found.name)} has no {told}: leave it out")
+    return Show(**{part: part in asked for part in _PARTS})
+
+
+def _there(found: EvalSet | NuggetSet) -> dict[str, bool]:
+    """Return which texts a set has; the source of a nugget set is its questions."""
+    if isinstance(found, NuggetSet):
+        return {"source": True, "context": False, "reference": False}
+    source = found.sources is not None and any(found.sources)
+    reference = found.references is not None and any(map(any, found.references))
+    return {"source": source, "context": source and bool(found.groups), "reference": reference}
 
 
 def asked_task(
     task: str, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
-) -> dict[str, dict[str, Any]]:
-    """Return the task with its settings; options of other tasks are refused."""
+) -> Tasks:
+    """Return the task with its settings in full; options of other tasks are refused."""
     if task != "ratings" and (dimensions or scales):
         raise InputError(f"--dimension and --scale are for ratings: leave them out for {task}")
     if task != "spans" and scheme:
         raise InputError(f"--scheme is for spans: leave it out for {task}")
+    given: dict[str, Any] = {"scheme": scheme} if scheme else {}
     if task == "ratings":
-        return {task: {"scales": _scales(dimensions, scales)}}
-    return {task: {"scheme": scheme} if scheme else {}}
+        given = {"scales": _scales(dimensions, scales)}
+    return {task: TASKS[task].settings(given)}
 
 
 def _scales(dimensions: Sequence[str], scales: Sequence[str]) -> list[Any]:
     """Return named scales as they are, and a size such as 7 for each dimension."""
     sizes = [one for one in scales if one in _POINTS]
     named = [one for one in scales if one not in _POINTS]
+    if wrong := [one for one in named if one.isdigit()]:
+        raise InputError(f"--scale {wrong[0]}: expected 5, 7, 100 or a name such as quality-7")
     if len(sizes) > 1:
         raise InputError(f"--scale {sizes[1]}: expected one size for all dimensions")
     if sizes and not dimensions:
@@ -64,4 +87,7 @@ def _scales(dimensions: Sequence[str], scales: Sequence[str]) -> list[Any]:
 def _sized(dimension: str, size: str) -> Any:
     low, high = _POINTS[size]
     name = f"{dimension}-{size}"
-    return name if name in SCALES else {"dimension": dimension, "low": low, "high": high}
+    if name in SCALES:
+        return name
+    compares = any(one.compares for one in SCALES.values() if one.dimension == dimension)
+    return {"dimension": dimension, "low": low, "high": high, "compares": compares}

@@ -12,7 +12,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import ADVANCED, INPUT, choice, flag, named, option, path, whole
+from karat.cli.parameters import ADVANCED, INPUT, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
 from karat.errors import InputError, MissingExtra, OutputError, short
 from karat.visible import visible
@@ -55,7 +55,8 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 @option("--quota", "Most units that one assessor judges. Default: no limit.", whole(min=1))
 @option(
     "--show",
-    "Text to show beside outputs. Repeat for several. Default: source and context.",
+    "Text to show beside outputs. Repeat for several. Default: source and context, and the "
+    "reference where a dimension compares with it.",
     choice("source", "context", "reference"),
     multiple=True,
 )
@@ -64,6 +65,25 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
     "Seed of the orders in which units are shown.",
     whole(min=0, max=2**53 - 1),
     1,
+    heading=ADVANCED,
+)
+@option(
+    "--calibration",
+    "Items with known answers (JSON lines), mixed in to check assessors.",
+    path,
+    heading=ADVANCED,
+)
+@named(
+    "--predictor",
+    "Metric by which the most useful items are judged first. Default: random order.",
+    metavar="METRIC",
+    heading=ADVANCED,
+)
+@option(
+    "--random-share",
+    "Share of rounds that are random if there is a predictor.",
+    share(),
+    0.2,
     heading=ADVANCED,
 )
 @option("--port", "Port to listen on.", whole(min=1, max=65535), PORT)
@@ -161,10 +181,13 @@ def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
 
 def _serve(name: str, where: Path, host: str, token: str | None, given: dict[str, Any]) -> None:
     from karat.studio.store.assessors import check_name
+    from karat.studio.web.links import OWNER
     from karat.studio.web.server import listen
 
     for assessor in given["assessors"]:
         check_name(assessor)
+        if assessor == OWNER:
+            raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(host, given["port"])  # a port that is taken is told before anything is made
     try:
         with _opened(name, where, given) as store:
@@ -189,6 +212,7 @@ def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str
     def ready() -> None:
         for link in found:
             _tell(f"{visible(link.name)} ({link.role}): {site}{link.path}")
+        _tell_overlap(store, len(found))
         _tell("Press Ctrl-C to stop.")
         if not given["no_browser"]:
             _open(f"{site}{found[0].path}")
@@ -196,6 +220,15 @@ def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str
     serve(studio, bound, host, ready)
     total = sum(one.judged for one in assessors(store))
     _tell(f"Stopped. Units judged: {total:,}. All is saved in {store.path}.")
+
+
+def _tell_overlap(store: Store, people: int) -> None:
+    """Say that more people are needed than are invited: until then nothing is complete."""
+    from karat.studio.store.projects import project
+
+    if (overlap := project(store).settings.overlap) > people:
+        told = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
+        _tell(f"{told}: invite more with --assessor or on the owner's page.")
 
 
 def _reached(host: str) -> str:
@@ -218,8 +251,10 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
     """Return the store of a set: the one that is there, else a new one."""
     from karat.studio.cli.continuing import check_options, check_task
     from karat.studio.store.projects import import_set, project
-    from karat.studio.store.store import Store
+    from karat.studio.store.store import Store, remove_store
 
+    if where.is_dir():
+        raise InputError(f"--store {short(where)} is a folder: expected a file")
     if where.exists():
         store = Store.open(where)
         try:
@@ -240,8 +275,7 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
             import_set(store, found, settings, progress)
         except BaseException:
             store.close()
-            for ending in ("", "-wal", "-shm", ".lock"):
-                where.with_name(where.name + ending).unlink(missing_ok=True)
+            remove_store(where)
             raise
     _tell(f"{where} is new: judgements are saved there")
     return store
@@ -267,18 +301,20 @@ def _compare(name: str, where: Path, given: dict[str, Any], found: Project) -> N
 def _read(name: str, given: dict[str, Any], progress: Any) -> tuple[Any, Any]:
     """Return a set of either kind, and the settings of its project."""
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
-    from karat.studio.cli.settings import settings_of
+    from karat.studio.cli.settings import asked_task, settings_of
 
+    found: Any
     task = given["task"] or ("nuggets" if is_nuggets(name) else "ratings")
-    names = ("dimensions", "scales", "scheme", "overlap", "show", "quota", "seed")
-    settings = settings_of(task, **{key: given[key] for key in names})
+    tasks = asked_task(task, given["dimensions"], given["scales"], given["scheme"])
     if is_nuggets(name):
-        return load_nuggets(name, given["runs"], progress=progress), settings
-    if given["runs"]:
+        found = load_nuggets(name, given["runs"], progress=progress)
+    elif given["runs"]:
         raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
-    from karat.cli.inputs import load_set
+    else:
+        from karat.cli.inputs import load_set
 
-    return load_set(name, None, (), progress), settings
+        found = load_set(name, None, (), progress)
+    return found, settings_of(given, tasks, found)
 
 
 def _tell(line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -31,7 +32,9 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         found.close()
         why = getattr(error, "strerror", None) or error
-        told = "stop the program that uses it, or choose another with --port"
+        told = "choose an address of this machine with --host"
+        if getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES):
+            told = "stop the program that uses it, or choose another with --port"
         raise InputError(f"cannot listen on {short(host)}, port {port} ({why}): {told}") from None
     return found
 
