@@ -103,7 +103,7 @@ def change(old: str, new: str) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("edit", "told"),
     [
-        (change('{"studio": 1', '{"studio": 99'), "the first line of a log"),
+        (change('{"studio": 2', '{"studio": 99'), "the first line of a log"),
         (lambda text: text.partition("\n")[2], "the first line of a log"),
         (lambda text: "", "is empty"),
         (lambda text: text.partition("\n")[0] + "\n", "has no project"),

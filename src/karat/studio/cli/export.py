@@ -11,7 +11,7 @@ from karat.visible import visible
 
 FORMATS = (
     *("all", "log", "csv", "labels", "ties", "set", "mqm", "appraise", "pairs", "wins"),
-    *("nuggets", "trec"),
+    *("nuggets", "key", "trec"),
 )
 
 
@@ -33,7 +33,7 @@ def command(store: str, target: str, format: str, anonymous: bool) -> None:
     log has every row ever written, with times, undone and replaced answers; `karat studio import`
     makes a store of it. labels has one label for each thing that was judged: the adjudicated one,
     else that of the majority (the mean of ratings). Ties are named, and listed in ties. set is an
-    evaluation set for karat meta and karat estimate; nuggets and trec are for karat nuggets.
+    evaluation set for karat meta and karat estimate; nuggets, key and trec are for karat nuggets.
     Exports name the systems. Nothing is overwritten: TARGET must not exist yet.
 
     \b

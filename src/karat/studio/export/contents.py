@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -117,7 +117,7 @@ def read_contents(store: Store, anonymous: bool = False) -> Contents:
             nuggets_in(connection),
             draws_in(connection),
             names_in(connection, anonymous),
-            tuple(map(answer_of, connection.execute(ANSWERS + " ORDER BY j.id"))),
+            answers_of(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
             decisions_in(connection),
         )
 
@@ -135,7 +135,9 @@ ANSWERS = (
 _DECISIONS = (
     "SELECT d.id, uuid, task, item, output, about, value, assessor, time FROM adjudication d "
     "JOIN item ON item.id = item WHERE value IS NOT NULL AND NOT calibration AND d.id NOT IN "
-    "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) ORDER BY d.id"
+    "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) AND NOT (task = 'nuggets' "
+    "AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item AND nugget = about AND dropped)) "
+    "ORDER BY d.id"
 )
 
 
@@ -167,7 +169,7 @@ def read_item(store: Store, item: int) -> Contents:
             nuggets={},
             draws=(),
             names=names_in(connection, True),
-            answers=tuple(map(answer_of, answers)),
+            answers=answers_of(connection, answers),
             decisions=tuple(one for one in decisions_in(connection) if one.item == item),
         )
 
@@ -218,7 +220,8 @@ def _item(row: tuple[Any, ...]) -> Item:
 def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
     """Return the nuggets of each item."""
     rows = connection.execute(
-        "SELECT item, nugget, importance, descriptions FROM nugget ORDER BY item, id"
+        "SELECT item, nugget, importance, descriptions FROM nugget WHERE NOT dropped "
+        "ORDER BY item, coalesce(ord, id), id"
     )
     found: dict[int, tuple[Nugget, ...]] = {}
     for item, id, importance, texts in rows:
@@ -227,9 +230,26 @@ def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
     return found
 
 
-def answer_of(row: tuple[Any, ...]) -> Answer:
-    """Return the answer of a row of `ANSWERS`."""
+def answers_of(
+    connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]
+) -> tuple[Answer, ...]:
+    """Return the answers of rows of `ANSWERS`, without labels of nuggets that left the key."""
+    dropped: dict[int, set[str]] = {}
+    for item, nugget in connection.execute("SELECT item, nugget FROM nugget WHERE dropped"):
+        dropped.setdefault(item, set()).add(nugget)
+    return tuple(_without(_answer(row), dropped) for row in rows)
+
+
+def _answer(row: tuple[Any, ...]) -> Answer:
     return Answer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
+
+
+def _without(one: Answer, dropped: Mapping[int, set[str]]) -> Answer:
+    if one.task != "nuggets" or one.item not in dropped:
+        return one
+    gone, labels = dropped[one.item], one.value["nuggets"].items()
+    kept = {id: label for id, label in labels if id not in gone}
+    return one._replace(value={**one.value, "nuggets": kept})
 
 
 def _decision(row: tuple[Any, ...]) -> Decision:

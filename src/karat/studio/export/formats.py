@@ -23,7 +23,7 @@ from karat.studio.export.labels import (
 )
 from karat.studio.export.log import log_lines
 from karat.studio.export.preferences import TIE, preference_lines, win_lines
-from karat.studio.export.sets import evalset_of, nuggets_of
+from karat.studio.export.sets import evalset_of, key_of, nuggets_of
 from karat.studio.export.spans import appraise_lines, mqm_lines
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
@@ -88,6 +88,7 @@ FORMATS: Mapping[str, ExportFormat] = {
     "nuggets": ExportFormat(
         "nuggets.jsonl", ("nuggets",), lambda one: jsonl_lines(nuggets_of(one.contents))
     ),
+    "key": ExportFormat("key.jsonl", ("nuggets",), lambda one: jsonl_lines(key_of(one.contents))),
     "trec": ExportFormat("trec", ("nuggets",), files=_trec),
 }
 """Name -> format."""

@@ -1,6 +1,6 @@
 """The log of a store: every row of every table as JSON lines, from which a store is made again.
 
-    {"studio": 1, "anonymous": false}
+    {"studio": 2, "anonymous": false}
     {"project": {…}}
     {"item": {"id": 1, "segment": …}}
     …
@@ -34,6 +34,7 @@ TABLES = {
     "assignment": ("outputs",),
     "judgement": ("value",),
     "adjudication": ("value", "seen"),
+    "key_edit": (),
     "event": ("detail",),
 }
 """Tables in an order in which rows refer to earlier ones only, and their columns of JSON."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
@@ -15,16 +16,20 @@ from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import Place, Reading, json_rows
 from karat.studio.export.formats import FORMATS
 from karat.studio.export.log import TABLES, columns_of
+from karat.studio.key_editing.concerned import as_judged
 from karat.studio.store.assessors import hashed
 from karat.studio.store.checks import check_store
 from karat.studio.store.events import record
-from karat.studio.store.schema import STEPS
+from karat.studio.store.schema import STEPS, migrate
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.shown import shown_in
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
+from karat.studio.tasks.task import is_whole
 
 LOG = FORMATS["log"].name
+HEADER = "studio"
+"""The member of the first line of a log, which is its version."""
 
 
 def restore(source: GivenPath, path: GivenPath) -> dict[str, str]:
@@ -56,8 +61,11 @@ def _fill(store: Store, log: Path) -> dict[str, str]:
     tokens: dict[str, str] = {}
     reading = Reading()
     with store.write() as connection:
-        columns = {table: columns_of(connection, table) for table in TABLES}
+        columns: dict[str, list[str]] = {}
         for place, table, row in _rows(log, reading):
+            if table == HEADER:
+                columns = _columns(row[HEADER])
+                continue
             extra = {}
             if table == "assessor":
                 tokens[str(row.get("name"))] = token = token_urlsafe(32)
@@ -72,12 +80,13 @@ def _fill(store: Store, log: Path) -> dict[str, str]:
 
 
 def _rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
-    """Yield the tables and rows of a log, after its header."""
+    """Yield the header of a log, then its tables and rows."""
     first = True
     for place, found in json_rows(log, reading):
         if first:
             _check_header(place, found)
             first = False
+            yield place, HEADER, found
             continue
         table, row = next(iter(found.items()), ("", None))
         if len(found) != 1 or table not in TABLES or not isinstance(row, dict):
@@ -90,10 +99,17 @@ def _rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str
 
 
 def _check_header(place: Place, found: Mapping[str, Any]) -> None:
-    version = found.get("studio")
-    if version != len(STEPS):
+    version = found.get(HEADER)
+    if not is_whole(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
         told = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
         raise InputError(f"{place}: found {quoted(found)}, {told}")
+
+
+def _columns(version: int) -> dict[str, list[str]]:
+    """Return the tables of a version; those that came later are filled as a migration does."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        migrate(connection, STEPS[:version])
+        return {table: columns_of(connection, table) for table in TABLES}
 
 
 def _check_columns(place: Place, table: str, row: Mapping[str, Any], columns: list[str]) -> None:
@@ -144,6 +160,7 @@ def _check(connection: sqlite3.Connection, log: Path) -> None:
         "SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL"
     ).fetchall()
     for id, assignment, value in rows:
-        shown = shown_in(connection, assignment)
-        if told := TASKS[shown.task].check(json.loads(value), shown):
+        given = json.loads(value)
+        shown = as_judged(connection, shown_in(connection, assignment), given)
+        if told := TASKS[shown.task].check(given, shown):
             raise InputError(f"{short(log)}, judgement {id}: {told}")

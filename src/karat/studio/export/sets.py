@@ -64,21 +64,26 @@ def _columns(contents: Contents) -> dict[str, list[str | None]]:
     return found
 
 
-def nuggets_of(contents: Contents) -> NuggetSet:
-    """Return the key, the runs and every current label as a nugget set."""
-    if NUGGETS not in contents.project.settings.tasks:
-        raise InputError(f"{short(contents.project.name)} has no nuggets: choose another format")
+def key_of(contents: Contents) -> NuggetSet:
+    """Return the key as it is now, without runs and labels: it names no system."""
     questions = [
         Question(one.segment, contents.nuggets.get(one.id, ()), _question(one))
         for one in contents.items.values()
     ]
+    return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
+
+
+def nuggets_of(contents: Contents) -> NuggetSet:
+    """Return the key, the runs and every current label as a nugget set."""
+    if NUGGETS not in contents.project.settings.tasks:
+        raise InputError(f"{short(contents.project.name)} has no nuggets: choose another format")
     responses: dict[str, list[tuple[str, Response]]] = {name: [] for name in contents.systems}
     for output in contents.outputs.values():
         segment = contents.items[output.item].segment
         responses[output.system].append((segment, Response(output.text)))
     runs = {tag: make_run(tag, own) for tag, own in responses.items()}
     rows = Judgements(tuple(_labels(contents)))
-    return NuggetSet(contents.project.name, make_key(questions), MappingProxyType(runs), rows)
+    return NuggetSet(contents.project.name, key_of(contents).key, MappingProxyType(runs), rows)
 
 
 def _question(item: Item) -> str:

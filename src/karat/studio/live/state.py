@@ -19,7 +19,7 @@ from karat.studio.export.contents import (
     Contents,
     Item,
     Output,
-    answer_of,
+    answers_of,
     decisions_in,
     draws_in,
     items_in,
@@ -39,11 +39,12 @@ class Version(NamedTuple):
 
     judgement: int
     adjudication: int
+    key_edit: int
     event: int
 
 
 class _Texts(NamedTuple):
-    """Texts, which never change after the import."""
+    """Texts, of which only the key changes after the import."""
 
     items: Mapping[int, Item]
     outputs: Mapping[int, Output]
@@ -58,6 +59,8 @@ class LiveState:
     revealed: bool = False
     """Whether the outputs of `texts` have the names of their systems."""
     newest: int = 0
+    edits: int = 0
+    """Edits of the key that texts and answers take into account."""
     answers: dict[int, Answer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
@@ -75,13 +78,22 @@ class LiveState:
         rows = connection.execute(
             f"{ANSWERS.replace('SELECT', 'SELECT a.id,', 1)} AND a.id IN ({changed})",
             (self.newest,),
-        )
-        self.answers.update((row[0], answer_of(row[1:])) for row in rows)
+        ).fetchall()
+        found = answers_of(connection, [row[1:] for row in rows])
+        self.answers.update((row[0], one) for row, one in zip(rows, found, strict=True))
         self.newest = newest
+
+    def _start_over(self, connection: sqlite3.Connection) -> None:
+        """Forget texts and answers where the key was edited: edits are rare."""
+        (edits,) = connection.execute("SELECT count(*) FROM key_edit").fetchone()
+        if edits != self.edits:
+            self.texts, self.newest, self.edits = None, 0, edits
+            self.answers.clear()
 
     def contents(self, connection: sqlite3.Connection) -> Contents:
         """Return the store as it is now, with pseudonyms, and texts only where needed."""
         project = project_in(connection)
+        self._start_over(connection)
         revealed = project.state == REVEALED
         if self.texts is None or revealed != self.revealed:
             whole = "nuggets" in project.settings.tasks
@@ -113,7 +125,7 @@ def state_of(store: Store) -> LiveState:
 
 def version_in(connection: sqlite3.Connection) -> Version:
     """Return the newest rows of a store."""
-    names = ("judgement", "adjudication", "event")
+    names = ("judgement", "adjudication", "key_edit", "event")
     ids = (f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
     return Version(*connection.execute(f"SELECT {', '.join(ids)}").fetchone())
 

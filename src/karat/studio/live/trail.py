@@ -1,4 +1,4 @@
-"""The audit trail: events and decisions, the newest first."""
+"""The audit trail: events, decisions and edits of the key, the newest first."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ UNION ALL
 SELECT d.time, 1, d.id, d.assessor, CASE WHEN d.value IS NULL THEN 'undo decision' ELSE 'decide'
 END, coalesce(d.value, '{}'), coalesce(segment, ''), d.about
 FROM adjudication d JOIN item ON item.id = d.item
+UNION ALL
+SELECT e.time, 2, e.id, e.assessor, CASE e.what WHEN 'importance' THEN 'change importance'
+WHEN 'undo' THEN 'undo edit' ELSE e.what || ' nugget' END, json_object('question', segment,
+'before', json(o.descriptions), 'was', old_importance, 'after', json(n.descriptions), 'is', new_importance,
+'concerned', concerned), '', ''
+FROM key_edit e JOIN item ON item.id = e.item LEFT JOIN nugget o ON o.id = old_nugget
+LEFT JOIN nugget n ON n.id = new_nugget
 """
 
 
@@ -52,7 +59,7 @@ def _entry(
     time: str, kind: int, id: int, who: int | None, what: str, text: str, segment: str, about: str
 ) -> Entry:
     found = json.loads(text)
-    if not kind:
+    if kind != 1:
         return Entry(time, who, WORDS.get(what, what), found)
     decided = {"decision": found} if found != {} else {}
     return Entry(time, who, what, {"segment": segment, "about": about, **decided})

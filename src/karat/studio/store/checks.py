@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from karat.results import Result
+from karat.studio.store.judgements import COUNTED
 
 TABLES = (
     *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
-    *("judgement", "adjudication", "event"),
+    *("judgement", "adjudication", "key_edit", "event"),
 )
 _RULES = {
     "judgements whose predecessor is of another assignment": """
@@ -23,10 +24,20 @@ _RULES = {
     "judgements by somebody else than the assignment's assessor": """
         SELECT count(*) FROM judgement j JOIN assignment a ON a.id = j.assignment
         WHERE a.assessor != j.assessor""",
-    "assignments whose newest judgement is not the one that counts": """
+    "assignments whose newest judgement is not the one that counts": f"""
         SELECT count(*) FROM assignment a LEFT JOIN judgement j ON j.id =
-        (SELECT max(id) FROM judgement WHERE assignment = a.id) WHERE a.judged IS NOT
-        CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0 THEN NULL ELSE j.id END""",
+        (SELECT max(id) FROM judgement WHERE assignment = a.id) WHERE a.judged IS NOT {COUNTED}""",
+    "nuggets that are not as the newest edit left them": """
+        SELECT count(*) FROM nugget n LEFT JOIN key_edit e ON e.id = (SELECT max(id)
+            FROM key_edit WHERE old_nugget = n.id OR new_nugget = n.id)
+        WHERE n.dropped != (e.id IS NOT NULL AND e.new_nugget IS NOT n.id)
+        OR (e.new_nugget = n.id AND e.new_importance IS NOT n.importance)""",
+    "edits of a key that do not name the edit before": """
+        SELECT count(*) FROM key_edit e WHERE e.supersedes IS NOT
+        (SELECT max(id) FROM key_edit WHERE item = e.item AND id < e.id)""",
+    "edits of a key with a nugget of another question": """
+        SELECT count(*) FROM key_edit e JOIN nugget n ON n.id IN (e.old_nugget, e.new_nugget)
+        WHERE n.item != e.item""",
     "units whose count of places taken is wrong": """
         SELECT count(*) FROM unit WHERE taken != (SELECT count(*) FROM assignment a
         WHERE a.unit = unit.id AND (a.judged IS NOT NULL OR a.lease IS NOT NULL))""",

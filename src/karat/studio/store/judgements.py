@@ -28,6 +28,15 @@ LONGEST_TIME = 7 * 24 * 3600 * 1000
 """Milliseconds that one answer may take."""
 
 
+COUNTED = """
+CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0 OR (a.task = 'nuggets' AND EXISTS
+    (SELECT 1 FROM nugget n WHERE n.item = a.item AND NOT n.dropped
+    AND n.nugget NOT IN (SELECT key FROM json_each(j.value, '$.nuggets'))))
+THEN NULL ELSE j.id END
+"""
+"""The newest judgement j of an assignment a if it is complete: it has all nuggets of the key."""
+
+
 class Judgement(NamedTuple):
     """An answer as a client sends it."""
 
@@ -102,7 +111,8 @@ def _add(
         if text is not None:
             shown = shown_in(connection, given.assignment)
             if told := TASKS[shown.task].check(given.value, shown):
-                raise InputError(f"assignment {given.assignment}: {told}")
+                more = "; the key of the question was edited: load it again" * shown.edited
+                raise InputError(f"assignment {given.assignment}: {told}{more}")
         time = now or time_of_now()
         added = connection.execute(
             "INSERT INTO judgement (uuid, assignment, assessor, value, ms, supersedes, time) "
@@ -111,13 +121,13 @@ def _add(
         )
         id = int(added.lastrowid or 0)
         complete = text is not None and is_done(given.value)
-        _mark(connection, assessor, given.assignment, id if complete else None, judged, time)
+        mark(connection, assessor, given.assignment, id if complete else None, judged, time)
         if judged is None and lease is None:  # the slot was given back, and is taken again
             connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
         return Stored(id, False)
 
 
-def _mark(
+def mark(
     connection: sqlite3.Connection,
     assessor: int,
     assignment: int,

@@ -179,13 +179,15 @@ def project(store: Store) -> Project:
         return project_in(connection)
 
 
-def check_open(connection: sqlite3.Connection) -> None:
-    """Refuse what writes judgements once a project is frozen."""
+def check_open(
+    connection: sqlite3.Connection, told: str = "judgements are no longer taken"
+) -> None:
+    """Refuse what writes judgements, or whatever is `told`, once a project is frozen."""
     row = connection.execute("SELECT state FROM project").fetchone()
     if row is None:
         raise InputError("the store has no project yet: import a set first")
     if row[0] != OPEN:
-        raise InputError("the project is frozen: judgements are no longer taken")
+        raise InputError(f"the project is frozen: {told}")
 
 
 def check_blind(connection: sqlite3.Connection) -> None:

@@ -45,6 +45,7 @@ def shown_in(connection: sqlite3.Connection, assignment: int) -> Shown:
     ).fetchone()
     value, newest = _newest(connection, assignment)
     show = settings.show
+    dropped, edited = _edits(connection, item) if task == "nuggets" else ((), False)
     return Shown(
         assignment,
         task,
@@ -56,6 +57,8 @@ def shown_in(connection: sqlite3.Connection, assignment: int) -> Shown:
         _nuggets(connection, item) if task == "nuggets" else (),
         value,
         newest,
+        dropped,
+        edited,
     )
 
 
@@ -72,9 +75,19 @@ def _output(connection: sqlite3.Connection, id: int) -> ShownOutput:
 
 def _nuggets(connection: sqlite3.Connection, item: int) -> tuple[ShownNugget, ...]:
     rows = connection.execute(
-        "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? ORDER BY id", (item,)
+        "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? AND NOT dropped "
+        "ORDER BY coalesce(ord, id), id",
+        (item,),
     )
     return tuple(ShownNugget(id, weight, tuple(json.loads(text))) for id, weight, text in rows)
+
+
+def _edits(connection: sqlite3.Connection, item: int) -> tuple[tuple[str, ...], bool]:
+    """Return the nuggets that were dropped, and whether the key of a question was edited."""
+    rows = connection.execute("SELECT nugget FROM nugget WHERE item = ? AND dropped", (item,))
+    dropped = tuple(id for (id,) in rows)
+    edit = connection.execute("SELECT 1 FROM key_edit WHERE item = ? LIMIT 1", (item,)).fetchone()
+    return dropped, edit is not None
 
 
 def _newest(connection: sqlite3.Connection, assignment: int) -> tuple[Any, str | None]:

@@ -48,7 +48,7 @@ class Nuggets:
         if not isinstance(found, dict):
             return f"found nuggets={quoted(found)}, expected an object by nugget"
         known = [nugget.id for nugget in shown.nuggets]
-        if unknown := [id for id in found if id not in known]:
+        if unknown := [id for id in found if id not in (*known, *shown.dropped)]:
             return f"found the nugget {quoted(unknown[0])}, expected {short(', '.join(known))}"
         text = shown.outputs[0].text
         if told := first_wrong([_wrong_label(id, one, text) for id, one in found.items()]):

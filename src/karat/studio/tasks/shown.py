@@ -42,6 +42,10 @@ class Shown:
     """The newest answer of the assessor; None if there is none, or it was undone."""
     newest: str | None = None
     """The uuid of the newest judgement, which a revision or an undo must name."""
+    dropped: tuple[str, ...] = ()
+    """Nuggets that have left the key: their labels are kept, and do not count."""
+    edited: bool = False
+    """Whether the key of the question was edited."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""

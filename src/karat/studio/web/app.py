@@ -15,13 +15,14 @@ from karat.studio.web.routes import (
     files,
     join,
     judge,
+    key,
     owner,
     records,
     reports,
 )
 from karat.studio.web.studio import Studio
 
-ROOMS = (join, judge, owner, records, adjudicate, browse, reports, files)
+ROOMS = (join, judge, owner, records, adjudicate, key, browse, reports, files)
 
 
 def make_app(studio: Studio, hosts: Hosts) -> Guard:

@@ -14,6 +14,7 @@ _NAMES = (
     *("frame.html", "staff.html", "judge.html", "message.html", "joined.html", "parts.html"),
     *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html", "events.html"),
     *("adjudicate.html", "browse.html", "segment.html", "outputs.html", "reports.html"),
+    "key.html",
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from karat.studio.key_editing.editors import may_edit
 from karat.studio.store.projects import REVEALED, project
 from karat.studio.web.calls import Call, NotAllowed
 from karat.studio.web.pages import page
@@ -20,6 +21,7 @@ def staff_page(call: Call, template: str, **values: object) -> Response:
         "csrf": call.csrf,
         "may_browse": may_browse(call),
         "may_decide": call.who.role != "assessor",
+        "may_edit_key": may_edit(call.studio.store, call.who.role),
     }
     return page(template, **{**shared, **values})
 
