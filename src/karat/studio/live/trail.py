@@ -16,8 +16,8 @@ FROM adjudication d JOIN item ON item.id = d.item
 UNION ALL
 SELECT e.time, 2, e.id, e.assessor, CASE e.what WHEN 'importance' THEN 'change importance'
 WHEN 'undo' THEN 'undo edit' ELSE e.what || ' nugget' END, json_object('question', segment,
-'before', json(o.descriptions), 'was', old_importance, 'after', json(n.descriptions), 'is', new_importance,
-'concerned', concerned), '', ''
+'before', json(o.descriptions), 'was', old_importance, 'after', json(n.descriptions),
+'is', new_importance, 'concerned', concerned), '', ''
 FROM key_edit e JOIN item ON item.id = e.item LEFT JOIN nugget o ON o.id = old_nugget
 LEFT JOIN nugget n ON n.id = new_nugget
 """

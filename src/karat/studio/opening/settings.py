@@ -1,14 +1,15 @@
-"""The settings of a new project, from the options of `karat studio`."""
+"""The settings of a new project, from what a user asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from karat.errors import InputError, short
+from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.cli.calibration_file import read_calibration
+from karat.studio.opening.asked import Asked
+from karat.studio.opening.calibration_file import read_calibration
 from karat.studio.store.imports import comparing
 from karat.studio.store.settings import ProjectSettings, Show
 from karat.studio.tasks import TASKS
@@ -16,20 +17,18 @@ from karat.studio.tasks.scales import SCALES
 
 _POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
 _PARTS = ("source", "context", "reference")
-_SAME = ("overlap", "quota", "seed", "predictor", "random_share")
-"""Options that are settings of the same name."""
+SAME = ("overlap", "quota", "seed", "predictor", "random_share", "lease_seconds")
+"""Wishes that are settings of the same name."""
 
 Tasks = dict[str, dict[str, Any]]
 
 
-def settings_of(
-    given: Mapping[str, Any], tasks: Tasks, found: EvalSet | NuggetSet
-) -> ProjectSettings:
+def settings_of(asked: Asked, tasks: Tasks, found: EvalSet | NuggetSet) -> ProjectSettings:
     """Return the settings of a project on a set."""
     (task,) = tasks
-    known = read_calibration(given["calibration"], task) if given["calibration"] else ()
-    show = shown_parts(given["show"], tasks, found)
-    same = {name: given[name] for name in _SAME}
+    known = () if asked.calibration is None else read_calibration(asked.calibration, task)
+    show = shown_parts(asked.show, tasks, found)
+    same = {name: value for name in SAME if (value := getattr(asked, name)) is not None}
     return ProjectSettings(tasks, show, calibration=known, **same)
 
 
@@ -38,6 +37,8 @@ def shown_parts(asked: Sequence[str], tasks: Tasks, found: EvalSet | NuggetSet) 
     there = _there(found)
     if not asked:
         return Show(reference=bool(comparing(tasks)) and not there["source"])
+    if unknown := [part for part in asked if part not in there]:
+        raise InputError(f"--show: found {quoted(unknown[0])}, expected {', '.join(_PARTS)}")
     if lacking := [part for part in asked if not there[part]]:
         told = "groups with sources" if lacking[0] == "context" else f"{lacking[0]}s"
         raise InputError(f"--show {lacking[0]}: {short(found.name)} has no {told}: leave it out")
@@ -53,17 +54,17 @@ def _there(found: EvalSet | NuggetSet) -> dict[str, bool]:
     return {"source": source, "context": source and bool(found.groups), "reference": reference}
 
 
-def asked_task(
-    task: str, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
-) -> Tasks:
-    """Return the task with its settings in full; options of other tasks are refused."""
-    if task != "ratings" and (dimensions or scales):
+def asked_task(asked: Asked, task: str) -> Tasks:
+    """Return the task with its settings in full; wishes about other tasks are refused."""
+    if task != "ratings" and (asked.dimensions or asked.scales):
         raise InputError(f"--dimension and --scale are for ratings: leave them out for {task}")
-    if task != "spans" and scheme:
+    if task != "spans" and asked.scheme:
         raise InputError(f"--scheme is for spans: leave it out for {task}")
-    given: dict[str, Any] = {"scheme": scheme} if scheme else {}
+    if task not in TASKS:
+        raise InputError(f"no task {quoted(task)}: expected one of {', '.join(TASKS)}")
+    given: dict[str, Any] = {"scheme": asked.scheme} if asked.scheme else {}
     if task == "ratings":
-        given = {"scales": _scales(dimensions, scales)}
+        given = {"scales": _scales(asked.dimensions, asked.scales)}
     return {task: TASKS[task].settings(given)}
 
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ _TEXTS = ("outputs", "references", "nuggets")
 _KNOWN = (*_NEEDED, "source", "references", "nuggets")
 
 
-def read_calibration(path: str, task: str) -> tuple[Calibration, ...]:
+def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[Calibration, ...]:
     """Return the calibration items of a file, for the task of a project."""
     reading = Reading()
     found = []
@@ -32,7 +33,7 @@ def read_calibration(path: str, task: str) -> tuple[Calibration, ...]:
         found.append(Calibration(task, value=row["value"], source=row.get("source"), **texts))
     reading.check()
     if not found:
-        raise InputError(f"{path}: expected calibration items, one JSON object a line")
+        raise InputError(f"{os.fspath(path)}: expected calibration items, one JSON object a line")
     return tuple(found)
 
 
