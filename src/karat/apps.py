@@ -18,6 +18,8 @@ DECLARED = {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",
         "nugget_formats": "karat.nuggets.formats.loading:FORMATS",
     },
+    "formats": {"studio": "karat.studio.formats:RATED"},
+    "nugget_formats": {"studio": "karat.studio.formats:NUGGETS"},
     "engines": {
         "dask": "karat.scale.dask_engine:Dask",
         "spark": "karat.scale.spark_engine:Spark",

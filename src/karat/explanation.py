@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 class ExplainedSegment(NamedTuple):
-    """A segment, numbered from 1, with its grid or its treelets."""
+    """A segment with its grid or its treelets."""
 
-    segment: int
+    segment: int | str
+    """The number, from 1, or the name."""
     found: Explanation | TreeExplanation
 
 

@@ -279,7 +279,7 @@ def test_items_are_segments_of_their_documents(tmp_path: Path) -> None:
     found = kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(folder))
     scores = found.human("score")
     np.testing.assert_array_equal(scores, [[95, 70, np.nan], [np.nan, np.nan, 60]])
-    np.testing.assert_array_equal(found.human("spans")[0], [0, -5, np.nan])
+    np.testing.assert_array_equal(found.human("penalty")[0], [0, -5, np.nan])
     assert [row.judge for row in found.judgements if row.dimension == "score"] == ["ann"] * 2 + [
         "ben"
     ]
@@ -294,8 +294,8 @@ def test_a_campaign_with_types_of_errors_has_no_scores(tmp_path: Path) -> None:
     typed += '{"severity":"minor","error_type":["Style","Awkward style"]}]'
     (tmp_path / "c.csv").write_text(campaign(f"ann|w.A|1|TGT|0|e#A|{typed}|1"))
     found = kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(texts(tmp_path)))
-    assert list(found.dimensions) == ["spans"]
-    assert found.human("spans")[0, 2] == pytest.approx(-1.1)
+    assert list(found.dimensions) == ["penalty"]
+    assert found.human("penalty")[0, 2] == pytest.approx(-1.1)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_campaign_needs_texts(tmp_path: Path, called: Any) -> None:
 
 @pytest.mark.parametrize(
     ("campaign", "published", "dimension"),
-    [("240315rc5ESA", "ESA-1", "score"), ("240315rc5MQM", "MQM-1", "spans")],
+    [("240315rc5ESA", "ESA-1", "score"), ("240315rc5MQM", "MQM-1", "penalty")],
 )
 def test_real_campaigns_equal_their_published_segment_scores(
     karat_data: Path, campaign: str, published: str, dimension: str

@@ -219,12 +219,12 @@ def test_a_campaign_of_esa_reads_back_as_scores_and_penalties(tmp_path: Path) ->
     folder = export(store, tmp_path, "set")
     found = load_evalset(folder)
     read = load_evalset(export(store, tmp_path, "appraise"), "appraise", texts=str(folder))
-    for dimension in ("score", "spans"):
+    for dimension in ("score", "penalty"):
         # of the document that was adjudicated in part, the reader leaves people's part out
         whole = [i for i, group in enumerate(found.groups or ()) if group != "doc1"]
         assert (found.human(dimension)[:, whole] == read.human(dimension)[:, whole]).all()
     at = [*found.systems].index("sys2"), found.segments.index("5")
-    assert (found.human("score")[at], found.human("spans")[at]) == (40, -5)
+    assert (found.human("score")[at], found.human("penalty")[at]) == (40, -5)
 
 
 # ----------------------------------------------------------------------------------- nuggets

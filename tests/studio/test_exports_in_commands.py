@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,44 @@ def test_the_command_estimate_takes_an_exported_set(
     done = called("estimate", judged_set, "-d", "quality", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "sys1" in done.stdout
+
+
+def test_commands_read_a_store_while_it_is_open(tmp_path: Path, called: Callable[..., Any]) -> None:
+    place = tmp_path / "open.sqlite"
+    with make_store(place, texts(30, 3), people=2) as store:
+        judge_all(store, most=30)
+        export_store(store, tmp_path / "set", "set")
+        assert kt.estimate(place, "quality").rows == kt.estimate(tmp_path / "set", "quality").rows
+        done = called("meta", str(place), "-m", "bleu", "-d", "quality", "--format", "json")
+        assert done.returncode == 0, done.stderr
+        done = called("nuggets", "describe", str(place))
+        assert done.returncode == 2
+        assert "this is an evaluation set: give it to karat" in done.stdout
+
+
+def test_nugget_commands_read_a_store(tmp_path: Path, called: Callable[..., Any]) -> None:
+    place = tmp_path / "nuggets.sqlite"
+    with make_store(place, nugget_texts(), people=2, tasks={"nuggets": {}}) as store:
+        judge_all(store)
+        export_store(store, tmp_path / "all.jsonl", "nuggets")
+    files = [str(place), str(tmp_path / "all.jsonl")]
+    scored = [called("nuggets", "score", "kestrel", "--key", one, "-f", "csv") for one in files]
+    assert scored[0].returncode == 0, scored[0].stderr
+    assert scored[0].stdout == scored[1].stdout
+    done = called("meta", files[0], "-m", "bleu")
+    assert done.returncode == 2
+    assert "this is a nugget set: give it to karat nuggets" in done.stderr
+    assert called("data", "judges", files[0]).returncode == 0
+
+
+def test_another_database_is_no_set(tmp_path: Path, called: Callable[..., Any]) -> None:
+    place = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(place)) as other:
+        other.execute("CREATE TABLE project (settings TEXT)")
+        other.commit()
+    done = called("meta", str(place), "-m", "bleu")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
 
 
 def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..., Any]) -> None:

@@ -365,7 +365,7 @@ def test_decisions_are_rows_that_are_only_added(tmp_path: Path) -> None:
         assert adjudicate(store, chief, first) == Stored(1, True)
         with pytest.raises(InputError, match="stands for another decision"):
             adjudicate(store, chief, first._replace(value=5))
-        with pytest.raises(InputError, match="the newest decision is"):
+        with pytest.raises(InputError, match="somebody else has decided this meanwhile"):
             adjudicate(store, chief, first._replace(uuid=uuid(1)))
         second = first._replace(uuid=uuid(1), value=5, supersedes=uuid(0))
         adjudicate(store, chief, second)
@@ -373,6 +373,20 @@ def test_decisions_are_rows_that_are_only_added(tmp_path: Path) -> None:
         adjudicate(store, chief, second._replace(uuid=uuid(2), value=None, supersedes=uuid(1)))
         assert decisions(store) == []
         assert [row.value for row in decisions(store, every=True)] == [4, 5, None]
+
+
+def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Path) -> None:
+    with make_store(tmp_path) as store:
+        judged_all(store, assessor(store))
+        chief = assessor(store, "chief", role="adjudicator")
+        first = Adjudication(uuid(0), "ratings", 1, None, "quality", 4)
+        freeze(store)
+        adjudicate(store, chief, first)
+        reveal(store)
+        assert adjudicate(store, chief, first).duplicate
+        with pytest.raises(InputError, match="revealed: a decision would not be blind"):
+            adjudicate(store, chief, first._replace(uuid=uuid(1), supersedes=uuid(0)))
+        assert [row.value for row in decisions(store)] == [4]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ class SetFormat(NamedTuple):
     """Makes the pieces of a file, or the named files of a folder if the format is one."""
     files: tuple[str, ...] = ()
     """Patterns of names: of a file, and of files in a folder of this format or one level below."""
+    detects: str | Callable[[Path], bool] = ""
+    """Tells whether a file is of this format, where neither its name nor its first line does."""
 
     def fits(self, line: str) -> bool:
         """Return whether the first line of a file is one of this format."""
@@ -60,6 +62,10 @@ class SetFormat(NamedTuple):
     def is_named(self, path: Path) -> bool:
         """Return whether a file has the name of one of this format."""
         return any(fnmatchcase(path.name, pattern) for pattern in self.files)
+
+    def is_detected(self, path: Path) -> bool:
+        """Return whether a file is of this format by more than its name and first line."""
+        return bool(self.detects) and bool(load(self.detects)(path))
 
 
 check_format = check_that(
@@ -124,7 +130,11 @@ class Catalogue(NamedTuple):
         Formats of installed packages are looked at if no other fits.
         """
         for name, one in self.formats.usable():
-            if one.is_in(path) if path.is_dir() else one.fits(line) or one.is_named(path):
+            if path.is_dir():
+                found = one.is_in(path)
+            else:
+                found = one.fits(line) or one.is_named(path) or one.is_detected(path)
+            if found:
                 return name
         return None
 

@@ -29,7 +29,7 @@ from karat.registry import Registry, load
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
-_SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval")
+_SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
 _OWN_NAMES = (
     *("name_or_path", "given", "path", "format", "read_as", "progress"),

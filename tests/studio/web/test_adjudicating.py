@@ -69,7 +69,7 @@ def test_five_adjudications_by_keys(browser: Any, server: StudioServer) -> None:
         assert sum(one.basis == "adjudicated" for one in labels) == 5
 
 
-def test_withdrawing_comments_and_names(browser: Any, server: StudioServer) -> None:
+def test_undoing_comments_and_names(browser: Any, server: StudioServer) -> None:
     zoe = Visitor(browser, server, "zoe", color_scheme="dark")
     zoe.open("/adjudicate")
     arrive(zoe, 1)
@@ -81,7 +81,7 @@ def test_withdrawing_comments_and_names(browser: Any, server: StudioServer) -> N
     arrive(zoe, 2)
     assert [one.value for one in decided(server)] == [{"value": 2, "comment": "b A 5 <b>"}]
     zoe.press("u")
-    zoe.page.wait_for_function("() => document.getElementById('saved').textContent === 'Withdrawn'")
+    zoe.page.wait_for_function("() => document.getElementById('saved').textContent === 'Undone'")
     assert decided(server) == []
     assert [one.value for one in decided(server, every=True)][1:] == [None]
     zoe.press("3", "Enter")
@@ -94,6 +94,84 @@ def test_withdrawing_comments_and_names(browser: Any, server: StudioServer) -> N
         (asked,) = [one for one in events(store) if one.what == "names"]
         assert asked.assessor == decided(server)[0].assessor
     assert zoe.faults == []
+
+
+def test_drafts_stay_when_a_dispute_is_left(browser: Any, server: StudioServer) -> None:
+    zoe = Visitor(browser, server, "zoe")
+    zoe.open("/adjudicate")
+    arrive(zoe, 1)
+    zoe.press("2", "c")
+    zoe.page.keyboard.type("not sure")
+    zoe.press("Escape", "k")
+    arrive(zoe, 2)
+    assert zoe.page.input_value("#judge textarea") == ""
+    zoe.press("c")
+    zoe.page.keyboard.type("only a comment")
+    zoe.press("Escape", "b")
+    arrive(zoe, 1)
+    assert zoe.page.input_value("#judge textarea") == "not sure"
+    assert "your draft" in zoe.page.text_content(".place")
+    zoe.page.reload()
+    arrive(zoe, 1)
+    assert zoe.page.input_value("#judge textarea") == "not sure"
+    zoe.press("Enter")
+    arrive(zoe, 2)
+    assert zoe.page.input_value("#judge textarea") == "only a comment"
+    assert [one.value for one in decided(server)] == [{"value": 2, "comment": "not sure"}]
+    zoe.press("b")
+    arrive(zoe, 1)
+    assert "your draft" not in zoe.page.text_content(".place")
+
+
+def test_the_second_of_two_decisions_is_told(browser: Any, server: StudioServer) -> None:
+    owner, zoe = Visitor(browser, server, "owner"), Visitor(browser, server, "zoe")
+    for one in (owner, zoe):
+        one.open("/adjudicate")
+        arrive(one, 1)
+    owner.press("1", "Enter")
+    arrive(owner, 2)
+    zoe.press("4", "c")
+    zoe.page.keyboard.type("mine")
+    zoe.press("Escape", "Enter")
+    zoe.page.wait_for_selector("#saved.failed")
+    assert "somebody else decided this meanwhile" in zoe.page.text_content("#saved")
+    assert "Decided: 1" in zoe.page.text_content(".place")
+    assert zoe.page.input_value("#judge textarea") == "mine"
+    assert [one.value for one in decided(server)] == [{"value": 1}]
+    zoe.press("Enter")  # the other decision was seen
+    arrive(zoe, 2)
+    assert [one.value for one in decided(server)] == [{"value": 4, "comment": "mine"}]
+
+
+def test_a_decision_outlives_a_restart_of_the_server(browser: Any, server: StudioServer) -> None:
+    zoe = Visitor(browser, server, "zoe")
+    zoe.open("/adjudicate")
+    arrive(zoe, 1)
+    server.kill()
+    zoe.press("2", "Enter")
+    zoe.page.wait_for_selector("#saved.failed")
+    assert "does not answer" in zoe.page.text_content("#saved")
+    server.start()
+    zoe.press("Enter")
+    arrive(zoe, 2)
+    assert [one.value for one in decided(server, every=True)] == [{"value": 2}]
+
+
+def test_adjudication_ends_with_the_reveal(browser: Any, server: StudioServer) -> None:
+    owner, zoe = Client(server, "owner"), Visitor(browser, server, "zoe")
+    assert owner.ask("POST", "/api/owner/freeze", {}).status == 200
+    zoe.open("/adjudicate")
+    arrive(zoe, 1)
+    zoe.press("2", "Enter")
+    arrive(zoe, 2)
+    assert owner.ask("POST", "/api/owner/reveal", {}).status == 200
+    zoe.press("3", "Enter")
+    zoe.page.wait_for_selector("#saved.failed")
+    assert "would not be blind" in zoe.page.text_content("#saved")
+    assert [one.value for one in decided(server)] == [{"value": 2}]
+    zoe.open("/adjudicate")
+    assert "would not be blind" in zoe.page.text_content("main")
+    zoe.check_inert()
 
 
 @pytest.mark.parametrize("server", ["pairs", "spans", "nuggets"], indirect=True)
@@ -154,6 +232,6 @@ def test_the_server_takes_only_answers_to_what_is_disputed(server: StudioServer)
     once = str(uuid4())
     assert [send(uuid=once), send(uuid=once)] == [200, 200]
     assert len(decided(server)) == 1
-    assert send() == 422  # it does not name the decision that it replaces
+    assert send() == 409  # it does not name the decision that it replaces
     assert send(supersedes=once) == 200
     assert zoe.ask("GET", "/api/disputes/999999?about=x").status == 404

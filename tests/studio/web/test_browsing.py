@@ -187,6 +187,14 @@ def test_reports_run_in_a_sandbox(
         reader.check_inert()
 
 
+def test_a_grid_is_headed_by_its_segment(owner: Client) -> None:
+    page = owner.ask("GET", "/browse/segments/2").text
+    path = page.partition('<a href="/browse/segments/2/outputs/')[2].partition('"')[0]
+    grid = owner.ask("GET", f"/browse/segments/2/outputs/{path}").text
+    assert "Segment 1 " in grid  # the second segment is called 1 and so on
+    assert "Segment 1<" not in grid
+
+
 def test_search_and_sorting_by_keys(browser: Any, server: StudioServer) -> None:
     reader = Visitor(browser, server, "owner", color_scheme="dark")
     page = reader.page

@@ -88,8 +88,14 @@ UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judge
             [
                 "4 of 5 units are judged (80%).",
                 "Krippendorff's alpha is 1.00 in a, -0.25 in b.",
-                "The project is frozen.",
+                "The project is frozen. Still needed: decisions on 2 disputes.",
             ],
+        ),
+        (
+            Coverage(5, 5, 5, 1, 5, 0, 2, 0),
+            NOTHING,
+            "revealed",
+            ["5 of 5 units are judged (100%).", UNKNOWN, "The project is revealed."],
         ),
     ],
 )
@@ -176,7 +182,7 @@ def test_invitations_freeze_and_reveal_by_keys(owner: Visitor, server: StudioSer
     assert kim.ask("GET", "/adjudicate").status == 200  # the second role
     page.reload()
     assert page.locator("input.link").count() == 0  # it was shown once
-    page.focus("[aria-label='Deactivate kim <b>']")
+    page.focus("[aria-label='Withdraw the invitation of kim <b>']")
     owner.press("Enter")
     page.wait_for_function(
         "() => document.getElementById('saved').textContent.startsWith('kim <b> can')"
@@ -200,7 +206,7 @@ def test_invitations_freeze_and_reveal_by_keys(owner: Visitor, server: StudioSer
     assert [*page.locator("td:nth-child(3)").all_text_contents()][:2] == ["reveal", "freeze"]
     assert page.locator("tbody tr").count() == len(found)
     withdrawn = page.locator("tbody tr").nth(2).locator("td").all_text_contents()
-    assert withdrawn[1:] == ["owner", "withdraw", "of: kim <b>"]
+    assert withdrawn[1:] == ["owner", "withdraw the invitation", "of: kim <b>"]
     owner.check_inert()
 
 

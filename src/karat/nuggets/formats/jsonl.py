@@ -25,7 +25,7 @@ order it gave them; lines may otherwise stand in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,12 @@ _Found = Mapping[str, Any]
 
 def read_jsonl(path: Path, draft: NuggetDraft) -> None:
     """All lines of a file."""
-    for place, found in json_rows(path, draft.reading):
+    take_rows(json_rows(path, draft.reading), draft)
+
+
+def take_rows(rows: Iterable[tuple[Place, _Found]], draft: NuggetDraft) -> None:
+    """Put the objects of all lines into a draft."""
+    for place, found in rows:
         if place.line == 1 and (names := HEADERS.get(next(iter(found), ""))):
             _texts(found, names, names, place, draft.reading)
         elif "nuggets" in found:

@@ -199,7 +199,7 @@ def is_nuggets(name: GivenPath) -> bool:
         return False
     if line.startswith("{"):
         return not {"qid", "nugget", "nuggets"}.isdisjoint(catalogue.json_object(line))
-    return _is_key(line)
+    return _is_key(line) or any(one.is_detected(path) for _, one in FORMATS.usable())
 
 
 def told_of_nuggets(name: GivenPath) -> str:

@@ -31,7 +31,7 @@ def find_dispute(store: Store, target: Target) -> Dispute:
 def decide(
     store: Store, adjudicator: int, uuid: str, target: Target, answer: Any, supersedes: str | None
 ) -> Stored:
-    """Store a decision on a dispute; without an answer, withdraw the newest one."""
+    """Store a decision on a dispute; without an answer, undo the newest one."""
     found = disputed(store, find_dispute(store, target))
     value = None if answer is None else decision(found, answer)
     seen = tuple(one.judgement for one in found.said)

@@ -161,4 +161,5 @@ def explanation_page(store: Store, item: int, output: int) -> str:
     system = next(one.system for one in found.outputs if one.id == output)
     named = system or f"output {output}"
     made = explain_segments([texts[output]], [list(found.references)], system=named)
-    return made.render("html")
+    rows = tuple(row._replace(segment=found.segment) for row in made.rows)
+    return replace(made, rows=rows).render("html")

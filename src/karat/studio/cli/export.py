@@ -40,9 +40,7 @@ def command(store: str, target: str, format: str, anonymous: bool) -> None:
     karat studio export my.studio.sqlite judged
     karat studio export my.studio.sqlite my-set --format set --anonymous
     """
-    from karat.studio.export.formats import export_store
-    from karat.studio.store.store import Store
+    from karat.studio.export.files import export_studio
 
-    with Store.reading(store) as opened:
-        written = export_store(opened, target, format, anonymous)
+    written = export_studio(store, target, format, anonymous)
     say([f"{visible(target)}: {', '.join(written)}\n"], None)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,18 +10,15 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import ADVANCED, INPUT, choice, flag, named, option, path, whole
+from karat.cli.parameters import ADVANCED, INPUT, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
-from karat.errors import InputError, MissingExtra, OutputError, short
+from karat.errors import InputError, short
+from karat.studio.opening.asked import PORT
 from karat.visible import visible
 
 if TYPE_CHECKING:
-    from karat.studio.store.projects import Project
+    from karat.studio.opening.running import OpenStudio
     from karat.studio.store.store import Store
-
-PORT = 8642
-SHORTEST_TOKEN = 16
-_LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command(name="studio", cls=Command)
@@ -48,22 +43,47 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
     metavar="SCALE",
 )
 @option("--scheme", "Scheme of error spans.", choice("mqm", "esa"))
-@option("--overlap", "Number of assessors who judge each unit.", whole(min=1), 1)
+@option("--overlap", "Number of assessors who judge each unit. Default: 1.", whole(min=1))
 @named(
     "--assessor assessors", "Assessor to invite. Repeat for several.", multiple=True, metavar="NAME"
 )
 @option("--quota", "Most units that one assessor judges. Default: no limit.", whole(min=1))
 @option(
     "--show",
-    "Text to show beside outputs. Repeat for several. Default: source and context.",
+    "Text to show beside outputs. Repeat for several. Default: source and context, and the "
+    "reference where a dimension compares with it.",
     choice("source", "context", "reference"),
     multiple=True,
 )
 @option(
     "--seed",
-    "Seed of the orders in which units are shown.",
+    "Seed of the orders in which units are shown. Default: 1.",
     whole(min=0, max=2**53 - 1),
-    1,
+    heading=ADVANCED,
+)
+@option(
+    "--calibration",
+    "Items with known answers (JSON lines), mixed in to check assessors.",
+    path,
+    heading=ADVANCED,
+)
+@named(
+    "--predictor",
+    "Metric by which the most useful items are judged first. Default: random order.",
+    metavar="METRIC",
+    heading=ADVANCED,
+)
+@option(
+    "--random-share",
+    "Share of rounds that are random if there is a predictor. Default: 0.2.",
+    share(),
+    heading=ADVANCED,
+)
+@named(
+    "--lease lease_seconds",
+    "Seconds for which a unit is kept for an assessor. Default: 1800.",
+    whole(min=1),
+    metavar="SECONDS",
     heading=ADVANCED,
 )
 @option("--port", "Port to listen on.", whole(min=1, max=65535), PORT)
@@ -87,11 +107,14 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 def command(
     name: str | None,
     store: str | None,
+    assessors: tuple[str, ...],
     host: str | None,
+    port: int,
     token: str | None,
+    no_browser: bool,
     check: str | None,
     backup: tuple[str, str] | None,
-    **given: Any,
+    **asked: Any,
 ) -> None:
     """Judge outputs in the browser.
 
@@ -110,40 +133,19 @@ def command(
         return
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    address = _address(host, token)
-    _check_installed()
-    where = Path(store) if store else Path(f"{_stem(name)}.studio.sqlite")
-    _serve(name, where, address, token, given)
+    from karat.studio.opening.asked import Asked
+    from karat.studio.opening.running import prepare
 
-
-def _stem(name: str) -> str:
-    """Return the name of a set without folders and endings."""
-    return Path(os.path.abspath(name)).name.split(".")[0] or "set"
-
-
-def _address(host: str | None, token: str | None) -> str:
-    if token is not None:
-        good = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
-        if not good or not SHORTEST_TOKEN <= len(token) <= 200:
-            told = f"expected {SHORTEST_TOKEN} to 200 letters, digits, - and _"
-            raise InputError(f"--token: found {len(token)} characters, {told}")
-    if host is None:
-        return _LOCAL[0]
-    if token is None and host not in _LOCAL:
-        raise InputError(f"--host {short(host)} opens the studio to others: add --token TOKEN")
-    return host
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec
-
-    for package in ("starlette", "uvicorn", "jinja2"):
-        if find_spec(package) is None:
-            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
+    with Bar() as progress:
+        wanted = name, store, Asked(**asked), assessors, host, port, token
+        opened = prepare(*wanted, progress, _tell)
+    with opened:
+        _serve(opened, not no_browser)
 
 
 def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
     """Check a store or copy it."""
+    from karat.studio.export.files import check_studio
     from karat.studio.store.store import Store
 
     if backup:
@@ -151,60 +153,35 @@ def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
             store.backup(backup[1])
         _tell(f"{backup[0]} is copied to {backup[1]}")
     if check:
-        with Store.reading(check) as store:
-            found = store.check()
+        found = check_studio(check)
         _tell(f"{check}: {', '.join(f'{one.rows:,} {one.table}' for one in found.rows)}")
         if found.problems:
             raise InputError(f"{short(check)} is damaged: {'; '.join(found.problems)}")
         _tell("No problems found.")
 
 
-def _serve(name: str, where: Path, host: str, token: str | None, given: dict[str, Any]) -> None:
-    from karat.studio.store.assessors import check_name
-    from karat.studio.web.server import listen
-
-    for assessor in given["assessors"]:
-        check_name(assessor)
-    bound = listen(host, given["port"])  # a port that is taken is told before anything is made
-    try:
-        with _opened(name, where, given) as store:
-            _run(store, bound, host, token, given)
-    finally:
-        bound.close()
-
-
-def _run(store: Store, bound: Any, host: str, token: str | None, given: dict[str, Any]) -> None:
-    from karat.studio.assignment.rounds import prepare_rounds
-    from karat.studio.store.assessors import assessors
-    from karat.studio.web.keys import Keys
-    from karat.studio.web.links import links
-    from karat.studio.web.server import serve
-    from karat.studio.web.studio import Studio
-
-    studio = Studio(store, Keys.beside(store.path), token)
-    site = f"http://{_reached(host)}:{given['port']}"
-    found = links(studio, given["assessors"])
-    prepare_rounds(store)
+def _serve(studio: OpenStudio, browser: bool) -> None:
+    """Answer until Ctrl-C; say how to get in before, and what was done after."""
 
     def ready() -> None:
-        for link in found:
-            _tell(f"{visible(link.name)} ({link.role}): {site}{link.path}")
+        for one in studio.people:
+            _tell(f"{visible(one.name)} ({one.role}): {studio.links[one.name]}")
+        _tell_overlap(studio.opened, len(studio.people))
         _tell("Press Ctrl-C to stop.")
-        if not given["no_browser"]:
-            _open(f"{site}{found[0].path}")
+        if browser:
+            _open(studio.links[studio.people[0].name])
 
-    serve(studio, bound, host, ready)
-    total = sum(one.judged for one in assessors(store))
-    _tell(f"Stopped. Units judged: {total:,}. All is saved in {store.path}.")
+    studio.serve(ready)
+    _tell(f"Stopped. Units judged: {studio.judged:,}. All is saved in {studio.store}.")
 
 
-def _reached(host: str) -> str:
-    """Return the name under which others reach an address."""
-    import socket
+def _tell_overlap(store: Store, people: int) -> None:
+    """Say that more people are needed than are invited: until then nothing is complete."""
+    from karat.studio.store.projects import project
 
-    if host in ("0.0.0.0", "::"):
-        return socket.gethostname()
-    return f"[{host}]" if ":" in host else host
+    if (overlap := project(store).settings.overlap) > people:
+        told = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
+        _tell(f"{told}: invite more with --assessor or on the owner's page.")
 
 
 def _open(address: str) -> None:
@@ -212,73 +189,6 @@ def _open(address: str) -> None:
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
-    """Return the store of a set: the one that is there, else a new one."""
-    from karat.studio.cli.continuing import check_options, check_task
-    from karat.studio.store.projects import import_set, project
-    from karat.studio.store.store import Store
-
-    if where.exists():
-        store = Store.open(where)
-        try:
-            found = project(store)
-            check_task(where, given, found.settings)
-            check_options(where, given, found.settings)
-            _compare(name, where, given, found)
-        except BaseException:
-            store.close()
-            raise
-        return store
-    if not os.access(where.parent, os.W_OK):
-        raise OutputError(f"cannot write to the folder of {short(where)}: use --store FILE")
-    with Bar() as progress:
-        found, settings = _read(name, given, progress)
-        store = Store.create(where)
-        try:
-            import_set(store, found, settings, progress)
-        except BaseException:
-            store.close()
-            for ending in ("", "-wal", "-shm", ".lock"):
-                where.with_name(where.name + ending).unlink(missing_ok=True)
-            raise
-    _tell(f"{where} is new: judgements are saved there")
-    return store
-
-
-def _compare(name: str, where: Path, given: dict[str, Any], found: Project) -> None:
-    """Refuse the store of another set; a set that is no longer there is not needed."""
-    from karat.studio.cli.continuing import check_set
-
-    same = True
-    with Bar() as progress:
-        try:
-            read, settings = _read(name, given, progress)
-        except InputError:
-            read = None
-    if read is not None:
-        same = check_set(where, read, settings, found)
-    _tell(f"{where} continues: {visible(found.name)}")
-    if not same:
-        _tell("Its texts differ from those of the set now: those in the file are judged.")
-
-
-def _read(name: str, given: dict[str, Any], progress: Any) -> tuple[Any, Any]:
-    """Return a set of either kind, and the settings of its project."""
-    from karat.nuggets.formats.loading import is_nuggets, load_nuggets
-    from karat.studio.cli.settings import settings_of
-
-    task = given["task"] or ("nuggets" if is_nuggets(name) else "ratings")
-    names = ("dimensions", "scales", "scheme", "overlap", "show", "quota", "seed")
-    settings = settings_of(task, **{key: given[key] for key in names})
-    if is_nuggets(name):
-        return load_nuggets(name, given["runs"], progress=progress), settings
-    if given["runs"]:
-        raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
-    from karat.cli.inputs import load_set
-
-    return load_set(name, None, (), progress), settings
 
 
 def _tell(line: str) -> None:

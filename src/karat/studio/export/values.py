@@ -1,6 +1,6 @@
 """Values of outputs: each current answer and decision as rows of judge, output, dimension, value.
 
-Error spans give a penalty by the weights of MQM files (`mqm`) or of Appraise (`spans`), and the
+Error spans give a penalty by the weights of MQM files (`mqm`) or of Appraise (`penalty`), and the
 score of ESA; where an owner's severity has no weight there is no penalty. Comparisons give the
 share of pairs that an output won.
 """
@@ -54,12 +54,12 @@ def _dimension(scale: Mapping[str, Any]) -> Dimension:
 
 
 def penalty_dimension(spans: Mapping[str, Any]) -> Dimension:
-    """Return the dimension of penalties: `mqm`, or `spans` for ESA."""
+    """Return the dimension of penalties: `mqm`, or `penalty` for ESA."""
     return Dimension(_penalty_name(spans), "lower", 0.0, guideline=_PENALTY)
 
 
 def _penalty_name(spans: Mapping[str, Any]) -> str:
-    return "mqm" if spans["scheme"] == "mqm" else "spans"
+    return "mqm" if spans["scheme"] == "mqm" else "penalty"
 
 
 def has_weights(spans: Mapping[str, Any]) -> bool:

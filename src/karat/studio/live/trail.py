@@ -10,7 +10,7 @@ from karat.studio.store.store import Store
 _ROWS = """
 SELECT time, 0 AS kind, id, assessor, what, detail, '', '' FROM event
 UNION ALL
-SELECT d.time, 1, d.id, d.assessor, CASE WHEN d.value IS NULL THEN 'withdraw decision' ELSE 'decide'
+SELECT d.time, 1, d.id, d.assessor, CASE WHEN d.value IS NULL THEN 'undo decision' ELSE 'decide'
 END, coalesce(d.value, '{}'), coalesce(segment, ''), d.about
 FROM adjudication d JOIN item ON item.id = d.item
 UNION ALL
@@ -21,6 +21,18 @@ WHEN 'undo' THEN 'undo edit' ELSE e.what || ' nugget' END, json_object('question
 FROM key_edit e JOIN item ON item.id = e.item LEFT JOIN nugget o ON o.id = old_nugget
 LEFT JOIN nugget n ON n.id = new_nugget
 """
+
+
+WORDS = {
+    "import": "import the set",
+    "invite": "invite",
+    "renew": "make a new link",
+    "withdraw": "withdraw the invitation",
+    "estimates": "ask for estimates",
+    "names": "ask for names",
+    "earlier": "take earlier judgements",
+}
+"""Events in words; others are called as they are stored."""
 
 
 class Entry(NamedTuple):
@@ -48,6 +60,6 @@ def _entry(
 ) -> Entry:
     found = json.loads(text)
     if kind != 1:
-        return Entry(time, who, what, found)
+        return Entry(time, who, WORDS.get(what, what), found)
     decided = {"decision": found} if found != {} else {}
     return Entry(time, who, what, {"segment": segment, "about": about, **decided})

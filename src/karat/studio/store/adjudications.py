@@ -11,11 +11,15 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 from karat.studio.store.clock import stamp
 from karat.studio.store.judgements import Stored, check_uuid, json_text
-from karat.studio.store.projects import check_open
+from karat.studio.store.projects import check_blind
 from karat.studio.store.store import Store
 from karat.studio.tasks.task import is_whole, wrong_text
 
 MOST_SEEN = 1000
+
+
+class Overtaken(InputError):
+    """A decision that does not name the newest one on the same thing."""
 
 
 class Adjudication(NamedTuple):
@@ -28,7 +32,7 @@ class Adjudication(NamedTuple):
     about: str
     """A dimension or a nugget; for pairs and spans, `choice` or `spans`."""
     value: Any
-    """None withdraws the decision before."""
+    """None undoes the decision before."""
     seen: tuple[int, ...] = ()
     """Ids of the judgements that were shown."""
     supersedes: str | None = None
@@ -61,7 +65,7 @@ def adjudicate(
     with store.write() as connection:
         if found := _repeated(connection, assessor_id, given, text, seen):
             return found
-        check_open(connection)
+        check_blind(connection)
         _check_role(connection, assessor_id)
         _check_target(connection, given)
         added = connection.execute(
@@ -76,7 +80,7 @@ def adjudicate(
 
 
 def decisions(store: Store, every: bool = False) -> list[Decided]:
-    """Return the decisions that count, or `every` row, withdrawn and replaced ones, too."""
+    """Return the decisions that count, or `every` row, undone and replaced ones, too."""
     newest = (
         "1"
         if every
@@ -158,8 +162,9 @@ def _superseded(connection: sqlite3.Connection, given: Adjudication) -> int | No
         (given.task, given.item, given.output, given.about),
     ).fetchone()
     newest = None if row is None else row[1]
+    if newest is None and given.supersedes is not None:
+        raise InputError(f"item {given.item}: there is no decision {quoted(given.supersedes)}")
     if newest != given.supersedes:
-        found = f"found supersedes={quoted(given.supersedes)}"
-        told = f"the newest decision is {quoted(newest)}: look at that one first"
-        raise InputError(f"item {given.item}: {found}, but {told}")
+        told = "somebody else has decided this meanwhile: look at that decision first"
+        raise Overtaken(f"item {given.item}: {told}")
     return None if row is None else int(row[0])

@@ -9,13 +9,14 @@ from hashlib import sha256
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, short
+from karat.studio.store.imports import comparing
 from karat.studio.store.settings import Calibration, ProjectSettings
 from karat.studio.store.shown import shown_in
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
-from karat.studio.tasks.task import first_wrong, wrong_text
+from karat.studio.tasks.task import first_wrong, is_done, wrong_text
 
 LONGEST_TEXT = 100_000
 
@@ -77,8 +78,12 @@ def _check(one: Calibration, number: int, settings: ProjectSettings) -> None:
         raise InputError(f"calibration item {number}: expected {told}")
     outputs = tuple(ShownOutput(k, text) for k, text in enumerate(one.outputs, 1))
     shown = Shown(0, one.task, settings.tasks[one.task], outputs, nuggets=tuple(_nuggets(one)))
-    if told := task.check(one.value, shown):
+    told = task.check(one.value, shown) or ("" if is_done(one.value) else "the answer is a draft")
+    if told:
         raise InputError(f"calibration item {number}: {told}")
+    if (dimensions := comparing(settings.tasks)) and not (one.source or any(one.references)):
+        told = f"{short(dimensions[0])} compares an output with another text"
+        raise InputError(f"calibration item {number}: {told}: add source or references")
 
 
 def calibration_scores(store: Store) -> list[CalibrationScore]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, short
@@ -58,7 +58,36 @@ def items_of(given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Pr
     if not any(item.outputs for item in items):
         lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
         raise InputError(f"{short(given.name)} has {lacks}, then there is something to judge")
+    _check_compared(given.name, items, settings)
     return Imported(given.name, items)
+
+
+def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
+    """Refuse a question that compares an output with a text that nobody would see."""
+    dimensions = comparing(settings.tasks)
+    if not dimensions:
+        return
+    show = settings.show
+    for item in items:
+        shown = show.source and item.source, show.reference and any(item.references)
+        if item.outputs and not any(shown):
+            told = f"{short(dimensions[0])} compares an output with another text, and segment "
+            raise InputError(f"{told}{short(item.segment)} of {short(name)} {_lacking(item)}")
+
+
+def _lacking(item: ImportedItem) -> str:
+    """Return what an item has to compare with, and the option that shows it."""
+    parts = [("source", item.source), ("reference", any(item.references))]
+    options = [f"--show {part}" for part, found in parts if found]
+    if options:
+        return f"shows none: add {' or '.join(options)}"
+    return "has neither source nor reference: rate something else, such as fluency"
+
+
+def comparing(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the dimensions whose question is about another text, too."""
+    scales = [scale for given in tasks.values() for scale in given.get("scales", ())]
+    return [scale["dimension"] for scale in scales if scale["compares"]]
 
 
 def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:

@@ -190,8 +190,14 @@ def check_open(
         raise InputError(f"the project is frozen: {told}")
 
 
+def check_blind(connection: sqlite3.Connection) -> None:
+    """Refuse decisions once the systems are revealed."""
+    if project_in(connection).state == REVEALED:
+        raise InputError("the systems are revealed: a decision would not be blind, none is taken")
+
+
 def freeze(store: Store, by: int | None = None) -> None:
-    """End judging; a frozen project stays so."""
+    """End judging; disputes are decided until the reveal. A frozen project stays so."""
     with store.write() as connection:
         check_open(connection)
         connection.execute("UPDATE project SET state = ?", (FROZEN,))

@@ -50,7 +50,7 @@ class Store:
         try:
             return cls._prepared(cls(where, ServingLock(where)))
         except BaseException:
-            where.unlink(missing_ok=True)
+            remove_store(where)
             raise
 
     @classmethod
@@ -236,6 +236,12 @@ class Store:
             )
             return OutputError(self._broken)
         return OutputError(f"cannot save in {name} ({said}): nothing was saved")
+
+
+def remove_store(path: Path) -> None:
+    """Remove a store that could not be made, with the files beside it."""
+    for ending in ("", "-wal", "-shm", ".lock"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def _existing(path: str | PathLike[str]) -> Path:

@@ -33,6 +33,8 @@ class Scale:
     """The question that assessors are asked."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Value as text -> words."""
+    compares: bool = False
+    """Whether the question is about another text, too, which then must be shown."""
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -51,7 +53,10 @@ class Scale:
         if not isinstance(self.labels, Mapping) or len(self.labels) > MOST_LABELS:
             return f"expected labels as an object with at most {MOST_LABELS} values"
         words = [wrong_text("label", text, 200) for text in self.labels.values()]
-        return first_wrong([wrong_text("guideline", self.guideline, LONGEST_QUESTION), *words])
+        yes_or_no = isinstance(self.compares, bool)
+        told = f"found compares={quoted(self.compares)}, expected true or false"
+        question = wrong_text("guideline", self.guideline, LONGEST_QUESTION)
+        return first_wrong(["" if yes_or_no else told, question, *words])
 
     def wrong(self, value: object) -> str:
         """Return what is wrong with a value; "" if it is on the scale."""
@@ -89,6 +94,7 @@ _QUESTIONS = {
     "coverage": "How much of the expected content does the text have?",
     "score": "How good is this output?",
 }
+_COMPARING = ("adequacy", "dissimilarity", "paraphrase", "coverage")
 _WORDS = {
     "quality-7": {7: "Extremely well-written", 4: "Pretty bad", 1: "Horrible"},
     "understandability-7": {7: "Extremely easy", 4: "Just barely possible", 1: "Impossible"},
@@ -127,7 +133,7 @@ def _scales() -> dict[str, Scale]:
         )
     same = {"0": "The same words", "100": "Changed completely"}
     found["dissimilarity-100"] = replace(found["dissimilarity-100"], labels=same)
-    return found
+    return {name: replace(one, compares=one.dimension in _COMPARING) for name, one in found.items()}
 
 
 SCALES: dict[str, Scale] = _scales()

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from karat.errors import InputError, KaratError, quoted
+from karat.studio.store.adjudications import Overtaken
 from karat.studio.store.assessors import ROLES, Assessor
 from karat.studio.web.bodies import parse
 from karat.studio.web.pages import message_page
@@ -46,7 +47,7 @@ class NotAllowed(InputError):
     """Something that a role may not do, or not yet."""
 
 
-_REFUSED: Mapping[type[InputError], int] = {NotThere: 404, NotAllowed: 403}
+_REFUSED: Mapping[type[InputError], int] = {NotThere: 404, NotAllowed: 403, Overtaken: 409}
 """Kind of error -> status; other input is 422."""
 Handler = Callable[[Call], Any]
 """Returns a page, or what becomes JSON."""

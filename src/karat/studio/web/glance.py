@@ -10,6 +10,7 @@ from karat.studio.export.values import WIN
 from karat.studio.live.agreement import LiveAgreement
 from karat.studio.live.coverage import Coverage
 from karat.studio.live.estimates import LiveEstimate
+from karat.studio.store.projects import OPEN, REVEALED
 
 if TYPE_CHECKING:
     from karat.meta.judge_agreement import JudgeAgreement
@@ -39,13 +40,14 @@ def _agreed(agreement: LiveAgreement) -> str:
 
 def _needed(found: Coverage, state: str) -> str:
     parts = []
-    if found.needed and state == "open":
+    if found.needed and state == OPEN:
         parts.append(f"{found.needed:,} judgement{'s' * (found.needed != 1)}")
-    if found.disputes and state == "open":
+    if found.disputes and state != REVEALED:
         parts.append(f"decisions on {found.disputes:,} dispute{'s' * (found.disputes != 1)}")
+    told = "" if state == OPEN else f"The project is {state}. "
     if not parts:
-        return "Nothing is needed any more." if state == "open" else f"The project is {state}."
-    return f"Still needed: {' and '.join(parts)}."
+        return told.strip() or "Nothing is needed any more."
+    return f"{told}Still needed: {' and '.join(parts)}."
 
 
 def warnings(agreement: JudgeAgreement) -> list[str]:

@@ -1,9 +1,11 @@
-"""The server: one process, one port, until Ctrl-C."""
+"""The server: one process, one port."""
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -31,17 +33,38 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         found.close()
         why = getattr(error, "strerror", None) or error
-        told = "stop the program that uses it, or choose another with --port"
+        told = "choose an address of this machine with --host"
+        if getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES):
+            told = "stop the program that uses it, or choose another with --port"
         raise InputError(f"cannot listen on {short(host)}, port {port} ({why}): {told}") from None
     return found
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """A server that says when it is ready, and ends without raising the signal again."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+
+    @classmethod
+    def of(cls, studio: Studio, host: str, ready: Callable[[], None]) -> Server:
+        """Return the server of a studio; `ready` is called when the first request can come."""
+        config = uvicorn.Config(
+            make_app(studio, Hosts.of(host)),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            loop="asyncio",
+            limit_concurrency=MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=LONGEST_HEAD,
+            timeout_graceful_shutdown=3,
+        )
+        return cls(config, ready)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -49,6 +72,9 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield  # who started the thread ends it
+            return
         kinds = (signal.SIGINT, signal.SIGTERM)
         before = {kind: signal.signal(kind, self.handle_exit) for kind in kinds}
         try:
@@ -56,22 +82,3 @@ class _Server(uvicorn.Server):
         finally:
             for kind, handler in before.items():
                 signal.signal(kind, handler)
-
-
-def serve(studio: Studio, bound: socket.socket, host: str, ready: Callable[[], None]) -> None:
-    """Answer requests until Ctrl-C; `ready` is called when the first one can come."""
-    config = uvicorn.Config(
-        make_app(studio, Hosts.of(host)),
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        lifespan="off",
-        ws="none",
-        http="h11",
-        loop="asyncio",
-        limit_concurrency=MOST_CONNECTIONS,
-        h11_max_incomplete_event_size=LONGEST_HEAD,
-        timeout_graceful_shutdown=3,
-    )
-    _Server(config, ready).run(sockets=[bound])

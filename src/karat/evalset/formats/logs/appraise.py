@@ -12,10 +12,10 @@ Left out too: what is not an item of the campaign proper (types other than TGT, 
 `#bad` and `#duplicate` documents, scores of whole documents). Of two scores of an item by one
 annotator the later is taken.
 
-Dimensions are `score` (0 to 100, higher is better) and, where there are spans, `spans`: the sum
+Dimensions are `score` (0 to 100, higher is better) and, where there are spans, `penalty`: the sum
 of the weights of the errors, lower is better: 5 for major ones, 1 for minor ones, 0.1 for any of
 punctuation, 0 for undecided ones. A campaign whose errors have types is one of MQM, in which nobody
-gives scores: it has `spans` alone.
+gives scores: it has `penalty` alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from karat.evalset.reading import Place, Reading, csv_records, number
 from karat.evalset.sets import EvalSet
 
 SCORE = Dimension("score", "higher", 0.0, 100.0)
-SPANS = Dimension("spans", "lower", 0.0, guideline="Sum of the weights of the marked errors.")
+PENALTY = Dimension("penalty", "lower", 0.0, guideline="Sum of the weights of the marked errors.")
 WEIGHTS = {"major": 5.0, "minor": 1.0, "undecided": 0.0}
 PUNCTUATION = 0.1
 _FIELDS = (11, 12)
@@ -76,7 +76,7 @@ def read_appraise(
     reading.check()
     typed = any(type for item in items for _, type in item.spans or ())
     spanned = any(item.spans is not None for item in items)
-    dimensions = [*([] if typed else [SCORE]), *([SPANS] if spanned else [])]
+    dimensions = [*([] if typed else [SCORE]), *([PENALTY] if spanned else [])]
     places: dict[str, list[str]] = {}
     for segment, group in zip(base.segments, base.groups, strict=True):
         places.setdefault(group, []).append(segment)
@@ -101,7 +101,7 @@ def read_appraise(
         if not typed:
             draft.judge(*at, SCORE.name, item.score, item.place)
         if item.spans is not None:
-            draft.judge(*at, SPANS.name, sum(map(_weight, item.spans)), item.place)
+            draft.judge(*at, PENALTY.name, sum(map(_weight, item.spans)), item.place)
     return draft.finish()
 
 

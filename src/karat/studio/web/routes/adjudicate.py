@@ -68,10 +68,10 @@ def _target(given: Any) -> Target:
 
 
 def _decide(call: Call) -> dict[str, Any]:
-    """Store a decision; an answer of null withdraws it."""
+    """Store a decision; an answer of null undoes it."""
     only(call.given, "uuid", *TARGET, "answer", "supersedes")
     if "answer" not in call.given:
-        raise InputError("answer is missing: expected a decision, or null to withdraw one")
+        raise InputError("answer is missing: expected a decision, or null to undo one")
     uuid, answer, replaced = map(call.given.get, ("uuid", "answer", "supersedes"))
     where = _target(call.given)
     return decide(call.studio.store, call.who.id, uuid, where, answer, replaced)._asdict()  # type: ignore[arg-type]  # checked there

@@ -18,7 +18,8 @@ FILES = {"style.css": "report/page/style.css", "studio.css": "studio/web/static/
     for name in (
         *("judge.js", "server.js", "queue.js", "clock.js", "dom.js", "keys.js", "marked_text.js"),
         *("ratings.js", "pairs.js", "spans.js", "nuggets.js", "uuid.js"),
-        *("owner.js", "adjudicate.js", "statements.js", "key_editor.js", "key_editor.css"),
+        *("owner.js", "adjudicate.js", "statements.js", "drafts.js"),
+        *("key_editor.js", "key_editor.css"),
     )
 }
 _TYPES = {"css": "text/css", "js": "text/javascript"}

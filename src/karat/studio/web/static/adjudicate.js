@@ -1,6 +1,7 @@
 // Adjudication: disputes, the largest first; the decision is an answer to what is disputed.
 
 import { button, byId, make } from "./dom.js";
+import { draftOf, drop, keep } from "./drafts.js";
 import { listen } from "./keys.js";
 import { MarkedText } from "./marked_text.js";
 import { Nuggets } from "./nuggets.js";
@@ -8,11 +9,12 @@ import { Pairs } from "./pairs.js";
 import { Ratings } from "./ratings.js";
 import { get, post } from "./server.js";
 import { Spans } from "./spans.js";
-import { statement } from "./statements.js";
+import { inWords, statement } from "./statements.js";
 import { newUuid } from "./uuid.js";
 
 const TASKS = { ratings: Ratings, pairs: Pairs, spans: Spans, nuggets: Nuggets };
-const KEYS = [["A-H (with Shift)", "take what an assessor said"], ["Enter", "decide, go to the next"], ["k", "skip"], ["b", "previous"], ["u", "withdraw the decision"], ["W (with Shift)", "show the names, which is recorded"], ["c", "comment (Escape leaves it)"], ["?", "these keys"]];
+const DECIDED = 409; // somebody else has decided
+const KEYS = [["A-H (with Shift)", "take what an assessor said"], ["Enter", "decide, go to the next"], ["k", "skip (a draft is kept)"], ["b", "previous"], ["u", "undo the decision"], ["W (with Shift)", "show the names, which is recorded"], ["c", "comment (Escape leaves it)"], ["?", "these keys"]];
 
 let list = []; // disputes of this visit, in their order
 let at = 0;
@@ -20,6 +22,7 @@ let item = null;
 let task = null;
 let comment = null;
 let busy = false;
+let empty = {}; // the answer of a form that nobody has touched
 let unsaved = null; // a decision that was sent and not acknowledged keeps its uuid
 
 function tell(sentence, failed = false) {
@@ -60,13 +63,16 @@ async function open() {
 function draw() {
   const names = item.outputs.length > 1 ? ["First", "Second"] : [item.task === "nuggets" ? "Response" : "Output"];
   const texts = item.outputs.map((output, k) => new MarkedText(output.text, names[k]));
+  const draft = draftOf(keyOf(item));
+  const value = draft ?? item.value;
   comment = make("textarea", { rows: "2", maxlength: "2000" });
-  comment.value = item.value?.comment ?? "";
-  task = new TASKS[item.task](item, item.value, () => (unsaved = null), texts);
+  comment.value = value?.comment ?? "";
+  task = new TASKS[item.task](item, value, () => (unsaved = null), texts);
+  if (!value) empty = answer();
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
   const place = `Dispute ${at + 1} of ${list.length}: ${told(item)}, disagreement ${item.amount.toFixed(2)}`;
   byId("judge").replaceChildren(
-    make("p", { class: "place" }, place, item.value ? " (decided)" : ""),
+    make("p", { class: "place" }, place, item.value ? `. Decided: ${inWords(item, item.value)}` : "", draft ? ". This is your draft" : ""),
     part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
     ...item.references.map((text) => part("Reference", text)),
     make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
@@ -88,6 +94,21 @@ function take(said) {
   task.show(said.value);
 }
 
+// What is in the form, as an answer with its comment.
+function answer() {
+  const text = comment.value.trim();
+  return { ...task.value(), ...(text ? { comment: text } : {}) };
+}
+
+const keyOf = ({ task, item, output, about }) => JSON.stringify([task, item, output, about]);
+
+// Whoever leaves a dispute finds the answer and the comment again.
+function leave() {
+  if (!task) return;
+  const before = draftOf(keyOf(item)) ?? item.value ?? empty;
+  if (JSON.stringify(answer()) !== JSON.stringify(before)) keep(keyOf(item), answer());
+}
+
 const target = () => ({ task: item.task, item: item.item, output: item.output, about: item.about });
 
 // One write at a time; nothing goes on before it is saved.
@@ -96,13 +117,20 @@ async function save(answer) {
   if (unsaved?.sent !== sent) unsaved = { sent, uuid: newUuid() };
   const content = { uuid: unsaved.uuid, ...target(), answer, supersedes: item.newest };
   const { status, body } = await post("/api/adjudications", content);
-  if (status !== 200) {
-    tell(`Not saved: ${body.error}`, true);
-    return false;
-  }
+  if (status === DECIDED) await overtaken();
+  else if (status !== 200) tell(`Not saved: ${body.error}`, true);
+  if (status !== 200) return false;
+  drop(keyOf(item));
   item.newest = unsaved.uuid;
   unsaved = null;
   return true;
+}
+
+// Somebody else decided meanwhile: their decision is shown above, and the answer stays a draft.
+async function overtaken() {
+  leave();
+  await open();
+  tell("Not saved: somebody else decided this meanwhile. Decide again, or skip it.", true);
 }
 
 async function decide() {
@@ -110,17 +138,16 @@ async function decide() {
   const lacking = task.missing();
   byId("told").textContent = lacking;
   if (lacking) return;
-  const text = comment.value.trim();
-  if (!(await save({ ...task.value(), ...(text ? { comment: text } : {}) }))) return;
+  if (!(await save(answer()))) return;
   tell("Saved");
   at += 1;
   await open();
 }
 
-// Withdraw the decision that is shown, else go back to the one before and withdraw that.
-async function withdraw() {
+// Undo the decision that is shown, else go back to the one before and undo that.
+async function undo() {
   if (!item?.newest || item.value === null) {
-    if (at === 0) return tell("There is no decision to withdraw.");
+    if (at === 0) return tell("There is no decision to undo.");
     at -= 1;
     await open();
   }
@@ -128,7 +155,7 @@ async function withdraw() {
   if (!(await save(null))) return;
   item.value = null;
   draw();
-  tell("Withdrawn");
+  tell("Undone");
 }
 
 async function names() {
@@ -154,6 +181,7 @@ async function moving(move) {
 
 function goTo(place) {
   return moving(async () => {
+    leave();
     at = Math.max(0, Math.min(list.length, place));
     await open();
   });
@@ -167,7 +195,7 @@ function help() {
   keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
 }
 
-const ACTS = { Enter: () => moving(decide), k: () => goTo(at + 1), b: () => goTo(at - 1), u: () => moving(withdraw), W: () => moving(names), "?": help, c: () => comment?.focus() };
+const ACTS = { Enter: () => moving(decide), k: () => goTo(at + 1), b: () => goTo(at - 1), u: () => moving(undo), W: () => moving(names), "?": help, c: () => comment?.focus() };
 
 listen((key, event) => {
   if (busy) return false;
@@ -178,5 +206,7 @@ listen((key, event) => {
   return Boolean(said) || key in ACTS;
 });
 for (const [id, key] of [["next", "Enter"], ["skip", "k"], ["previous", "b"], ["undo", "u"], ["names", "W"], ["help", "?"]]) byId(id).addEventListener("click", ACTS[key]);
+
+addEventListener("pagehide", leave);
 
 await loadList();

@@ -1,0 +1,202 @@
+"""`open_studio`: a studio that answers in the background, for programs and notebooks."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import InputError, MissingExtra, short
+from karat.evalset.sets import check_known
+from karat.progress import Progress, silent
+from karat.studio.assignment.rounds import prepare_rounds
+from karat.studio.opening.asked import PORT, Asked
+from karat.studio.opening.stores import Given, Tell, open_store, place_of
+from karat.studio.store.assessors import check_name
+from karat.studio.store.store import Store
+
+if TYPE_CHECKING:
+    import socket
+
+    from karat.studio.web.links import Link
+    from karat.studio.web.server import Server
+    from karat.studio.web.studio import Studio
+
+SHORTEST_TOKEN, LONGEST_TOKEN = 16, 200
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass
+class OpenStudio:
+    """A studio that is open: its store, and the link of everybody who is invited.
+
+    It ends with `close` or with the block of a `with`.
+    """
+
+    store: Path
+    """The file of judgements."""
+    links: Mapping[str, str]
+    """Name -> link; `owner` is you."""
+    people: tuple[Link, ...]
+    """Everybody who is invited, with the role and the path of the link."""
+    _studio: Studio
+    _bound: socket.socket
+    _host: str
+    _server: Server | None = None
+    _thread: threading.Thread | None = field(default=None, repr=False)
+
+    def serve(self, ready: Any = lambda: None) -> None:
+        """Answer requests in this thread until Ctrl-C or `close`."""
+        from karat.studio.web.server import Server
+
+        self._server = Server.of(self._studio, self._host, ready)
+        self._server.run(sockets=[self._bound])
+
+    def start(self) -> None:
+        """Answer requests in a thread of its own; return when the first one can come."""
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self.serve, args=(ready.set,), daemon=True)
+        self._thread.start()
+        while not ready.wait(0.05):
+            if not self._thread.is_alive():
+                raise InputError(f"the studio of {short(self.store)} did not start")
+
+    def close(self) -> None:
+        """Answer no more; everything is saved already."""
+        if self._server is not None:
+            self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join()
+        self._bound.close()
+        self._studio.store.close()
+
+    @property
+    def judged(self) -> int:
+        """Units that are judged."""
+        from karat.studio.store.assessors import assessors
+
+        return sum(one.judged for one in assessors(self._studio.store))
+
+    @property
+    def opened(self) -> Store:
+        """The open store."""
+        return self._studio.store
+
+    def __enter__(self) -> OpenStudio:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_studio(
+    given: Given,
+    store: str | os.PathLike[str] | None = None,
+    *,
+    assessors: Sequence[str] = (),
+    host: str | None = None,
+    port: int = PORT,
+    token: str | None = None,
+    progress: Progress = silent,
+    **settings: Any,
+) -> OpenStudio:
+    """Open a studio on a set, in the background; `karat studio` does the same until Ctrl-C.
+
+    Args:
+        given: an evaluation set or nugget set, its name or its path.
+        store: file of judgements, which continues if it exists; by default SET.studio.sqlite.
+        assessors: names of assessors to invite.
+        host: address to listen on, by default this machine only; others need a token.
+        port: port to listen on; 0 for one that is free.
+        token: token of the owner's link.
+        progress: function that is called with the progress of reading.
+        settings: those of a new store: `task` (ratings, pairs, spans, nuggets), `dimensions`,
+            `scales` (5, 7, 100, or names), `scheme` (mqm, esa), `overlap`, `quota`, `show` (source,
+            context, reference), `seed`, `calibration` (a file), `predictor` (a metric),
+            `random_share`, `lease_seconds`, `runs` (of a nugget key).
+    """
+    check_known("setting", settings, [one.name for one in fields(Asked)], "a studio")
+    asked = Asked(**settings)
+    found = prepare(given, store, asked, assessors, host, port, token, progress)
+    try:
+        found.start()
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def prepare(
+    given: Given,
+    store: str | os.PathLike[str] | None,
+    asked: Asked,
+    assessors: Sequence[str],
+    host: str | None,
+    port: int,
+    token: str | None,
+    progress: Progress,
+    tell: Tell = lambda line: None,
+) -> OpenStudio:
+    """Open the store and the port, and invite assessors; nothing is answered yet."""
+    address = _address(host, token)
+    _check_installed()
+    from karat.studio.web.keys import Keys
+    from karat.studio.web.links import OWNER, links
+    from karat.studio.web.server import listen
+    from karat.studio.web.studio import Studio
+
+    for name in assessors:
+        check_name(name)
+        if name == OWNER:
+            raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
+    bound = listen(address, port)  # a port that is taken is told before anything is made
+    try:
+        where = place_of(given) if store is None else Path(store)
+        opened = open_store(given, where, asked, progress, tell)
+        try:
+            studio = Studio(opened, Keys.beside(opened.path), token)
+            found = links(studio, assessors)
+            prepare_rounds(opened)
+        except BaseException:
+            opened.close()
+            raise
+    except BaseException:
+        bound.close()
+        raise
+    site = f"http://{_reached(address)}:{bound.getsockname()[1]}"
+    paths = MappingProxyType({one.name: site + one.path for one in found})
+    return OpenStudio(opened.path, paths, tuple(found), studio, bound, address)
+
+
+def _address(host: str | None, token: str | None) -> str:
+    if token is not None:
+        good = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
+        if not good or not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN:
+            told = f"expected {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits, - and _"
+            raise InputError(f"--token: found {len(token)} characters, {told}")
+    if host is None:
+        return _LOCAL[0]
+    if token is None and host not in _LOCAL:
+        raise InputError(f"--host {short(host)} opens the studio to others: add --token TOKEN")
+    return host
+
+
+def _check_installed() -> None:
+    from importlib.util import find_spec
+
+    for package in ("starlette", "uvicorn", "jinja2"):
+        if find_spec(package) is None:
+            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
+
+
+def _reached(host: str) -> str:
+    """Return the name under which others reach an address."""
+    import socket
+
+    if host in ("0.0.0.0", "::"):
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,95 @@
+"""The store of a set: the one that is there, else a new one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from karat.errors import InputError, OutputError, short
+from karat.evalset.loading import load_evalset
+from karat.evalset.sets import EvalSet
+from karat.nuggets.formats.loading import is_nuggets, load_nuggets
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.studio.opening.asked import Asked
+from karat.studio.opening.continuing import check_options, check_set, check_task
+from karat.studio.opening.settings import asked_task, settings_of
+from karat.studio.store.projects import import_set, project
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.store import Store, remove_store
+from karat.visible import visible
+
+Given = str | os.PathLike[str] | EvalSet | NuggetSet
+Tell = Callable[[str], None]
+
+
+def place_of(given: Given) -> Path:
+    """Return the file of judgements in the current folder that a set has if none is named."""
+    name = given.name if isinstance(given, EvalSet | NuggetSet) else os.path.abspath(given)
+    return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
+
+
+def open_store(given: Given, where: Path, asked: Asked, progress: Progress, tell: Tell) -> Store:
+    """Open the store of a set, or make it; `tell` is called with what a user should know."""
+    if where.is_dir():
+        raise InputError(f"--store {short(where)} is a folder: expected a file")
+    if where.exists():
+        return _continued(given, where, asked, progress, tell)
+    if not os.access(where.parent, os.W_OK):
+        raise OutputError(f"cannot write to the folder of {short(where)}: use --store FILE")
+    found, settings = _read(given, asked, progress)
+    store = Store.create(where)
+    try:
+        import_set(store, found, settings, progress)
+    except BaseException:
+        store.close()
+        remove_store(where)
+        raise
+    tell(f"{where} is new: judgements are saved there")
+    return store
+
+
+def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell: Tell) -> Store:
+    """Open a store again, which must be of the same set and settings.
+
+    A set that is no longer there is not needed.
+    """
+    store = Store.open(where)
+    try:
+        found = project(store)
+        check_task(where, asked, found.settings)
+        check_options(where, asked, found.settings)
+        try:
+            read, settings = _read(given, asked, progress)
+        except InputError:
+            same = True
+        else:
+            same = check_set(where, read, settings, found)
+        tell(f"{where} continues: {visible(found.name)}")
+        if not same:
+            tell("Its texts differ from those of the set now: those in the file are judged.")
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _read(
+    given: Given, asked: Asked, progress: Progress = silent
+) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
+    """Return a set of either kind, and the settings of its project."""
+    nuggets = isinstance(given, NuggetSet) or (not isinstance(given, EvalSet) and is_nuggets(given))
+    tasks = asked_task(asked, asked.task or ("nuggets" if nuggets else "ratings"))
+    if asked.runs and (not nuggets or isinstance(given, NuggetSet)):
+        name = given.name if isinstance(given, EvalSet | NuggetSet) else os.fspath(given)
+        raise InputError(
+            f"--run is for keys of nugget sets, and {short(name)} is none: leave it out"
+        )
+    if isinstance(given, EvalSet | NuggetSet):
+        found = given
+    elif nuggets:
+        found = load_nuggets(given, asked.runs, progress=progress)
+    else:
+        found = load_evalset(given, progress=progress)
+    return found, settings_of(asked, tasks, found)

@@ -1,0 +1,87 @@
+"""A studio from Python: open in the background, judged over HTTP, closed, read as a set."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("jinja2")
+
+import karat as kt
+from studio.web.studio_server import Client
+
+
+class Served:
+    """What a client needs to know of a studio."""
+
+    def __init__(self, studio: kt.OpenStudio) -> None:
+        links = {name: link.split("/", 3) for name, link in studio.links.items()}
+        self.port = int(links["owner"][2].rpartition(":")[2])
+        self.links = {name: f"/{parts[3]}" for name, parts in links.items()}
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """The store of a studio in which ada rated all outputs of the demo set."""
+    place = tmp_path / "demo.sqlite"
+    with kt.open_studio(
+        "demo", place, dimensions=["fluency"], scales=["5"], assessors=["ada"], port=0
+    ) as studio:
+        ada: Any = Client(Served(studio), "ada")  # type: ignore[arg-type]
+        for number in range(4):
+            found = ada.next()
+            assert ada.judge(found, {"ratings": {"fluency": 1 + number}}).status == 200
+        assert studio.judged == 4
+    return place
+
+
+def test_a_studio_from_python_is_judged_and_read(judged: Path, tmp_path: Path) -> None:
+    found = kt.load_evalset(judged)
+    assert sorted(row.value for row in found.judgements) == [1, 2, 3, 4]
+    assert {row.judge for row in found.judgements} == {"ada"}
+    assert kt.check_studio(judged).ok
+    assert "set" in kt.export_studio(judged, tmp_path / "files")
+    tokens = kt.import_studio(tmp_path / "files", tmp_path / "again.sqlite")
+    assert sorted(tokens) == ["ada", "owner"]
+    again = kt.load_evalset(tmp_path / "again.sqlite")
+    assert [*again.judgements] == [*found.judgements]
+
+
+def test_a_closed_studio_frees_its_port_and_continues(judged: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for _ in range(2):
+        with kt.open_studio("demo", judged, port=port) as studio:
+            assert studio.judged == 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"task": "guess"}, "no task 'guess'"),
+        ({"overlap": 0}, "overlap=0"),
+        ({"colour": "red"}, "colour"),
+        ({"scheme": "mqm"}, "--scheme is for spans"),
+        ({"host": "0.0.0.0"}, "add --token"),
+        ({"assessors": ["owner"]}, "your own link"),
+        ({"show": ["everything"]}, "everything"),
+        ({"runs": ["a.run"]}, "--run is for"),
+    ],
+)
+def test_bad_settings_make_nothing(tmp_path: Path, wrong: Any, told: str) -> None:
+    with pytest.raises(kt.InputError, match=told):
+        kt.open_studio("demo", tmp_path / "new.sqlite", port=0, **wrong)
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_a_store_made_with_other_settings_is_refused(judged: Path) -> None:
+    with pytest.raises(kt.InputError, match="made with another --overlap"):
+        kt.open_studio("demo", judged, overlap=2, port=0)
+    with pytest.raises(kt.InputError, match="made for another task"):
+        kt.open_studio("demo", judged, task="pairs", port=0)
