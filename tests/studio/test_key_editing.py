@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,22 @@ Q1 = 1
 """The item of q1, whose nuggets are 1 (vital) and 2 (okay); two responses."""
 
 
+OPENED: list[Store] = []
+
+
+@pytest.fixture(autouse=True)
+def _closes_stores() -> Iterator[None]:
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 class Keyed:
     """A store of two questions that ann judged, and an owner who edits."""
 
     def __init__(self, folder: Path, judged: bool = True, **settings: Any) -> None:
         self.store = make_store(folder, nugget_set(), {"nuggets": {}}, **settings)
+        OPENED.append(self.store)
         self.owner = assessor(self.store, "olga", role="owner")
         self.ann = assessor(self.store)
         if judged:

@@ -173,6 +173,7 @@ def test_assessors_judge_what_is_new_and_nothing_else(browser: Any, server: Stud
     judging = Visitor(browser, server, "ann")
     judging.page.wait_for_selector(".nuggets > li.active")
     assert "a new fact" in (judging.page.text_content(".nuggets > li.active") or "")
+    assert "The key of this question was edited" in (judging.page.text_content("#judge") or "")
     before = judging.page.text_content(".output")
     judging.press("1", "Enter")
     judging.page.wait_for_function(

@@ -12,8 +12,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
-import karat as kt
 from studio.web.studio_server import Client
+
+import karat as kt
 
 
 class Served:

@@ -87,9 +87,14 @@ def _outputs(connection: sqlite3.Connection, id: int, scores: Scores) -> list[Se
 
 def _nuggets(connection: sqlite3.Connection, id: int) -> dict[str, str]:
     rows = connection.execute(
-        "SELECT nugget, descriptions FROM nugget WHERE item = ? ORDER BY id", (id,)
+        "SELECT nugget, descriptions, dropped FROM nugget WHERE item = ? "
+        "ORDER BY dropped, coalesce(ord, id), id",
+        (id,),
     )
-    return {nugget: " / ".join(json.loads(texts)) for nugget, texts in rows}
+    return {
+        nugget: " / ".join(json.loads(texts)) + " (no longer in the key)" * dropped
+        for nugget, texts, dropped in rows
+    }
 
 
 def _said(connection: sqlite3.Connection, id: int) -> list[Said]:

@@ -164,7 +164,7 @@ _PARTS = {
     "importance": ("nugget", "importance"),
     "undo": (),
 }
-"""What a request must have, by the kind of edit; it has nothing else."""
+"""Parts that a request must have, by the kind of edit; it has no others."""
 
 
 # ------------------------------------------------------------------------------------- rows

@@ -134,6 +134,7 @@ function draw() {
     part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
     ...item.references.map((text) => part("Reference", text)),
     make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
+    item.edited && item.value ? make("p", { class: "note" }, "The key of this question was edited. Your earlier labels of other nuggets are kept.") : "",
     task.element,
     make("p", { class: "note", id: "told", role: "alert" }),
     make("label", { class: "comment" }, "Comment ", make("kbd", {}, "c"), comment),
