@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -17,8 +18,9 @@ from karat.studio.store.judgements import COUNTED, mark
 from karat.studio.tasks.shown import Shown, ShownNugget
 
 _NEWEST = """
-FROM assignment a JOIN judgement j ON j.id = (SELECT max(id) FROM judgement WHERE assignment = a.id)
-WHERE a.item = ? AND a.task = 'nuggets'
+FROM unit u JOIN assignment a ON a.unit = u.id
+JOIN judgement j ON j.id = (SELECT max(id) FROM judgement WHERE assignment = a.id)
+WHERE u.task = 'nuggets' AND u.item = ?
 """
 _DECIDED = """
 SELECT count(*) FROM adjudication WHERE task = 'nuggets' AND item = ? AND about = ?
@@ -32,14 +34,25 @@ def concerned(connection: sqlite3.Connection, item: int, old: str | None, new: s
 
     `old` leaves the key and `new` enters it; one of them may be None.
     """
+    labels = labels_on(connection, item)
+    count = sum(
+        old in own or (complete and new is not None and new not in own) for own, complete in labels
+    )
+    return count + (0 if old is None else decisions_on(connection, item, old))
+
+
+def labels_on(connection: sqlite3.Connection, item: int) -> list[tuple[Collection[str], bool]]:
+    """Return the nuggets that each newest judgement labels, and whether it is complete."""
     rows = connection.execute(f"SELECT j.value, a.judged {_NEWEST}", (item,)).fetchall()
-    count = 0
-    for text, judged in rows:
-        labels = {} if text is None else json.loads(text).get("nuggets", {})
-        count += old in labels or (judged is not None and new is not None and new not in labels)
-    if old is not None:
-        count += connection.execute(_DECIDED, (item, old)).fetchone()[0]
-    return count
+    return [
+        ((), False) if text is None else (json.loads(text).get("nuggets", {}), judged is not None)
+        for text, judged in rows
+    ]
+
+
+def decisions_on(connection: sqlite3.Connection, item: int, nugget: str) -> int:
+    """Return how many decisions of adjudicators on a nugget count."""
+    return int(connection.execute(_DECIDED, (item, nugget)).fetchone()[0])
 
 
 def count_again(connection: sqlite3.Connection, item: int, now: datetime) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.key_editing.concerned import concerned
+from karat.studio.key_editing.concerned import decisions_on, labels_on
 from karat.studio.key_editing.edits import change_of_undo, concerned_by, newest_in_force
 from karat.studio.store.projects import OPEN
 from karat.studio.store.store import Store
@@ -142,15 +143,17 @@ def _nuggets(connection: sqlite3.Connection, item: int) -> tuple[KeyNugget, ...]
         "ORDER BY coalesce(ord, id), id",
         (item,),
     ).fetchall()
+    labels = Counter(id for own, _ in labels_on(connection, item) for id in own)
     return tuple(
-        KeyNugget(id, weight, tuple(json.loads(text)), concerned(connection, item, id, None))
+        KeyNugget(
+            id, weight, tuple(json.loads(text)), labels[id] + decisions_on(connection, item, id)
+        )
         for id, weight, text in rows
     )
 
 
 def _complete(connection: sqlite3.Connection, item: int) -> int:
-    query = "SELECT count(judged) FROM assignment WHERE item = ? AND task = 'nuggets'"
-    return int(connection.execute(query, (item,)).fetchone()[0])
+    return sum(complete for _, complete in labels_on(connection, item))
 
 
 def _undoing(connection: sqlite3.Connection, item: int) -> int | None:

@@ -170,6 +170,7 @@ CREATE TABLE key_edit (
 CREATE INDEX key_edit_item ON key_edit (item);
 CREATE INDEX key_edit_old ON key_edit (old_nugget);
 CREATE INDEX key_edit_new ON key_edit (new_nugget);
+CREATE INDEX nugget_dropped ON nugget (item) WHERE dropped;
 CREATE TRIGGER nugget_words BEFORE UPDATE OF id, item, nugget, descriptions ON nugget
 BEGIN SELECT RAISE(ABORT, 'the words of nuggets are never changed'); END;
 CREATE TRIGGER nugget_DELETE BEFORE DELETE ON nugget
