@@ -131,18 +131,18 @@ function draw() {
   task = new TASKS[item.task](item, item.value, changed, texts);
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
   byId("judge").replaceChildren(
-    part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
+    part("Context: the source before this segment", item.context, "context"), part(item.task === "nuggets" ? "Question" : "Source", item.source),
     ...item.references.map((text) => part("Reference", text)),
-    make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
+    make("div", { class: outputs.length > 1 ? "sides" : "stays" }, ...outputs),
     task.element,
     make("p", { class: "note", id: "told", role: "alert" }),
     make("label", { class: "comment" }, "Comment ", make("kbd", {}, "c"), comment),
   );
 }
 
-function part(name, text) {
+function part(name, text, kind = "") {
   if (!text) return "";
-  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text" }, text));
+  return make("section", { class: `beside ${kind}` }, make("h2", {}, name), make("p", { class: "text", dir: "auto", tabindex: "0", "aria-label": name }, text));
 }
 
 function tell(sentence) {
