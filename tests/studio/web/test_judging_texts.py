@@ -134,6 +134,24 @@ def test_a_key_held_down_finishes_one_item(browser: Any, spans: StudioServer) ->
     assert len(values(spans, "eli")) == 1
 
 
+def test_who_is_done_can_go_back_and_undo(browser: Any, spans: StudioServer) -> None:
+    fay = Person(browser, spans, "fay")
+    fay.go_on()
+    last = fay.output()
+    fay.press("Enter")
+    fay.page.wait_for_selector("body.finished")
+    fay.press("u")
+    fay.page.wait_for_selector("#judge .output")
+    fay.saved()
+    assert fay.output() == last
+    assert len(values(spans, "fay")) == 1  # the last one is open again
+    fay.press("Enter")
+    fay.page.wait_for_selector("body.finished")
+    fay.page.click("#previous")
+    fay.page.wait_for_selector("#judge .output")
+    assert len(values(spans, "fay")) == 2
+
+
 def test_evidence_decides_nothing(browser: Any, nuggets: StudioServer) -> None:
     ada = Person(browser, nuggets, "ada")
     ada.press("e")

@@ -19,6 +19,7 @@ const COMMON_KEYS = [["Enter", "done, go to the next"], ["b", "previous"], ["u o
 const clock = new Clock();
 const queue = new Queue(status);
 let item = null; // what is shown
+let before = null; // the assignment before it
 let task = null;
 let comment = null;
 let newest = null; // uuid of the newest answer to it
@@ -99,6 +100,7 @@ async function load(path) {
     return false;
   }
   showProgress(body.progress);
+  before = body.item ? body.item.previous : body.last;
   show(body.item);
   return true;
 }
@@ -111,14 +113,14 @@ function show(found) {
   newest = found?.newest ?? null;
   clock.start(found?.ms ?? 0);
   document.body.classList.toggle("finished", !found);
+  byId("previous").disabled = before === null;
+  tell("");
   if (!found) {
     task = null;
     byId("judge").replaceChildren(make("p", { class: "answer" }, "All done. Thank you."));
-    byId("previous").disabled = true;
     return;
   }
   draw();
-  byId("previous").disabled = found.previous === null;
   byId("judge").focus();
   scrollTo(0, 0);
 }
@@ -135,7 +137,6 @@ function draw() {
     ...item.references.map((text) => part("Reference", text)),
     make("div", { class: outputs.length > 1 ? "sides" : "stays" }, ...outputs),
     task.element,
-    make("p", { class: "note", id: "told", role: "alert" }),
     make("label", { class: "comment" }, "Comment ", make("kbd", {}, "c"), comment),
   );
 }
@@ -165,7 +166,10 @@ async function moving(move) {
 async function next() {
   if (task) {
     const lacking = task.missing();
-    if (lacking) return tell(lacking);
+    if (lacking) {
+      task.lead?.();
+      return tell(lacking);
+    }
     tell("");
     rest();
     const value = { ...answer(), done: true };
@@ -176,17 +180,16 @@ async function next() {
 
 async function previous() {
   flush();
-  if (item?.previous && (await queue.settled())) await load(`/api/item/${item.previous}`);
+  if (before && (await queue.settled())) await load(`/api/item/${before}`);
 }
 
 // Undo the last change of this item; where there is none, open the previous item again.
 async function undo() {
-  if (!item) return;
   flush();
   if (past.length) restore(past.pop());
   else if (current && current.done !== false) restore({ ...current, done: false });
   else if (current) restore(null);
-  else if (item.previous && (await queue.settled()) && (await load(`/api/item/${item.previous}`))) {
+  else if (before && (await queue.settled()) && (await load(`/api/item/${before}`))) {
     if (current) restore({ ...current, done: false });
   }
 }

@@ -59,10 +59,13 @@ export class Nuggets {
 
   missing() {
     const at = this.undecided();
-    if (at < 0) return "";
-    this.activate(at);
-    this.rows[at].element.scrollIntoView({ block: "nearest" });
-    return `Decide nugget ${at + 1} first.`;
+    return at < 0 ? "" : `Decide nugget ${at + 1} first.`;
+  }
+
+  // Go to what is missing.
+  lead() {
+    this.activate(this.undecided());
+    this.move(0);
   }
 
   activate(k) {

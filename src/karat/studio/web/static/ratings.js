@@ -78,6 +78,12 @@ export class Ratings {
     return lacking ? `Rate ${lacking.dimension} first.` : "";
   }
 
+  // Go to what is missing.
+  lead() {
+    const at = this.scales.findIndex((scale, k) => this.differs(scale, k) || !(scale.dimension in this.ratings));
+    this.activate(at);
+  }
+
   // Whether a field has something else than the rating: a number that the scale does not have.
   differs(scale, k) {
     const field = this.fieldset(k).querySelector("[type=number]");
