@@ -155,7 +155,7 @@ def test_who_is_done_can_go_back_and_undo(browser: Any, spans: StudioServer) -> 
 def test_evidence_decides_nothing(browser: Any, nuggets: StudioServer) -> None:
     ada = Person(browser, nuggets, "ada")
     ada.press("e")
-    assert ada.page.text_content("#judge .note") == "Select words of the response first."
+    assert ada.page.text_content("#judge .hint") == "Select words of the response first."
     ada.press("ArrowRight", "Shift+ArrowRight", "e")
     ada.saved()
     assert ada.page.locator(".nuggets > li button[aria-pressed=true]").count() == 0

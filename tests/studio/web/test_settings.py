@@ -127,6 +127,15 @@ def test_other_bad_options_are_refused(tmp_path: Path, called: Any) -> None:
         assert told in refused(called, tmp_path, name, *options, *port)
 
 
+def test_an_import_that_was_cut_off_begins_again(tmp_path: Path) -> None:
+    Store.create(tmp_path / "judged.sqlite").close()  # as a kill during the import leaves it
+    server = StudioServer(tmp_path, write(tmp_path))
+    try:
+        assert Client(server, "owner").next()["outputs"]
+    finally:
+        server.stop()
+
+
 def test_calibration_predictor_and_overlap_are_kept(tmp_path: Path, called: Any) -> None:
     name = write(tmp_path)
     (tmp_path / "known.jsonl").write_text(json.dumps(RIGHT) + "\n")

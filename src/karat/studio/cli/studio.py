@@ -249,23 +249,13 @@ def _open(address: str) -> None:
 
 def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
     """Return the store of a set: the one that is there, else a new one."""
-    from karat.studio.cli.continuing import check_options, check_task
-    from karat.studio.store.projects import import_set, project
+    from karat.studio.store.projects import import_set
     from karat.studio.store.store import Store, remove_store
 
     if where.is_dir():
         raise InputError(f"--store {short(where)} is a folder: expected a file")
     if where.exists():
-        store = Store.open(where)
-        try:
-            found = project(store)
-            check_task(where, given, found.settings)
-            check_options(where, given, found.settings)
-            _compare(name, where, given, found)
-        except BaseException:
-            store.close()
-            raise
-        return store
+        return _continued(name, where, given)
     if not os.access(where.parent, os.W_OK):
         raise OutputError(f"cannot write to the folder of {short(where)}: use --store FILE")
     with Bar() as progress:
@@ -278,6 +268,27 @@ def _opened(name: str, where: Path, given: dict[str, Any]) -> Store:
             remove_store(where)
             raise
     _tell(f"{where} is new: judgements are saved there")
+    return store
+
+
+def _continued(name: str, where: Path, given: dict[str, Any]) -> Store:
+    """Return a store that is there; an import that was cut off begins again."""
+    from karat.studio.cli.continuing import check_options, check_task
+    from karat.studio.store.projects import has_project, import_set, project
+    from karat.studio.store.store import Store
+
+    store = Store.open(where)
+    try:
+        if not has_project(store):
+            with Bar() as progress:
+                import_set(store, *_read(name, given, progress), progress)
+        found = project(store)
+        check_task(where, given, found.settings)
+        check_options(where, given, found.settings)
+        _compare(name, where, given, found)
+    except BaseException:
+        store.close()
+        raise
     return store
 
 

@@ -12,8 +12,8 @@ export class Nuggets {
     this.text = texts[0];
     this.active = 0;
     this.rows = this.nuggets.map((nugget, k) => this.row(nugget, k));
-    this.said = make("p", { class: "note", "aria-live": "polite" });
-    this.element = make("div", {}, this.said, make("ol", { class: "nuggets" }, ...this.rows.map((row) => row.element)));
+    this.said = make("p", { class: "note hint", "aria-live": "polite" }); // in the active row
+    this.element = make("ol", { class: "nuggets" }, ...this.rows.map((row) => row.element));
     this.show(value);
     this.activate(Math.max(0, this.undecided()));
   }
@@ -71,6 +71,7 @@ export class Nuggets {
   activate(k) {
     this.active = k;
     this.said.textContent = "";
+    this.rows[k]?.element.append(this.said);
     this.rows.forEach((row, at) => {
       row.element.classList.toggle("active", at === k);
       row.element.ariaCurrent = String(at === k);
@@ -81,6 +82,7 @@ export class Nuggets {
   label(k, name) {
     const id = this.nuggets[k].id;
     this.labels = { ...this.labels, [id]: { ...this.labels[id], label: name } };
+    this.said.textContent = "";
     this.draw();
     this.change();
   }
@@ -97,6 +99,7 @@ export class Nuggets {
     this.support(id, [...known, { start: span.start, end: span.end }]);
     this.text.clear();
     this.said.textContent = this.labels[id].label ? "" : `Evidence is marked. Now decide nugget ${this.active + 1}.`;
+    this.move(0);
   }
 
   support(id, evidence) {
@@ -115,7 +118,8 @@ export class Nuggets {
   }
 
   move(step) {
-    this.activate(Math.min(this.nuggets.length - 1, Math.max(0, this.active + step)));
+    const to = Math.min(this.nuggets.length - 1, Math.max(0, this.active + step));
+    if (to !== this.active) this.activate(to);
     this.rows[this.active].element.scrollIntoView({ block: "nearest" });
   }
 
