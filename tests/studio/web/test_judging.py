@@ -163,6 +163,11 @@ def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
     )
     assert eli.page.evaluate(WIDER) == 0
     eli.page.click("input[name=d0][value='2']")
+    eli.page.click("#next")  # leads to what is missing, and tells it where it is seen
+    assert eli.page.text_content("#told") == "Rate fluency first."
+    assert eli.page.evaluate("document.activeElement.name") == "d1"
+    told = eli.page.locator("#told").bounding_box()
+    assert told["y"] + told["height"] <= 800
     eli.page.fill("input[type=number]", "10")
     eli.page.click("#pause")
     assert not eli.page.is_visible("#judge .output")

@@ -205,6 +205,7 @@ def test_judging_stops_where_saving_fails(browser: Any, server: StudioServer) ->
     fay.page.wait_for_function(
         "() => document.getElementById('saved').textContent.includes('nothing more is saved')"
     )
+    assert str(server.folder) not in fay.page.text_content("#saved")
     assert fay.output() == shown
     assert rows(server, "fay", history)[-1].value == {"ratings": {"quality": 2}, "done": False}
     server.kill()
