@@ -54,6 +54,7 @@ RIGHT: dict[str, list[Any]] = {
         labels(),
         labels(label="partial", evidence=[{"start": 3, "end": 4}, {"start": 0, "end": 4}]),
         {"nuggets": {"b": {"label": "none"}}, "done": False},
+        {"nuggets": {"b": {"evidence": [{"start": 0, "end": 1}]}}, "done": False},
     ],
 }
 
@@ -105,6 +106,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             labels(label="yes"),
             "nugget b: found label='yes', expected one of support, partial, none",
         ),
+        ({"nuggets": {"1": {"evidence": []}}}, "nugget 1: found label=None, expected one of"),
         (labels(why="x"), "nugget b: found the key 'why', expected label and evidence"),
         ({"nuggets": {"1": "none"}}, "nugget 1: found 'none', expected an object with label"),
         (labels(evidence=[{"start": 0, "end": 9}]), "nugget b: found a span from 0 to 9"),
@@ -208,6 +210,7 @@ SETTINGS: list[tuple[Any, str]] = [
     ({"tasks": {"ratings": {"scales": [OWN | {"x": 2}]}}}, "a scale of the owner's: found 'x'"),
     ({"tasks": {"ratings": {"scales": [{"low": 2}]}}}, "owner's: dimension is missing"),
     ({"tasks": {"ratings": {"scales": [OWN | {"better": "up"}]}}}, "found better='up'"),
+    ({"tasks": {"ratings": {"scales": [OWN | {"compares": 1}]}}}, "found compares=1, expected"),
     ({"tasks": {"pairs": {"ties": 1}}}, "task pairs: found ties=1, expected true or false"),
     ({"tasks": {"pairs": {"x": 1}}}, "task pairs: found the setting 'x', expected ties, question"),
     ({"tasks": {"nuggets": {"x": 1}}}, "task nuggets: found the setting 'x', expected none"),
@@ -241,3 +244,9 @@ def test_settings_are_stored_as_text_and_read_again() -> None:
         seed=5,
     )
     assert ProjectSettings.from_json(settings.to_json()) == settings
+
+
+def test_scales_that_compare_say_so() -> None:
+    comparing = {one.dimension for one in SCALES.values() if one.compares}
+    assert comparing == {"adequacy", "dissimilarity", "paraphrase", "coverage"}
+    assert all(one.compares == (one.dimension in comparing) for one in SCALES.values())

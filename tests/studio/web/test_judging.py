@@ -5,7 +5,6 @@ Every assessor has a context of the browser, and every test an assessor of its o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +14,11 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.web.browser_page import WIDER
+from studio.web.person import Person, rows, values
 from studio.web.studio_server import SYSTEMS, StudioServer, write_set
 
-from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import Row, current, history
+from karat.studio.store.judgements import history
 from karat.studio.store.store import Store
 
 PEOPLE = ("ada", "ben", "cy", "dee", "eli", "fay")
@@ -33,67 +33,6 @@ def ratings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
     server = StudioServer(folder, write_set(folder), *asked, *shown, *INVITED)
     yield server
     server.stop()
-
-
-class Person:
-    """Somebody before a page; all that the server sends is kept."""
-
-    def __init__(self, browser: Any, server: StudioServer, name: str, **more: Any) -> None:
-        self.context = browser.new_context(**more)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
-        self.answers: list[Any] = []
-        self.faults: list[str] = []
-        self.page.on("response", self._keep)
-        self.page.on("framenavigated", lambda frame: self.answers.clear())
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("dialog", lambda dialog: dialog.accept())
-        self.page.goto(server.site + server.links[name])
-        self.page.wait_for_selector("#judge .output")
-
-    def _keep(self, answer: Any) -> None:
-        self.answers.append(answer)
-
-    def received(self) -> list[str]:
-        """Return all that the server sent since the page began, headers and texts."""
-        return [json.dumps(one.headers) + one.text() for one in self.answers if one.status == 200]
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def saved(self) -> None:
-        self.page.wait_for_function(
-            "() => document.getElementById('saved').textContent === 'Saved'"
-        )
-
-    def output(self) -> str:
-        found: str = self.page.text_content("#judge .output .text")
-        return found
-
-    def go_on(self) -> None:
-        """Press Enter, and wait for another item."""
-        before = self.page.text_content("#judge .output")
-        self.press("Enter")
-        self.page.wait_for_function(
-            "before => document.querySelector('#judge .output')?.textContent !== before",
-            arg=before,
-        )
-
-    def count(self) -> str:
-        found: str = self.page.text_content("#count")
-        return found
-
-
-def rows(server: StudioServer, name: str, read: Any = current) -> list[Row]:
-    with Store.reading(server.store) as store:
-        (id,) = [one.id for one in assessors(store) if one.name == name]
-        found: list[Row] = read(store, id)
-        return found
-
-
-def values(server: StudioServer, name: str) -> list[dict[str, Any]]:
-    return [row.value for row in rows(server, name)]
 
 
 def test_twenty_ratings_by_two_assessors_in_different_orders(
@@ -222,9 +161,13 @@ def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
     eli = Person(
         browser, ratings, "eli", viewport={"width": 390, "height": 800}, color_scheme="dark"
     )
-    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert eli.page.evaluate(wide) == 0
+    assert eli.page.evaluate(WIDER) == 0
     eli.page.click("input[name=d0][value='2']")
+    eli.page.click("#next")  # leads to what is missing, and tells it where it is seen
+    assert eli.page.text_content("#told") == "Rate fluency first."
+    assert eli.page.evaluate("document.activeElement.name") == "d1"
+    told = eli.page.locator("#told").bounding_box()
+    assert told["y"] + told["height"] <= 800
     eli.page.fill("input[type=number]", "10")
     eli.page.click("#pause")
     assert not eli.page.is_visible("#judge .output")
@@ -238,11 +181,40 @@ def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
     assert eli.page.evaluate(unnamed) == 0
 
 
+SHOWN = """[...document.querySelectorAll("fieldset :is(b, small, span, strong)")]
+  .filter((one) => one.offsetWidth > 1)"""
+BROKEN = f"""{SHOWN}.flatMap((one) =>
+  [...one.childNodes].filter((node) => node.nodeType === 3).flatMap((node) =>
+    [...node.data.matchAll(/[^\\s-]+/g)].filter((word) => {{
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      return range.getClientRects().length > 1;
+    }}).map((word) => word[0])))"""
+"""Words that a line break cuts."""
+
+
+def test_words_of_scales_are_whole_at_every_width(browser: Any, tmp_path: Any) -> None:
+    named = ("quality-7", "understandability-7", "fluency-5", "dissimilarity-5")
+    asked = [word for name in named for word in ("--scale", name)]
+    server = StudioServer(tmp_path, write_set(tmp_path, 3), *asked)
+    try:
+        owner = Person(browser, server, "owner", viewport={"width": 390, "height": 800})
+        for width in (320, 390, 640, 800, 900, 1300):
+            owner.page.set_viewport_size({"width": width, "height": 800})
+            assert owner.page.evaluate(BROKEN) == []
+            shown = owner.page.evaluate(f"{SHOWN}.map((one) => one.textContent)")
+            assert sum("Incomprehensible" in text for text in shown) == 1
+            assert owner.page.evaluate(WIDER) == 0
+    finally:
+        server.stop()
+
+
 def test_twenty_nuggets_by_keys(browser: Any, tmp_path: Any) -> None:
     server = StudioServer(tmp_path, "demo-nuggets", "--assessor", "ada")
     try:
         ada = Person(browser, server, "ada")
-        ada.press("ArrowRight", "ArrowRight", "Shift+ArrowRight", "e", "ArrowUp")
+        ada.press("ArrowRight", "ArrowRight", "Shift+ArrowRight", "e")
         for _ in range(3):
             count = ada.page.locator(".nuggets > li").count()
             for k in range(count):

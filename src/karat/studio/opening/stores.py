@@ -15,7 +15,7 @@ from karat.progress import Progress, silent
 from karat.studio.opening.asked import Asked
 from karat.studio.opening.continuing import check_options, check_set, check_task
 from karat.studio.opening.settings import asked_task, settings_of
-from karat.studio.store.projects import import_set, project
+from karat.studio.store.projects import has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store, remove_store
 from karat.visible import visible
@@ -57,6 +57,8 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
     """
     store = Store.open(where)
     try:
+        if not has_project(store):  # the import was cut off
+            import_set(store, *_read(given, asked, progress), progress)
         found = project(store)
         check_task(where, asked, found.settings)
         check_options(where, asked, found.settings)

@@ -188,8 +188,9 @@ def _superseded(connection: sqlite3.Connection, given: Judgement, undoes: bool) 
     newest = None if row is None else row[1]
     if newest != given.supersedes and not (undoes and given.supersedes is None):
         raise InputError(
-            f"assignment {given.assignment}: found supersedes={quoted(given.supersedes)}, but its "
-            f"newest judgement is {quoted(newest)}: look at that one first"
+            f"assignment {given.assignment} has a newer answer, perhaps of another tab: look at "
+            f"that one first (found supersedes={quoted(given.supersedes)}, but its newest "
+            f"judgement is {quoted(newest)})"
         )
     return None if row is None else int(row[0])
 

@@ -179,6 +179,12 @@ def project(store: Store) -> Project:
         return project_in(connection)
 
 
+def has_project(store: Store) -> bool:
+    """Return whether a set was imported; an import that was cut off leaves nothing."""
+    with store.read() as connection:
+        return connection.execute("SELECT 1 FROM project").fetchone() is not None
+
+
 def check_open(
     connection: sqlite3.Connection, told: str = "judgements are no longer taken"
 ) -> None:

@@ -218,7 +218,7 @@ class Store:
             raise self._told(str(error)) from None
 
     def _told(self, said: str) -> InputError | OutputError:
-        name = short(self.path)
+        name = short(self.path.name)  # assessors read it: folders are none of their business
         if "not a database" in said or "malformed" in said:
             return InputError(f"{name} is no store of the studio, or is damaged ({said})")
         if "locked" in said or "busy" in said:

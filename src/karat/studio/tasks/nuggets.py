@@ -1,6 +1,8 @@
 """Nuggets: whether a response supports each nugget of its question, with the evidence marked.
 
 {"nuggets": {"1": {"label": "support", "evidence": [{"start": 0, "end": 12}]}}}
+
+In a draft a nugget may have evidence and no label yet.
 """
 
 from __future__ import annotations
@@ -50,8 +52,9 @@ class Nuggets:
         known = [nugget.id for nugget in shown.nuggets]
         if unknown := [id for id in found if id not in (*known, *shown.dropped)]:
             return f"found the nugget {quoted(unknown[0])}, expected {short(', '.join(known))}"
-        text = shown.outputs[0].text
-        if told := first_wrong([_wrong_label(id, one, text) for id, one in found.items()]):
+        text, drafted = shown.outputs[0].text, not is_done(given)
+        wrong = [_wrong_label(id, one, text, drafted) for id, one in found.items()]
+        if told := first_wrong(wrong):
             return told
         missing = [id for id in known if id not in found]
         return f"no label for nugget {short(missing[0])}" if missing and is_done(given) else ""
@@ -68,17 +71,17 @@ class Nuggets:
         return [(outputs[0], id, LABELS[one["label"]]) for id, one in value["nuggets"].items()]
 
 
-def _wrong_label(id: str, given: object, text: str) -> str:
-    """Return what is wrong with the label of one nugget."""
+def _wrong_label(id: str, given: object, text: str, drafted: bool) -> str:
+    """Return what is wrong with the label and the evidence of one nugget."""
     where = f"nugget {short(id)}: "
     if not isinstance(given, dict):
         return f"{where}found {quoted(given)}, expected an object with label and evidence"
     if unknown := [key for key in given if key not in ("label", "evidence")]:
         return f"{where}found the key {quoted(unknown[0])}, expected label and evidence"
     evidence = given.get("evidence", [])
-    told = wrong_choice("label", given.get("label"), LABELS) or wrong_spans(
-        "evidence", evidence, text, MOST_EVIDENCE
-    )
+    undecided = drafted and "label" not in given
+    told = "" if undecided else wrong_choice("label", given.get("label"), LABELS)
+    told = told or wrong_spans("evidence", evidence, text, MOST_EVIDENCE)
     if not told and any({*span} != {"start", "end"} for span in evidence):
         told = "found other keys in the evidence, expected start and end"
     return told and where + told

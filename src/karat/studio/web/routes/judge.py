@@ -12,7 +12,7 @@ from karat.studio.assignment.visits import visit
 from karat.studio.store.clock import now
 from karat.studio.store.judgements import Judgement, judge, undo
 from karat.studio.store.projects import REVEALED, project
-from karat.studio.store.shown import shown
+from karat.studio.store.shown import earlier, shown
 from karat.studio.tasks.shown import Shown
 from karat.studio.web.calls import Call, NotThere, only, route
 from karat.studio.web.pages import page
@@ -28,10 +28,13 @@ def _page(call: Call) -> Response:
 
 
 def _next(call: Call) -> dict[str, Any]:
-    found = next_assignment(call.studio.store, call.who.id, now())
+    store = call.studio.store
+    found = next_assignment(store, call.who.id, now())
+    if found is None:  # all is done, and may still be looked at again
+        last = next(iter(reversed(earlier(store, call.who.id))), None)
+        return {"item": None, "last": last, "progress": _progress(call)}
     # After one that is open again comes the next that is open, not those that are done.
-    item = found and {**_sent(call, found), "following": None}
-    return {"item": item, "progress": _progress(call)}
+    return {"item": {**_sent(call, found), "following": None}, "progress": _progress(call)}
 
 
 def _item(call: Call) -> dict[str, Any]:

@@ -19,6 +19,7 @@ const COMMON_KEYS = [["Enter", "done, go to the next"], ["b", "previous"], ["u o
 const clock = new Clock();
 const queue = new Queue(status);
 let item = null; // what is shown
+let before = null; // the assignment before it
 let task = null;
 let comment = null;
 let newest = null; // uuid of the newest answer to it
@@ -99,6 +100,7 @@ async function load(path) {
     return false;
   }
   showProgress(body.progress);
+  before = body.item ? body.item.previous : body.last;
   show(body.item);
   return true;
 }
@@ -111,14 +113,14 @@ function show(found) {
   newest = found?.newest ?? null;
   clock.start(found?.ms ?? 0);
   document.body.classList.toggle("finished", !found);
+  byId("previous").disabled = before === null;
+  tell("");
   if (!found) {
     task = null;
     byId("judge").replaceChildren(make("p", { class: "answer" }, "All done. Thank you."));
-    byId("previous").disabled = true;
     return;
   }
   draw();
-  byId("previous").disabled = found.previous === null;
   byId("judge").focus();
   scrollTo(0, 0);
 }
@@ -131,19 +133,18 @@ function draw() {
   task = new TASKS[item.task](item, item.value, changed, texts);
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
   byId("judge").replaceChildren(
-    part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
+    part("Context: the source before this segment", item.context, "context"), part(item.task === "nuggets" ? "Question" : "Source", item.source),
     ...item.references.map((text) => part("Reference", text)),
-    make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
+    make("div", { class: outputs.length > 1 ? "sides" : "stays" }, ...outputs),
     item.edited && item.value ? make("p", { class: "note" }, "The key of this question was edited. Your earlier labels of other nuggets are kept.") : "",
     task.element,
-    make("p", { class: "note", id: "told", role: "alert" }),
     make("label", { class: "comment" }, "Comment ", make("kbd", {}, "c"), comment),
   );
 }
 
-function part(name, text) {
+function part(name, text, kind = "") {
   if (!text) return "";
-  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text" }, text));
+  return make("section", { class: `beside ${kind}` }, make("h2", {}, name), make("p", { class: "text", dir: "auto", tabindex: "0", "aria-label": name }, text));
 }
 
 function tell(sentence) {
@@ -166,7 +167,10 @@ async function moving(move) {
 async function next() {
   if (task) {
     const lacking = task.missing();
-    if (lacking) return tell(lacking);
+    if (lacking) {
+      task.lead?.();
+      return tell(lacking);
+    }
     tell("");
     rest();
     const value = { ...answer(), done: true };
@@ -177,17 +181,16 @@ async function next() {
 
 async function previous() {
   flush();
-  if (item?.previous && (await queue.settled())) await load(`/api/item/${item.previous}`);
+  if (before && (await queue.settled())) await load(`/api/item/${before}`);
 }
 
 // Undo the last change of this item; where there is none, open the previous item again.
 async function undo() {
-  if (!item) return;
   flush();
   if (past.length) restore(past.pop());
   else if (current && current.done !== false) restore({ ...current, done: false });
   else if (current) restore(null);
-  else if (item.previous && (await queue.settled()) && (await load(`/api/item/${item.previous}`))) {
+  else if (before && (await queue.settled()) && (await load(`/api/item/${before}`))) {
     if (current) restore({ ...current, done: false });
   }
 }

@@ -1,11 +1,17 @@
 // Keys: one listener. A key typed into a field belongs to the field; Escape leaves it.
 
-const FIELDS = "input:not([type=radio]), textarea, select";
+const FIELDS = "input:not([type=radio], [type=range]), textarea, select";
+const SLIDES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
 
 export function listen(obey) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.altKey) return;
+    if (event.target.type === "range" && SLIDES.includes(event.key)) return;
     const field = event.target.closest?.(FIELDS);
+    if (event.repeat && event.key === "Enter" && field?.tagName !== "TEXTAREA") {
+      event.preventDefault(); // a key that is held down finishes one item, not those that follow
+      return;
+    }
     if (field && event.key === "Escape") {
       field.blur();
       document.getElementById("judge").focus();

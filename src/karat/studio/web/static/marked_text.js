@@ -7,14 +7,22 @@ export const codePoints = (text) => Array.from(text).length;
 
 export function wordsOf(text) {
   const found = [];
-  if (globalThis.Intl?.Segmenter) {
-    for (const part of new Intl.Segmenter(undefined, { granularity: "word" }).segment(text))
-      if (part.segment.trim()) found.push([part.index, part.index + part.segment.length]);
-  } else for (const part of text.matchAll(/\S+/gu)) found.push([part.index, part.index + part[0].length]);
-  return found.map(([start, end]) => {
-    const before = codePoints(text.slice(0, start));
-    return { start: before, end: before + codePoints(text.slice(start, end)) };
-  });
+  let [at, place] = [0, 0]; // in units of UTF-16, and in code points
+  for (const [start, length] of parts(text)) {
+    place += codePoints(text.slice(at, start));
+    at = start + length;
+    const end = place + codePoints(text.slice(start, at));
+    found.push({ start: place, end });
+    place = end;
+  }
+  return found;
+}
+
+// Words and signs; where the browser cannot find them, what stands between blanks.
+function parts(text) {
+  if (!globalThis.Intl?.Segmenter) return [...text.matchAll(/\S+/gu)].map((part) => [part.index, part[0].length]);
+  const cut = new Intl.Segmenter(undefined, { granularity: "word" }).segment(text);
+  return [...cut].filter((part) => part.segment.trim()).map((part) => [part.index, part.segment.length]);
 }
 
 export class MarkedText {
@@ -24,7 +32,7 @@ export class MarkedText {
     this.marks = [];
     this.anchor = this.focus = null;
     this.place = null; // where the cursor was before it was cleared
-    this.element = make("p", { class: "text marked", tabindex: "0", "aria-label": label });
+    this.element = make("p", { class: "text marked", dir: "auto", tabindex: "0", "aria-label": label });
     this.spoken = make("p", { class: "unseen", "aria-live": "polite" });
     this.draw();
   }
@@ -36,6 +44,7 @@ export class MarkedText {
 
   // Cut the text at every border, so that overlapping marks each keep their own.
   draw() {
+    const byMouse = this.byMouse();
     const chosen = this.cursor();
     const borders = new Set([0, this.letters.length]);
     for (const one of [...this.marks, ...(chosen ? [chosen] : [])]) borders.add(one.start).add(one.end);
@@ -45,11 +54,12 @@ export class MarkedText {
       const [start, end] = [places[k], places[k + 1]];
       const over = this.marks.filter((one) => one.start <= start && end <= one.end);
       const within = chosen && chosen.start <= start && end <= chosen.end;
-      const names = over.map((one) => one.look).concat(over.length > 1 ? ["several"] : [], within ? ["cursor"] : []);
+      const names = over.flatMap((one) => one.look.split(" ")).concat(over.length > 1 ? ["several"] : [], within ? ["cursor"] : []);
       const text = this.letters.slice(start, end).join("");
       parts.push(names.length ? make("mark", { class: names.join(" ") }, text) : text);
     }
     this.element.replaceChildren(...parts);
+    if (byMouse) this.select(byMouse);
   }
 
   cursor() {
@@ -60,19 +70,40 @@ export class MarkedText {
 
   // What the mouse selected, else what the cursor covers.
   selected() {
+    return this.byMouse() ?? this.cursor();
+  }
+
+  // The part of the mouse's selection that lies in this text.
+  byMouse() {
     const selection = getSelection();
-    if (selection.rangeCount && !selection.isCollapsed) {
-      const range = selection.getRangeAt(0);
-      if (this.element.contains(range.startContainer) && this.element.contains(range.endContainer)) {
-        const before = range.cloneRange();
-        before.selectNodeContents(this.element);
-        before.setEnd(range.startContainer, range.startOffset);
-        const start = codePoints(before.toString());
-        const end = start + codePoints(range.toString());
-        return start < end ? { start, end } : null;
-      }
+    if (!selection.rangeCount || selection.isCollapsed) return null;
+    const range = selection.getRangeAt(0).cloneRange();
+    if (!range.intersectsNode(this.element)) return null;
+    if (!this.element.contains(range.startContainer)) range.setStart(this.element, 0);
+    if (!this.element.contains(range.endContainer)) range.setEnd(this.element, this.element.childNodes.length);
+    const before = document.createRange();
+    before.selectNodeContents(this.element);
+    before.setEnd(range.startContainer, range.startOffset);
+    const start = codePoints(before.toString());
+    const end = start + codePoints(range.toString());
+    return start < end ? { start, end } : null;
+  }
+
+  // Select again what was selected before the text was drawn anew.
+  select(span) {
+    const [start, end] = [this.placeOf(span.start), this.placeOf(span.end)];
+    if (start && end) getSelection().setBaseAndExtent(...start, ...end);
+  }
+
+  placeOf(place) {
+    let left = this.letters.slice(0, place).join("").length;
+    const nodes = document.createTreeWalker(this.element, NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) {
+      const { length } = nodes.currentNode;
+      if (left <= length) return [nodes.currentNode, left];
+      left -= length;
     }
-    return this.cursor();
+    return null;
   }
 
   textOf(span) {
@@ -86,9 +117,17 @@ export class MarkedText {
     this.draw();
   }
 
-  // Left and right move by a word; with Shift they extend.
+  // Select the whole text.
+  selectAll() {
+    if (!this.words.length) return;
+    [this.anchor, this.focus] = [0, this.words.length - 1];
+    this.moved();
+  }
+
+  // Left and right move by a word, as the text runs; with Shift they extend.
   obey(key, event) {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    const way = getComputedStyle(this.element).direction === "rtl" ? -1 : 1;
+    const step = { ArrowLeft: -way, ArrowRight: way }[key];
     if (!step || !this.words.length) return false;
     const last = this.words.length - 1;
     if (this.focus === null && this.place === null) this.anchor = this.focus = step > 0 ? 0 : last;
@@ -97,10 +136,14 @@ export class MarkedText {
       this.focus = Math.min(last, Math.max(0, this.focus + step));
       if (!event.shiftKey || this.anchor === null) this.anchor = this.focus;
     }
+    this.moved();
+    return true;
+  }
+
+  moved() {
     getSelection().removeAllRanges();
     this.draw();
     this.spoken.textContent = this.textOf(this.cursor());
     this.element.querySelector(".cursor")?.scrollIntoView({ block: "nearest" });
-    return true;
   }
 }

@@ -30,11 +30,15 @@ export class Ratings {
   radios(scale, name, k) {
     const values = [];
     for (let value = scale.low; value <= scale.high; value++) values.push(value);
-    return make("div", { class: "points" }, ...values.map((value) => {
+    const points = values.map((value) => {
       const radio = make("input", { type: "radio", name, value: String(value), on: { change: () => this.rate(k, value) } });
       const words = scale.labels[String(value)];
       return make("label", {}, radio, make("b", {}, String(value)), words ? make("small", {}, words) : null);
-    }));
+    });
+    const worded = values.filter((value) => scale.labels[String(value)]);
+    // Narrow pages have no room for words below a value: they stand in a list of their own.
+    const list = make("p", { class: "words", "aria-hidden": "true" }, ...worded.map((value) => make("span", {}, make("b", {}, String(value)), ` ${scale.labels[String(value)]}`)));
+    return make("div", {}, make("div", { class: "points" }, ...points), list);
   }
 
   number(scale, name, k) {
@@ -72,6 +76,12 @@ export class Ratings {
     if (wrong) return `Type a number from ${wrong.low} to ${wrong.high} for ${wrong.dimension}.`;
     const lacking = this.scales.find((scale) => !(scale.dimension in this.ratings));
     return lacking ? `Rate ${lacking.dimension} first.` : "";
+  }
+
+  // Go to what is missing.
+  lead() {
+    const at = this.scales.findIndex((scale, k) => this.differs(scale, k) || !(scale.dimension in this.ratings));
+    this.activate(at);
   }
 
   // Whether a field has something else than the rating: a number that the scale does not have.

@@ -1,6 +1,8 @@
 // Requests to the studio. An answer is {status, body}; status 0 means that none came.
 
-const csrf = document.querySelector('meta[name="csrf"]').content;
+const named = (page, name) => page.querySelector(`meta[name="${name}"]`)?.content;
+const place = named(document, "place"); // the project and the assessor, on pages that judge
+let csrf = named(document, "csrf");
 const PATIENCE = 10000; // milliseconds
 
 export async function get(path) {
@@ -8,11 +10,32 @@ export async function get(path) {
 }
 
 export async function post(path, content) {
+  const answer = await send(path, content);
+  return answer.status === 403 && (await renewed()) ? send(path, content) : answer;
+}
+
+function send(path, content) {
   return ask(path, {
     method: "POST",
     body: JSON.stringify(content),
     headers: { "content-type": "application/json", "x-karat-csrf": csrf },
   });
+}
+
+// Who opens the link again in another tab begins a new session: this tab goes on with it, if it is
+// that of the same assessor.
+async function renewed() {
+  if (!place) return false;
+  try {
+    const answer = await fetch("/", { credentials: "same-origin" });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = named(page, "csrf");
+    if (named(page, "place") !== place || found === csrf) return false;
+    csrf = found;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function ask(path, options) {

@@ -4,22 +4,25 @@ import { button, make } from "./dom.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
+const kind = (span) => [span.severity, span.category].filter(Boolean).join(", ");
+
 export class Spans {
   constructor(item, value, change, texts) {
     this.settings = item.settings;
     this.change = change;
     this.text = texts[0];
     this.pending = null;
+    this.chosen = null; // the place in the list of the error that keys change
     this.said = make("p", { class: "note", "aria-live": "polite" }, "Select words, then press the key of a severity.");
-    this.severities = make("div", { class: "choices", role: "group", "aria-label": "Severity" }, ...this.settings.severities.map((name, k) => button(name, String(k + 1), () => this.mark(name))));
-    this.categories = make("div", { class: "choices", role: "group", "aria-label": "Category", hidden: true }, ...this.settings.categories.map((name, k) => button(name, LETTERS[k], () => this.sort(name))));
+    this.severities = make("div", { class: "choices", role: "group", "aria-label": "Severity" }, ...this.settings.severities.map((name, k) => button(name, String(k + 1), () => this.mark(name), { "aria-pressed": "false" })));
+    this.categories = make("div", { class: "choices dense", role: "group", "aria-label": "Category", hidden: true }, ...this.settings.categories.map((name, k) => button(name, LETTERS[k], () => this.sort(name))));
     this.list = make("ol", { class: "spans", "aria-label": "Marked errors" });
     this.score = this.settings.scale ? this.scoreField(this.settings.scale) : null;
-    this.element = make("div", {}, this.severities, this.categories, this.said, this.list, this.score && make("label", { class: "range" }, make("strong", {}, this.settings.scale.guideline), " ", this.score, ` ${this.settings.scale.low}-${this.settings.scale.high} `, make("kbd", {}, "s")));
+    this.element = make("div", {}, this.said, this.severities, this.categories, this.list, this.score && make("label", { class: "range" }, make("strong", {}, this.settings.scale.guideline), " ", this.score, ` ${this.settings.scale.low}-${this.settings.scale.high} `, make("kbd", {}, "s")));
     this.show(value);
   }
 
-  static keys = [["← →", "move by a word"], ["Shift + ← →", "select more words"], ["1-9", "mark the selection with a severity"], ["a-z", "then: its category"], ["x", "remove the newest span"], ["s", "score"]];
+  static keys = [["← →", "move by a word"], ["Shift + ← →", "select more words"], ["w", "select the whole output"], ["1-9", "mark the selection with a severity"], ["a-z", "then: its category"], ["↑ ↓", "choose a marked error; a digit changes it"], ["x", "remove the chosen error, else the newest"], ["s", "score"]];
 
   scoreField(scale) {
     const read = (event) => {
@@ -33,17 +36,24 @@ export class Spans {
   show(value) {
     this.spans = [...(value?.spans ?? [])];
     this.given = value?.score;
+    this.cancel();
+    this.chosen = null;
     if (this.score) this.score.value = this.given ?? "";
     this.draw();
   }
 
   draw() {
     const rank = (span) => this.settings.severities.indexOf(span.severity);
-    this.text.show(this.spans.map((span) => ({ ...span, look: `severity-${rank(span) + 1}` })));
+    const look = (span, k) => `severity-${rank(span) + 1}${k === this.chosen ? " chosen" : ""}`;
+    this.text.show(this.spans.map((span, k) => ({ ...span, look: look(span, k) })));
     this.list.replaceChildren(...this.spans.map((span, k) => {
-      const told = [span.severity, span.category].filter(Boolean).join(", ");
-      return make("li", {}, make("q", {}, this.text.textOf(span)), ` ${told} `, button("Remove", "", () => this.remove(k)));
+      const remove = button("Remove", k === this.chosen ? "x" : "", () => this.remove(k), { "aria-label": `Remove ${this.told(span)}` });
+      return make("li", { class: k === this.chosen ? "active" : "" }, make("q", { dir: "auto" }, this.text.textOf(span)), ` ${kind(span)} `, remove);
     }));
+  }
+
+  told(span) {
+    return `${this.text.textOf(span)}, ${kind(span)}`;
   }
 
   value() {
@@ -59,14 +69,16 @@ export class Spans {
   }
 
   mark(severity) {
-    const span = this.text.selected();
+    const span = this.text.selected() ?? this.spans[this.chosen];
     if (!span) {
       this.said.textContent = "Select words first.";
       return;
     }
     this.pending = { start: span.start, end: span.end, severity };
+    this.replaces = this.text.selected() ? null : this.chosen;
     if (!this.settings.categories.length) return this.add(this.pending);
     this.categories.hidden = false;
+    this.press(severity);
     this.said.textContent = "Press the key of a category; Escape cancels.";
   }
 
@@ -75,8 +87,12 @@ export class Spans {
   }
 
   add(span) {
+    const same = (one) => ["start", "end", "severity", "category"].every((name) => one[name] === span[name]);
+    const twin = this.spans.findIndex(same);
+    const at = this.replaces ?? (twin < 0 ? this.spans.length : twin);
     this.cancel();
-    this.spans = [...this.spans, span];
+    this.chosen = null;
+    this.spans = [...this.spans.slice(0, at), span, ...this.spans.slice(at + 1)];
     this.text.clear();
     this.draw();
     this.said.textContent = `Marked: ${this.text.textOf(span)}`;
@@ -85,26 +101,50 @@ export class Spans {
 
   remove(k) {
     this.spans = this.spans.filter((_, at) => at !== k);
+    this.cancel();
+    this.chosen = null;
     this.draw();
     this.said.textContent = "Removed.";
     this.change();
   }
 
+  // Up and down choose among the marked errors, so that overlapping ones can be told apart.
+  choose(step) {
+    if (!this.spans.length) return;
+    const last = this.spans.length - 1;
+    this.chosen = this.chosen === null ? (step > 0 ? 0 : last) : Math.min(last, Math.max(0, this.chosen + step));
+    this.text.clear();
+    this.draw();
+    this.said.textContent = `Chosen: ${this.told(this.spans[this.chosen])}`;
+    this.list.children[this.chosen].scrollIntoView({ block: "nearest" });
+  }
+
   cancel() {
     this.pending = null;
+    this.replaces = null;
     this.categories.hidden = true;
+    this.press(null);
+  }
+
+  press(severity) {
+    this.settings.severities.forEach((name, k) => this.severities.children[k].setAttribute("aria-pressed", String(name === severity)));
   }
 
   obey(key, event) {
     if (this.pending) {
       const category = this.settings.categories[LETTERS.indexOf(key)];
-      if (key === "Escape") this.cancel();
+      if (key === "Escape") {
+        this.cancel();
+        this.said.textContent = "Nothing was marked.";
+      }
       else if (key.length === 1 && category) this.sort(category);
       return key.length === 1 || key === "Escape";
     }
     const severity = /^[1-9]$/.test(key) && this.settings.severities[Number(key) - 1];
     if (severity) this.mark(severity);
-    else if (key === "x" && this.spans.length) this.remove(this.spans.length - 1);
+    else if (key === "x" && this.spans.length) this.remove(this.chosen ?? this.spans.length - 1);
+    else if (key === "ArrowUp" || key === "ArrowDown") this.choose(key === "ArrowUp" ? -1 : 1);
+    else if (key === "w") this.text.selectAll();
     else if (key === "s" && this.score) this.score.focus();
     else return this.text.obey(key, event);
     return true;
