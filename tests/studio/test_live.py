@@ -14,10 +14,13 @@ from karat.studio.assignment.next_item import next_assignment
 from karat.studio.export.contents import read_contents
 from karat.studio.export.pseudonyms import masked, pseudonyms
 from karat.studio.export.sets import evalset_of, nuggets_of
+from karat.studio.live import latest
 from karat.studio.live.agreement import live_agreement
 from karat.studio.live.disputes import disputes
 from karat.studio.live.estimates import ask_estimates, live_estimates
-from karat.studio.live.progress import assessor_progress
+from karat.studio.live.latest import latest_results
+from karat.studio.live.progress import assessor_progress, work_done
+from karat.studio.live.results import live_results
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.judgements import Judgement, current, judge, undo
@@ -183,7 +186,7 @@ def test_estimates_of_nuggets(tmp_path: Path) -> None:
 
 def test_progress_has_pace_and_median_time(store: Store) -> None:
     rows = [row for row in current(store) if row.assessor == 1]
-    ann, *_, zoe = assessor_progress(store)
+    ann, *_, zoe = assessor_progress(store, work_done(store))
     assert (ann.name, ann.done, ann.pace) == ("ann", 20, 20)
     times = sorted(row.ms for row in rows)
     assert ann.seconds == (times[9] + times[10]) / 2000
@@ -210,3 +213,22 @@ def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store
         hidden.outputs[id] == one._replace(system=known[one.system])
         for id, one in contents.outputs.items()
     )
+
+
+def test_a_process_computes_the_results_of_large_stores(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = latest_results(store)
+    assert small
+    assert small.coverage.answers == 60
+    monkeypatch.setattr(latest, "FEW", 0)
+    assert latest_results(store) is small  # nothing has changed
+    row = current(store)[0]
+    undo(store, row.assessor, NEW(), row.assignment)
+    older = latest_results(store)
+    assert older
+    assert older.coverage.answers in (60, 59)  # what is known meanwhile
+    while (found := latest_results(store)) is None or found.coverage.answers != 59:
+        pass
+    expected = live_results(store)
+    assert repr(found._replace(time="")) == repr(expected._replace(time=""))

@@ -1,7 +1,8 @@
 """The current answers of a store in memory, brought up to date by what was added since.
 
 Texts are kept for nuggets only, whose judgements are known by the words of responses. Results are
-kept until a judgement or a decision is added. Before the reveal systems have pseudonyms.
+kept until a judgement or a decision is added or the state changes. Before the reveal systems have
+pseudonyms.
 """
 
 from __future__ import annotations
@@ -34,12 +35,19 @@ from karat.studio.store.store import Store
 T = TypeVar("T")
 
 
+ASKED = "estimates"
+"""The event of an owner who asked for estimates before the reveal."""
+
+
 class Version(NamedTuple):
-    """The newest rows of a store; results of the same version are the same."""
+    """The version of a store: results of one version do not differ."""
 
     judgement: int
+    """The newest row."""
     adjudication: int
-    event: int
+    state: str
+    told: bool
+    """Whether an owner has asked for estimates."""
 
 
 class _Texts(NamedTuple):
@@ -60,6 +68,7 @@ class LiveState:
     newest: int = 0
     answers: dict[int, Answer] = field(default_factory=dict)
     """Assignment -> its current answer."""
+    newest_contents: tuple[Version, Contents] | None = None
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -79,8 +88,13 @@ class LiveState:
         self.answers.update((row[0], answer_of(row[1:])) for row in rows)
         self.newest = newest
 
-    def contents(self, connection: sqlite3.Connection) -> Contents:
+    def contents(self, connection: sqlite3.Connection, version: Version) -> Contents:
         """Return the store as it is now, with pseudonyms, and texts only where needed."""
+        if self.newest_contents is None or self.newest_contents[0] != version:
+            self.newest_contents = version, self._read(connection)
+        return self.newest_contents[1]
+
+    def _read(self, connection: sqlite3.Connection) -> Contents:
         project = project_in(connection)
         revealed = project.state == REVEALED
         if self.texts is None or revealed != self.revealed:
@@ -112,10 +126,14 @@ def state_of(store: Store) -> LiveState:
 
 
 def version_in(connection: sqlite3.Connection) -> Version:
-    """Return the newest rows of a store."""
-    names = ("judgement", "adjudication", "event")
-    ids = (f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
-    return Version(*connection.execute(f"SELECT {', '.join(ids)}").fetchone())
+    """Return the version of a store."""
+    row = connection.execute(
+        "SELECT (SELECT coalesce(max(id), 0) FROM judgement), "
+        "(SELECT coalesce(max(id), 0) FROM adjudication), (SELECT state FROM project), "
+        "EXISTS (SELECT 1 FROM event WHERE what = ?)",
+        (ASKED,),
+    ).fetchone()
+    return Version(row[0], row[1], row[2], bool(row[3]))
 
 
 def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
@@ -125,7 +143,7 @@ def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
         version = version_in(connection)
         known = state.results.get(name)
         if known is None or known[0] != version:
-            known = version, compute(state.contents(connection))
+            known = version, compute(state.contents(connection, version))
             state.results[name] = known
         found: T = known[1]
         return found
