@@ -12,6 +12,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.export.contents import read_contents
+from karat.studio.export.formats import export_store
 from karat.studio.export.pseudonyms import masked, pseudonyms
 from karat.studio.export.sets import evalset_of, nuggets_of
 from karat.studio.live import latest
@@ -61,6 +62,35 @@ def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store
     assert third
     assert repr(third.rows) == repr(expected())
     assert third.rows[0].shared == 36
+
+
+def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) -> None:
+    """Alpha, each judge, identical judges, intervals and labels needed, from the files alone."""
+    with make_store(tmp_path / "store", texts(30, 3)) as store:
+        judge_all(store, most=75)
+        ann = {row.outputs: row for row in current(store) if row.assessor == 1}
+        for row in current(store):
+            if row.assessor == 2 and row.outputs in ann:  # bob answers as ann does
+                said = Judgement(NEW(), row.assignment, ann[row.outputs].value, 5, row.uuid)
+                judge(store, 2, said)
+        found = disputes(store)[0]
+        decide(store, found.task, found.output, found.about, 4, NEW())
+        owner = owner_of(store)
+        ask_estimates(store, owner)
+        live = live_results(store)
+        export_store(store, tmp_path / "set", "set", anonymous=True)
+    agreement = kt.judge_agreement(str(tmp_path / "set"))
+    assert live.agreement.ratings
+    assert repr(live.agreement.ratings.rows) == repr(agreement.rows)
+    assert repr(live.agreement.ratings.judges) == repr(agreement.judges)
+    same = {row.judge for row in live.agreement.ratings.judges if row.identical}
+    assert same == {"assessor-1", "assessor-2"}
+    for one in live.estimates:
+        assert one.estimate
+        rows = kt.estimate(str(tmp_path / "set"), one.dimension).rows
+        expected = sorted(repr(row[1:]) for row in rows)  # without names, which are hidden here
+        assert sorted(repr(row[1:]) for row in one.estimate.rows) == expected
+        assert any(row.more for row in rows)
 
 
 def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) -> None:

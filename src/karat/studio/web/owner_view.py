@@ -6,6 +6,7 @@ from math import isnan
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
+from karat.studio.browsing.one_segment import output_letters
 from karat.studio.live.estimates import LiveEstimate, check_told
 from karat.studio.live.latest import latest_results
 from karat.studio.live.progress import assessor_progress
@@ -48,6 +49,7 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
         "kappa": agreement.nuggets,
         "warnings": [told for one in agreement.each for told in warnings(one)],
         "disputes": results.disputes,
+        "letters": output_letters(store, [one.item for one in results.disputes]),
         "estimates": [(one, intervals(one)) for one in estimates],
         "left_out": left_out(estimates, counts),
         "needed": labels_needed(estimates),
