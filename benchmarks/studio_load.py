@@ -5,10 +5,11 @@
 
 Every assessor is a connection that sends an answer and asks for the next item, one action every
 two seconds at times of its own; a request that is due is sent whether or not earlier ones of others
-are answered. Latencies are from when a request was due. Then the closed loop: every assessor sends
-as fast as answers come. Then kills: `kill -9` of the server at random moments under load; clients
-repeat what was not acknowledged with the same uuid. At the end the store is compared with what was
-acknowledged: each once, none lost, none doubled.
+are answered. Latencies are from when a request was due. With `--owner` an owner's page is open,
+whose live part is asked for every five seconds; `--judged` is the number of judgements before. Then
+the closed loop: every assessor sends as fast as answers come. Then kills: `kill -9` of the server
+at random moments under load; clients repeat what was not acknowledged with the same uuid. At the
+end the store is compared with what was acknowledged: each once, none lost, none doubled.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ class Server:
         names = [word for k in range(self.people) for word in ("--assessor", f"a{k}")]
         told = ("--no-browser", "--port", str(self.port), "--store", str(self.store), *names)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", RUN, "studio", str(self.set), *told],
+            [sys.executable, "-c", RUN, "studio", str(self.set), "--overlap", "2", *told],
             stdout=subprocess.PIPE,
             text=True,
         )
         assert self.process.stdout
         for line in self.process.stdout:
-            if found := re.match(r"(.*) \(assessor\): http://[^/]+(/join/\S+)", line):
+            if found := re.match(r"(.*) \(\w+\): http://[^/]+(/join/\S+)", line):
                 self.links[found[1]] = found[2]
             if line.startswith("Press Ctrl-C"):
                 return time.perf_counter() - begun
@@ -81,6 +82,24 @@ class Told:
     """Seconds of each request"""
     errors: list[str] = field(default_factory=list)
     repeated: int = 0
+
+
+def fill(path: Path, judged: int, people: int) -> None:
+    """Store judgements as assessors give them; power cuts do not matter here."""
+    from karat.studio.assignment.next_item import next_assignment
+    from karat.studio.store.clock import now
+    from karat.studio.store.judgements import Judgement, judge
+    from karat.studio.store.store import Store
+
+    with Store.open(path) as store:
+        for connection in store._idle:
+            connection.execute("PRAGMA synchronous = OFF")
+        for k in range(judged):
+            who = 1 + k % people
+            shown = next_assignment(store, who, now())
+            assert shown
+            value = {"ratings": {"quality": random.randint(1, 7)}}
+            judge(store, who, Judgement(str(uuid.uuid4()), shown.assignment, value, 2000))
 
 
 class Assessor:
@@ -174,6 +193,15 @@ class Assessor:
                 self.told.errors.append(repr(error))
             due += PERIOD
 
+    async def watch(self, ends: float) -> None:
+        """Ask for the live part of the owner's page every five seconds, as the page does."""
+        while time.perf_counter() < ends:
+            self.drop()  # the server closes what is idle for so long
+            status, _, text = await self.ask("GET", "/owner/live")
+            if status != 200:
+                self.told.errors.append(f"{status} {text}")
+            await asyncio.sleep(5)
+
     async def in_a_loop(self, ends: float, patient: bool = False) -> None:
         """Act as fast as answers come; `patient` clients try again after a kill."""
         while time.perf_counter() < ends:
@@ -247,6 +275,7 @@ async def measure(given: argparse.Namespace, folder: Path) -> bool:
     server = Server(folder, given.items, given.assessors, given.port)
     print(f"start with the import of {given.items:,} items: {server.start():.1f} s", flush=True)
     server.kill()
+    fill(server.store, given.judged, given.assessors)
     print(f"start of the same store: {server.start():.1f} s", flush=True)
     acknowledged: dict[str, int] = {}
 
@@ -255,13 +284,17 @@ async def measure(given: argparse.Namespace, folder: Path) -> bool:
         for one in people:
             one.told = told
         begun = time.perf_counter()
-        await asyncio.gather(*(act(one, begun + seconds) for one in people))
+        watching = [one.watch(begun + seconds) for one in owners]
+        await asyncio.gather(*(act(one, begun + seconds) for one in people), *watching)
+        for one in owners:
+            print(f"  the owner's page: {shares(one.told.answers[2:])}")  # without joining
         summary(name, told, time.perf_counter() - begun)
         acknowledged.update(told.acknowledged)
 
     people = [Assessor(server, f"a{k}", Told()) for k in range(given.assessors)]
+    owners = [Assessor(server, "owner", Told())] if given.owner else []
     try:
-        for one in people:
+        for one in (*people, *owners):
             await one.join()
         await phase("paced", given.seconds, Assessor.at_a_pace)
         await phase("closed loop", min(given.seconds, 20), Assessor.in_a_loop)
@@ -288,6 +321,8 @@ def main() -> None:
     parser.add_argument("--items", type=int)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--kills", type=int)
+    parser.add_argument("--owner", action="store_true", help="an owner's page is open")
+    parser.add_argument("--judged", type=int, default=0, help="judgements before")
     parser.add_argument("--port", type=int, default=8643)
     given = parser.parse_args()
     items, seconds, kills = (20_000, 10.0, 3) if given.quick else (100_000, 120.0, 20)

@@ -87,7 +87,7 @@ def test_an_adjudicated_rating_counts_instead_of_peoples(rated: Store, tmp_path:
     people = [row.value["ratings"]["fluency"] for row in current(rated) if row.outputs == (output,)]
     assert before.human("fluency")[at] == pytest.approx(sum(people) / 3)
     assert before.judgements.judge_kinds["adjudicated"] == "adjudicated"
-    labels = {one[1:5]: one for one in labels_of(read_contents(rated))}
+    labels = {(*one[1:4], one.about): one for one in labels_of(read_contents(rated))}
     label = labels["4", "sys1", "", "quality"]
     assert (label.label, label.basis, len(label.votes)) == (2.0, "adjudicated", 3)
     assert labels["4", "sys1", "", "fluency"].basis == "mean"
@@ -133,7 +133,7 @@ def test_the_majority_of_a_pair_counts_and_ties_are_named(tmp_path: Path) -> Non
     assert [(one.share, one.basis) for one in pair_labels(contents)] == [(0.5, "tie")] * 2
     lines = (export(store, tmp_path, "ties")).read_text().splitlines()
     assert len(lines) == 3
-    assert lines[1].split("\t")[5:7] == ["tie", "tie"]
+    assert lines[1].split("\t")[6:8] == ["tie", "tie"]
     item, first, second = pair_labels(contents)[0][:3]
     about = pair_name((second, first))
     decide(store, "pairs", None, about, "second", NEW(), item)
@@ -256,8 +256,8 @@ def test_labels_of_nuggets_read_back_and_ties_stand_apart(tmp_path: Path) -> Non
         for tag, run in given.runs.items()
         for question in given.key.questions
     }
-    assert {(row[1], row[4]) for row in rows} == {words[:2] for words in ties}
-    assert all(row[5] == "tie" and text[row[1], row[2]] for row in rows)
+    assert {(row[1], row[5]) for row in rows} == {words[:2] for words in ties}
+    assert all(row[6] == "tie" and text[row[1], row[2]] for row in rows)
 
 
 def test_an_adjudicated_label_settles_a_tie(tmp_path: Path) -> None:

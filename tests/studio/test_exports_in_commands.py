@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
 from collections.abc import Callable
@@ -11,13 +12,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from judged_store import judge_all, make_store, nugget_texts, texts
+from judged_store import decide, judge_all, make_store, nugget_texts, texts, uuids
 
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli.export import command
 from karat.studio.cli.restore import command as import_command
+from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import export_store
+from karat.studio.export.labels import labels_of
+from karat.studio.live.disputes import disputes
 
 
 @pytest.fixture
@@ -97,6 +101,49 @@ def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..
     done = called("nuggets", "score", "kestrel", "--key", place, "--no-guess", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "kestrel" in done.stdout
+
+
+def test_data_judges_takes_an_exported_set(judged_set: str, called: Callable[..., Any]) -> None:
+    done = called("data", "judges", judged_set, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "ann" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("tasks", "bases"),
+    [
+        ({"ratings": {"scales": ["quality-7"]}}, {"mean"}),
+        ({"pairs": {}}, {"majority", "tie"}),
+        ({"spans": {"scheme": "esa"}}, {"mean"}),
+        ({"nuggets": {}}, {"majority", "tie"}),
+    ],
+)
+def test_there_is_one_label_for_each_thing(tmp_path: Path, tasks: Any, bases: set[str]) -> None:
+    given = nugget_texts() if "nuggets" in tasks else texts(6, 3)
+    store = make_store(tmp_path / "store", given, people=2, tasks=tasks)
+    judge_all(store)
+    labels = labels_of(read_contents(store))
+    things = [one[:6] for one in labels]
+    assert len(things) == len({*things})
+    assert {one.basis for one in labels} == bases
+    first = disputes(store)[0]
+    value: Any = {"ratings": 4, "pairs": "tie", "nuggets": "partial"}.get(first.task)
+    value = value or {"spans": [], "score": 50}
+    decide(store, first.task, first.output, first.about, value, uuids(5)(), first.item)
+    settled = labels_of(read_contents(store))
+    assert [one[:6] for one in settled] == things
+    assert {one.basis for one in settled} == bases | {"adjudicated"}
+
+
+def test_cells_of_tables_are_exact(tmp_path: Path) -> None:
+    """A text that a spreadsheet would take for a formula is not changed."""
+    odd = ["=1+1", "+1", "-1", "@x", "'=1"]
+    given = kt.make_evalset("odd", {"a": ["x"] * 5}, segments=odd)
+    store = make_store(tmp_path / "store", given, people=1)
+    judge_all(store)
+    export_store(store, tmp_path / "table.csv", "csv")
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        assert sorted(row["segment"] for row in csv.DictReader(file)) == sorted(odd * 2)
 
 
 def test_the_commands_export_a_store_and_make_one(tmp_path: Path) -> None:

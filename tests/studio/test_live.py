@@ -12,12 +12,16 @@ import karat as kt
 from karat.errors import InputError
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.export.contents import read_contents
+from karat.studio.export.formats import export_store
 from karat.studio.export.pseudonyms import masked, pseudonyms
 from karat.studio.export.sets import evalset_of, nuggets_of
+from karat.studio.live import latest
 from karat.studio.live.agreement import live_agreement
 from karat.studio.live.disputes import disputes
 from karat.studio.live.estimates import ask_estimates, live_estimates
-from karat.studio.live.progress import assessor_progress
+from karat.studio.live.latest import latest_results
+from karat.studio.live.progress import assessor_progress, work_done
+from karat.studio.live.results import live_results
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.judgements import Judgement, current, judge, undo
@@ -58,6 +62,35 @@ def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store
     assert third
     assert repr(third.rows) == repr(expected())
     assert third.rows[0].shared == 36
+
+
+def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) -> None:
+    """Alpha, each judge, identical judges, intervals and labels needed, from the files alone."""
+    with make_store(tmp_path / "store", texts(30, 3)) as store:
+        judge_all(store, most=75)
+        ann = {row.outputs: row for row in current(store) if row.assessor == 1}
+        for row in current(store):
+            if row.assessor == 2 and row.outputs in ann:  # bob answers as ann does
+                said = Judgement(NEW(), row.assignment, ann[row.outputs].value, 5, row.uuid)
+                judge(store, 2, said)
+        found = disputes(store)[0]
+        decide(store, found.task, found.output, found.about, 4, NEW())
+        owner = owner_of(store)
+        ask_estimates(store, owner)
+        live = live_results(store)
+        export_store(store, tmp_path / "set", "set", anonymous=True)
+    agreement = kt.judge_agreement(str(tmp_path / "set"))
+    assert live.agreement.ratings
+    assert repr(live.agreement.ratings.rows) == repr(agreement.rows)
+    assert repr(live.agreement.ratings.judges) == repr(agreement.judges)
+    same = {row.judge for row in live.agreement.ratings.judges if row.identical}
+    assert same == {"assessor-1", "assessor-2"}
+    for one in live.estimates:
+        assert one.estimate
+        rows = kt.estimate(str(tmp_path / "set"), one.dimension).rows
+        expected = sorted(repr(row[1:]) for row in rows)  # without names, which are hidden here
+        assert sorted(repr(row[1:]) for row in one.estimate.rows) == expected
+        assert any(row.more for row in rows)
 
 
 def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) -> None:
@@ -183,7 +216,7 @@ def test_estimates_of_nuggets(tmp_path: Path) -> None:
 
 def test_progress_has_pace_and_median_time(store: Store) -> None:
     rows = [row for row in current(store) if row.assessor == 1]
-    ann, *_, zoe = assessor_progress(store)
+    ann, *_, zoe = assessor_progress(store, work_done(store))
     assert (ann.name, ann.done, ann.pace) == ("ann", 20, 20)
     times = sorted(row.ms for row in rows)
     assert ann.seconds == (times[9] + times[10]) / 2000
@@ -210,3 +243,22 @@ def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store
         hidden.outputs[id] == one._replace(system=known[one.system])
         for id, one in contents.outputs.items()
     )
+
+
+def test_a_process_computes_the_results_of_large_stores(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = latest_results(store)
+    assert small
+    assert small.coverage.answers == 60
+    monkeypatch.setattr(latest, "FEW", 0)
+    assert latest_results(store) is small  # nothing has changed
+    row = current(store)[0]
+    undo(store, row.assessor, NEW(), row.assignment)
+    older = latest_results(store)
+    assert older
+    assert older.coverage.answers in (60, 59)  # what is known meanwhile
+    while (found := latest_results(store)) is None or found.coverage.answers != 59:
+        pass
+    expected = live_results(store)
+    assert repr(found._replace(time="")) == repr(expected._replace(time=""))

@@ -12,9 +12,11 @@ from numpy.testing import assert_array_equal
 
 import karat as kt
 from karat.errors import InputError
+from karat.evalset.draws import Draw
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment.next_item import next_assignment
+from karat.studio.export.contents import read_contents
 from karat.studio.export.earlier import take_earlier
 from karat.studio.export.formats import export_store
 from karat.studio.export.restoring import restore
@@ -24,6 +26,7 @@ from karat.studio.store.judgements import Judgement, judge, undo
 from karat.studio.store.store import Store
 
 NEW = uuids(7)
+ONE = {"ratings": {"scales": ["quality-7"]}}
 TASKS = {
     "ratings": {"ratings": {"scales": ["quality-7", "fluency-5"]}},
     "pairs": {"pairs": {}},
@@ -172,6 +175,38 @@ def test_judging_goes_on_where_an_exported_set_stopped(tmp_path: Path) -> None:
                 (shown.outputs[0].id,),
             ).fetchone()
         assert (*place, "ann") not in before
+
+
+def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
+    given = kt.make_evalset(
+        "picked",
+        {"a": ["x", "y", "z", "w"]},
+        judgements=[("a", str(k), "eve", "quality", 3.0) for k in (1, 2, 3)],
+        dimensions=["quality"],
+        draws=[Draw("1", None, "looked odd"), Draw("2", 0.25, "random")],
+    )
+    expected = {
+        "1": (None, "not random: looked odd"),
+        "2": (0.25, "random"),
+        "3": (None, "not random"),
+    }
+    for name in ("first", "second"):  # and what was exported is taken as it is
+        with make_store(tmp_path / name, given, people=0, tasks=ONE) as store:
+            take_earlier(store, given)
+            assert store.check().ok
+            export_store(store, tmp_path / f"{name}-set", "set")
+        given = load_evalset(tmp_path / f"{name}-set")
+        assert given.draws
+        assert {one.unit: (one.probability, one.reason) for one in given.draws} == expected
+
+
+def test_labels_without_draws_are_assumed_to_be_random(tmp_path: Path) -> None:
+    rows = [("a", "1", "eve", "quality", 3.0)]
+    given = kt.make_evalset("one", {"a": ["x", "y"]}, judgements=rows, dimensions=["quality"])
+    with make_store(tmp_path / "store", given, people=0, tasks=ONE) as store:
+        take_earlier(store, given)
+        (draw,) = read_contents(store).draws
+    assert (draw.probability, draw.reason) == (0.5, "assumed random")
 
 
 def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:

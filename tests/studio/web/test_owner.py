@@ -71,7 +71,7 @@ UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judge
             "open",
             [
                 "60 of 90 units are judged (67%), 30 of them by 2 assessors as planned.",
-                "Krippendorff's alpha is 0.52 in quality.",
+                "Krippendorff's alpha is 0.52 in quality (1 is perfect, 0 is chance).",
                 "Still needed: 91 judgements and decisions on 1 dispute.",
             ],
         ),
@@ -87,7 +87,7 @@ UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judge
             "frozen",
             [
                 "4 of 5 units are judged (80%).",
-                "Krippendorff's alpha is 1.00 in a, -0.25 in b.",
+                "Krippendorff's alpha is 1.00 in a, -0.25 in b (1 is perfect, 0 is chance).",
                 "The project is frozen. Still needed: decisions on 2 disputes.",
             ],
         ),

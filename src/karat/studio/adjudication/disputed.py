@@ -68,8 +68,12 @@ def disputed(store: Store, dispute: Dispute) -> Disputed:
     return Disputed(dispute, replace(texts, value=value, newest=newest), tuple(said), newest)
 
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVXYZ"
+"""Letters of assessors, each a key; W asks for names."""
+
+
 def _letter(k: int) -> str:
-    return chr(ord("A") + k) if k < 26 else str(k + 1)
+    return LETTERS[k] if k < len(LETTERS) else str(k + 1)
 
 
 def _shown(connection: sqlite3.Connection, dispute: Dispute) -> Shown:

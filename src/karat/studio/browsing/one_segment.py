@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
@@ -83,6 +84,17 @@ def _outputs(connection: sqlite3.Connection, id: int, scores: Scores) -> list[Se
         SegmentOutput(one, text, system if state == REVEALED else None, dict(scores.get(one, {})))
         for one, text, system in rows
     ]
+
+
+def output_letters(store: Store, items: Iterable[int]) -> dict[int, str]:
+    """Return the letter of each output of some items, as pages name outputs before the reveal."""
+    found = {}
+    with store.read() as connection:
+        for item in {*items}:
+            rows = connection.execute("SELECT id FROM output WHERE item = ? ORDER BY id", (item,))
+            for k, (id,) in enumerate(rows):
+                found[id] = chr(65 + k) if k < 26 else str(k + 1)
+    return found
 
 
 def _nuggets(connection: sqlite3.Connection, id: int) -> dict[str, str]:

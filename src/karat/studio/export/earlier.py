@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from karat.errors import InputError, short
+from karat.estimation.planning import ASSUMED
 from karat.evalset.draws import SEGMENT, Draw
 from karat.evalset.judge_kinds import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal
 from karat.studio.assignment.rounds import add_units
+from karat.studio.export.contents import NOT_RANDOM
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.clock import stamp
 from karat.studio.store.events import record
@@ -60,7 +62,8 @@ class _Kept(NamedTuple):
 def take_earlier(store: Store, given: EvalSet | NuggetSet) -> dict[str, str]:
     """Add the judgements of the set that a store was made of; return a token for each assessor.
 
-    Items that were judged make round 1, as drawn at random unless the set has draws.
+    Items that were judged make round 1, assumed to be drawn at random unless the set has draws.
+    What these do not list was not drawn at random.
     """
     found, task = project(store), "nuggets" if isinstance(given, NuggetSet) else "ratings"
     with store.read() as connection:
@@ -139,18 +142,25 @@ def _draw(
         if draw.of != SEGMENT:
             raise InputError("the set has draws of groups: a store draws segments; leave them out")
         known.setdefault(draw.unit, draw)
-    simple = Draw("", len(judged) / whole, BEFORE)
+    simple = Draw("", len(judged) / whole, ASSUMED) if draws is None else Draw("", None)
     rounds: dict[int, list[int]] = {}
     for id in judged:
         one = known.get(segment[id], simple)
-        share = simple.probability if one.probability is None else one.probability
-        row = id, one.round, share, one.reason or BEFORE
+        share = 1.0 if one.probability is None else one.probability
         connection.execute(
-            "INSERT INTO draw (item, round, probability, reason) VALUES (?, ?, ?, ?)", row
+            "INSERT INTO draw (item, round, probability, reason) VALUES (?, ?, ?, ?)",
+            (id, one.round, share, _reason(one)),
         )
         rounds.setdefault(one.round, []).append(id)
     for number, items in sorted(rounds.items()):
         add_units(connection, found.settings, number, items)
+
+
+def _reason(one: Draw) -> str:
+    """Return why an item was judged; it says so if the item was not drawn at random."""
+    if one.probability is not None or one.reason.startswith(NOT_RANDOM):
+        return one.reason or BEFORE
+    return f"{NOT_RANDOM}: {one.reason}" if one.reason else NOT_RANDOM
 
 
 def _answer(connection: sqlite3.Connection, kept: _Kept, rows: list[Earlier]) -> None:
@@ -168,6 +178,7 @@ def _answer(connection: sqlite3.Connection, kept: _Kept, rows: list[Earlier]) ->
         share, reason = connection.execute(
             "SELECT probability, reason FROM draw WHERE item = ?", (item,)
         ).fetchone()
+        share = None if reason.startswith(NOT_RANDOM) else share
         assessor, time = kept.ids[judge], stamp()
         made = connection.execute(
             "INSERT INTO assignment (unit, assessor, task, item, outputs, reason, probability, "

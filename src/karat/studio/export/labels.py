@@ -15,7 +15,7 @@ from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal
 from karat.studio.export.contents import Answer, Contents
-from karat.studio.export.decided import decided_label
+from karat.studio.export.decided import decided_label, pair_name
 from karat.studio.export.preferences import MAJORITY, TIE, WON, pair_labels
 from karat.studio.export.sets import NUGGETS, nuggets_of
 from karat.studio.export.spans import csv_line
@@ -33,6 +33,8 @@ class Label(NamedTuple):
     system: str
     other: str
     """The system that the output was compared with."""
+    output: str
+    """The id of the output, or the ids of a pair: a system may have several responses."""
     about: str
     label: float
     basis: str
@@ -58,7 +60,8 @@ def _rated(contents: Contents) -> Iterator[Label]:
         label = settled[0] if settled else sum(people) / len(people)
         basis = ADJUDICATED if settled else MEAN
         task = "ratings" if dimension in rated else "spans"
-        yield Label(task, *_place(contents, id), "", dimension, label, basis, people)
+        place = *_place(contents, id), "", str(id)
+        yield Label(task, *place, dimension, label, basis, people)
 
 
 def _place(contents: Contents, id: int) -> tuple[str, str]:
@@ -70,7 +73,8 @@ def _compared(contents: Contents) -> Iterator[Label]:
     for one in pair_labels(contents):
         segment, system = _place(contents, one.first)
         other = contents.outputs[one.second].system
-        yield Label("pairs", segment, system, other, WON, one.share, one.basis, one.votes)
+        place = segment, system, other, pair_name((one.first, one.second))
+        yield Label("pairs", *place, WON, one.share, one.basis, one.votes)
 
 
 def _nuggets(contents: Contents) -> Iterator[Label]:
@@ -91,7 +95,7 @@ def _nuggets(contents: Contents) -> Iterator[Label]:
         divided = known.tie(*words) is not None
         basis = ADJUDICATED if words in settled else TIE if divided else MAJORITY
         label = known.known[words]
-        yield Label(NUGGETS, segment, system, "", nugget, label, basis, tuple(own))
+        yield Label(NUGGETS, segment, system, "", str(id), nugget, label, basis, tuple(own))
 
 
 def label_lines(labels: list[Label]) -> Iterator[str]:
@@ -100,7 +104,7 @@ def label_lines(labels: list[Label]) -> Iterator[str]:
     for one in labels:
         label = TIE if one.basis == TIE else repr(one.label)
         votes = " ".join(map(repr, one.votes))
-        yield "\t".join((*one[:5], label, one.basis, votes)) + "\n"
+        yield "\t".join((*one[:6], label, one.basis, votes)) + "\n"
 
 
 def without_ties(nuggets: NuggetSet) -> NuggetSet:

@@ -74,9 +74,16 @@ def _fill(store: Store, log: Path) -> dict[str, str]:
             _insert(connection, place, table, row, extra)
         reading.check()
         _check(connection, log)
-        digest = sha256(log.read_bytes()).hexdigest()
-        record(connection, "restore", log=digest)
+        record(connection, "restore", log=_digest(log))
     return tokens
+
+
+def _digest(log: Path) -> str:
+    found = sha256()
+    with log.open("rb") as file:
+        while part := file.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
 
 
 def _rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
@@ -125,8 +132,9 @@ def _insert(
     row: Mapping[str, Any],
     extra: Mapping[str, str],
 ) -> None:
-    values = {name: _stored(table, name, value) for name, value in row.items()}
-    values |= extra
+    values = {**row, **extra}
+    for name in TABLES[table]:
+        values[name] = _stored(table, row[name])
     marks = ", ".join("?" * len(values))
     try:
         connection.execute(
@@ -138,10 +146,10 @@ def _insert(
         raise InputError(f"{place}: a number is too large for a row of {table}") from None
 
 
-def _stored(table: str, name: str, value: Any) -> Any:
-    """Return a value as the store has it; JSON in the one spelling of judgements."""
-    if name not in TABLES[table] or value is None:
-        return value
+def _stored(table: str, value: Any) -> str | None:
+    """Return JSON as the store has it, in the one spelling of judgements."""
+    if value is None:
+        return None
     return json.dumps(value, ensure_ascii=False, sort_keys=table in ("judgement", "adjudication"))
 
 

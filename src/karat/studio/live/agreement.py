@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from karat.evalset.sets import EvalSet
 from karat.studio.export.contents import Contents
 from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
 from karat.studio.live.compared import PAIRS, pairs_of, without_pairs
+from karat.studio.live.judged_set import judged_set
 from karat.studio.live.state import remembered
 from karat.studio.store.store import Store
 
@@ -33,27 +36,21 @@ class LiveAgreement:
 
 def live_agreement(store: Store) -> LiveAgreement:
     """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
-    return remembered(store, "agreement", _agreement)
+    return remembered(store, "agreement", partial(_agreement, store))
 
 
-def _agreement(contents: Contents) -> LiveAgreement:
+def _agreement(store: Store, contents: Contents) -> LiveAgreement:
     from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
 
-    judged = _judged(contents)
-    tasks = {one.task for one in judged.answers}
+    tasks = {one.task for one in contents.answers}
     return LiveAgreement(
-        judge_agreement(evalset_of(without_pairs(judged))) if tasks - {NUGGETS, PAIRS} else None,
-        judge_agreement(pairs_of(judged)) if PAIRS in tasks else None,
-        judge_agreement(nuggets_of(judged)) if NUGGETS in tasks else None,
+        judge_agreement(_rated(store, contents)) if tasks - {NUGGETS, PAIRS} else None,
+        judge_agreement(pairs_of(contents)) if PAIRS in tasks else None,
+        judge_agreement(nuggets_of(contents)) if NUGGETS in tasks else None,
     )
 
 
-def _judged(contents: Contents) -> Contents:
-    """Return the items that somebody judged: the others do not matter for agreement."""
-    seen = {one.item for one in contents.answers} | {one.item for one in contents.decisions}
-    return replace(
-        contents,
-        items={id: one for id, one in contents.items.items() if id in seen},
-        outputs={id: one for id, one in contents.outputs.items() if one.item in seen},
-        draws=(),
-    )
+def _rated(store: Store, contents: Contents) -> EvalSet:
+    """Return ratings and penalties: win shares would differ by the pairs that each saw."""
+    compared = PAIRS in contents.project.settings.tasks
+    return evalset_of(without_pairs(contents)) if compared else judged_set(store)

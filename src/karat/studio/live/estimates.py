@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING
 
 from karat.errors import InputError
 from karat.studio.export.contents import Contents
-from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
+from karat.studio.export.sets import NUGGETS, nuggets_of
 from karat.studio.export.values import dimensions_of
-from karat.studio.live.state import remembered
+from karat.studio.live.judged_set import judged_set
+from karat.studio.live.state import ASKED, remembered
 from karat.studio.store.events import record
 from karat.studio.store.projects import REVEALED
 from karat.studio.store.store import Store
 
 if TYPE_CHECKING:
     from karat.estimation.estimates import Estimate
-
-ASKED = "estimates"
-"""The event of an owner who asked for estimates before the reveal."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +51,23 @@ def has_asked(store: Store, owner: int) -> bool:
 
 def live_estimates(store: Store, owner: int) -> list[LiveEstimate]:
     """Return the estimate of each dimension, after the reveal or if the owner has asked."""
+    check_told(store, owner)
+    return estimates(store)
+
+
+def check_told(store: Store, owner: int) -> None:
+    """Refuse estimates before the reveal to an owner who has not asked for them."""
     with store.read() as connection:
         _check_owner(connection, owner)
         (state,) = connection.execute("SELECT state FROM project").fetchone()
         if state != REVEALED and not _has_asked(connection, owner):
             told = "reveal the systems, or ask for estimates, which is recorded"
             raise InputError(f"estimates would tell which systems lead: {told}")
-    return remembered(store, "estimates", _estimates)
+
+
+def estimates(store: Store) -> list[LiveEstimate]:
+    """Return the estimate of each dimension: for owners who may see them."""
+    return remembered(store, "estimates", partial(_estimates, store))
 
 
 def _check_owner(connection: sqlite3.Connection, id: int) -> None:
@@ -75,12 +83,12 @@ def _has_asked(connection: sqlite3.Connection, owner: int) -> bool:
     return connection.execute(asked, (ASKED, owner)).fetchone() is not None
 
 
-def _estimates(contents: Contents) -> list[LiveEstimate]:
+def _estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     from karat.estimation.estimates import estimate  # the studio starts without it
 
     settings, found = contents.project.settings, []
     if dimensions := dimensions_of(settings):
-        evalset = evalset_of(contents)
+        evalset = judged_set(store)
         found = [_tried(one.name, partial(estimate, evalset, one.name)) for one in dimensions]
     if NUGGETS in settings.tasks:
         found.append(_tried(NUGGETS, partial(estimate, nuggets_of(contents))))

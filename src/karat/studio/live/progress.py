@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from statistics import median
 from typing import NamedTuple
@@ -34,36 +35,42 @@ class AssessorProgress(NamedTuple):
     """Agreement with known answers, from 0 to 1; None if none was judged."""
 
 
-class _Work(NamedTuple):
+class Work(NamedTuple):
+    """The answers of an assessor: how fast, and when the newest was given."""
+
     pace: int
     seconds: float
     newest: str
 
 
-def assessor_progress(store: Store) -> list[AssessorProgress]:
-    """Return the progress of everybody who was invited; times are those without calibration."""
-    work = remembered(store, "work", _work)
+def work_done(store: Store) -> Mapping[int, Work]:
+    """Return the work of each assessor, without calibration."""
+    return remembered(store, "work", _work)
+
+
+def assessor_progress(store: Store, work: Mapping[int, Work]) -> list[AssessorProgress]:
+    """Return the progress of everybody who was invited."""
     known = {one.assessor: one.likeness for one in calibration_scores(store)}
     return [_progress(one, work.get(one.id), known.get(one.name)) for one in assessors(store)]
 
 
-def _progress(one: Assessor, work: _Work | None, calibration: float | None) -> AssessorProgress:
+def _progress(one: Assessor, work: Work | None, calibration: float | None) -> AssessorProgress:
     about = one.id, one.name, one.role, one.active, one.judged, one.quota
     if work is None:
         return AssessorProgress(*about, 0, None, None, calibration)
     return AssessorProgress(*about, *work, calibration)
 
 
-def _work(contents: Contents) -> dict[int, _Work]:
+def _work(contents: Contents) -> dict[int, Work]:
     answers: dict[int, list[tuple[str, int]]] = {}
     for one in contents.answers:
         answers.setdefault(one.assessor, []).append((one.time, one.ms))
     return {assessor: _of(own) for assessor, own in answers.items()}
 
 
-def _of(answers: list[tuple[str, int]]) -> _Work:
+def _of(answers: list[tuple[str, int]]) -> Work:
     newest = max(time for time, _ in answers)
     # Times are texts of one width in UTC, which sort as the times do.
     since = (datetime.fromisoformat(newest) - HOUR).isoformat(timespec="milliseconds")
     pace = sum(time > since for time, _ in answers)
-    return _Work(pace, median(ms for _, ms in answers) / 1000, newest)
+    return Work(pace, median(ms for _, ms in answers) / 1000, newest)

@@ -1,7 +1,8 @@
 """The current answers of a store in memory, brought up to date by what was added since.
 
 Texts are kept for nuggets only, whose judgements are known by the words of responses. Results are
-kept until a judgement or a decision is added. Before the reveal systems have pseudonyms.
+kept until a judgement or a decision is added or the state changes. Before the reveal systems have
+pseudonyms.
 """
 
 from __future__ import annotations
@@ -34,13 +35,20 @@ from karat.studio.store.store import Store
 T = TypeVar("T")
 
 
+ASKED = "estimates"
+"""The event of an owner who asked for estimates before the reveal."""
+
+
 class Version(NamedTuple):
-    """The newest rows of a store; results of the same version are the same."""
+    """The version of a store: results of one version do not differ."""
 
     judgement: int
+    """The newest row."""
     adjudication: int
     key_edit: int
-    event: int
+    state: str
+    told: bool
+    """Whether an owner has asked for estimates."""
 
 
 class _Texts(NamedTuple):
@@ -63,6 +71,7 @@ class LiveState:
     """Edits of the key that texts and answers take into account."""
     answers: dict[int, Answer] = field(default_factory=dict)
     """Assignment -> its current answer."""
+    newest_contents: tuple[Version, Contents] | None = None
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -90,8 +99,13 @@ class LiveState:
             self.texts, self.newest, self.edits = None, 0, edits
             self.answers.clear()
 
-    def contents(self, connection: sqlite3.Connection) -> Contents:
+    def contents(self, connection: sqlite3.Connection, version: Version) -> Contents:
         """Return the store as it is now, with pseudonyms, and texts only where needed."""
+        if self.newest_contents is None or self.newest_contents[0] != version:
+            self.newest_contents = version, self._read(connection)
+        return self.newest_contents[1]
+
+    def _read(self, connection: sqlite3.Connection) -> Contents:
         project = project_in(connection)
         self._start_over(connection)
         revealed = project.state == REVEALED
@@ -124,10 +138,14 @@ def state_of(store: Store) -> LiveState:
 
 
 def version_in(connection: sqlite3.Connection) -> Version:
-    """Return the newest rows of a store."""
-    names = ("judgement", "adjudication", "key_edit", "event")
-    ids = (f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
-    return Version(*connection.execute(f"SELECT {', '.join(ids)}").fetchone())
+    """Return the version of a store."""
+    names = ("judgement", "adjudication", "key_edit")
+    ids = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
+    *newest, state, told = connection.execute(
+        f"SELECT {ids}, (SELECT state FROM project), EXISTS (SELECT 1 FROM event WHERE what = ?)",
+        (ASKED,),
+    ).fetchone()
+    return Version(*newest, state, bool(told))
 
 
 def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
@@ -137,7 +155,7 @@ def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
         version = version_in(connection)
         known = state.results.get(name)
         if known is None or known[0] != version:
-            known = version, compute(state.contents(connection))
+            known = version, compute(state.contents(connection, version))
             state.results[name] = known
         found: T = known[1]
         return found

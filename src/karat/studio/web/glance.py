@@ -35,7 +35,7 @@ def _agreed(agreement: LiveAgreement) -> str:
     if not known:
         return "Agreement is not known yet: it takes outputs that two assessors judged differently."
     told = ", ".join(f"{row.interval:.2f} in {row.dimension}" for row in known)
-    return f"Krippendorff's alpha is {told}."
+    return f"Krippendorff's alpha is {told} (1 is perfect, 0 is chance)."
 
 
 def _needed(found: Coverage, state: str) -> str:

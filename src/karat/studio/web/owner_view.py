@@ -6,16 +6,14 @@ from math import isnan
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
-from karat.studio.live.agreement import live_agreement
-from karat.studio.live.coverage import coverage
-from karat.studio.live.disputes import disputes
-from karat.studio.live.estimates import LiveEstimate, live_estimates
+from karat.studio.browsing.one_segment import output_letters
+from karat.studio.live.estimates import LiveEstimate, check_told
+from karat.studio.live.latest import latest_results
 from karat.studio.live.progress import assessor_progress
+from karat.studio.live.results import LiveResults
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.web.glance import glance, labels_needed, left_out, warnings
-
-MOST_DISPUTES = 10
 
 
 class Interval(NamedTuple):
@@ -34,18 +32,24 @@ class Interval(NamedTuple):
 
 def live_view(store: Store, owner: int) -> dict[str, Any]:
     """Return what changes while people judge."""
-    agreement, counts = live_agreement(store), coverage(store)
-    found = project(store)
-    estimates, why = _estimates(store, owner)
+    results = latest_results(store)
+    people = assessor_progress(store, results.work if results else {})
+    found = {"project": project(store), "people": people, "results": results}
+    return {**found, **_computed(store, owner, results)} if results else found
+
+
+def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
+    """Return what was computed from all judgements."""
+    agreement, counts = results.agreement, results.coverage
+    estimates, why = _estimates(store, owner, results)
     return {
-        "project": found,
-        "answer": glance(counts, agreement, found.state),
+        "answer": glance(counts, agreement, results.version.state),
         "coverage": counts,
-        "people": assessor_progress(store),
         "agreement": agreement.each,
         "kappa": agreement.nuggets,
         "warnings": [told for one in agreement.each for told in warnings(one)],
-        "disputes": disputes(store)[:MOST_DISPUTES],
+        "disputes": results.disputes,
+        "letters": output_letters(store, [one.item for one in results.disputes]),
         "estimates": [(one, intervals(one)) for one in estimates],
         "left_out": left_out(estimates, counts),
         "needed": labels_needed(estimates),
@@ -53,12 +57,13 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
     }
 
 
-def _estimates(store: Store, owner: int) -> tuple[list[LiveEstimate], str]:
+def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[LiveEstimate], str]:
     """Return the estimates, or why they are not shown."""
     try:
-        return live_estimates(store, owner), ""
+        check_told(store, owner)
     except InputError as error:
         return [], str(error)
+    return results.estimates, ""
 
 
 def intervals(one: LiveEstimate) -> list[Interval]:

@@ -25,7 +25,7 @@ def _environment() -> Environment:
     found = Environment(
         autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
     )
-    found.filters.update(number=number, words=words)
+    found.filters.update(number=number, words=words, answer=answer)
     return found
 
 
@@ -46,6 +46,18 @@ def words(value: object) -> str:
     if isinstance(value, list | tuple):
         return "; ".join(map(words, value)) or "none"
     return str(value)
+
+
+def answer(value: object) -> str:
+    """Return an answer or a decision in words, without its comment."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    if len(given := {key: one for key, one in value.items() if key not in ("comment", "done")}) > 1:
+        return words(given)
+    found = next(iter(given.values()), "")
+    if isinstance(found, Mapping) and "label" not in found:  # by dimension or nugget
+        return ", ".join(f"{name} {words(one)}" for name, one in found.items())
+    return words(found)
 
 
 def page(template: str, status: int = 200, **values: object) -> HTMLResponse:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from karat.errors import InputError
-from karat.studio.browsing.one_segment import segment
+from karat.studio.browsing.one_segment import output_letters, segment
 from karat.studio.browsing.output_scores import score_names
 from karat.studio.browsing.outputs_table import METRICS, OutputTable, output_table, table_lines
 from karat.studio.browsing.segments import KINDS, Search, find_segments, paged
@@ -62,8 +62,8 @@ def _segment(call: Call) -> Response:
         found = segment(call.studio.store, call.number("item"))
     except InputError as error:
         raise NotThere(str(error)) from None
-    names = {one.id: chr(65 + k) if k < 26 else str(k + 1) for k, one in enumerate(found.outputs)}
-    return staff_page(call, "segment.html", found=found, letters=names)
+    letters = output_letters(call.studio.store, [found.id])
+    return staff_page(call, "segment.html", found=found, letters=letters)
 
 
 def _outputs(call: Call) -> Response:

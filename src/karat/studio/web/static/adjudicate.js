@@ -14,7 +14,7 @@ import { newUuid } from "./uuid.js";
 
 const TASKS = { ratings: Ratings, pairs: Pairs, spans: Spans, nuggets: Nuggets };
 const DECIDED = 409; // somebody else has decided
-const KEYS = [["A-H (with Shift)", "take what an assessor said"], ["Enter", "decide, go to the next"], ["k", "skip (a draft is kept)"], ["b", "previous"], ["u", "undo the decision"], ["W (with Shift)", "show the names, which is recorded"], ["c", "comment (Escape leaves it)"], ["?", "these keys"]];
+const KEYS = [["A, B, … (with Shift)", "take what an assessor said"], ["Enter", "decide, go to the next"], ["k", "skip (a draft is kept)"], ["b", "previous"], ["u", "undo the decision"], ["W (with Shift)", "show the names, which is recorded"], ["c", "comment (Escape leaves it)"], ["?", "these keys"]];
 
 let list = []; // disputes of this visit, in their order
 let at = 0;
@@ -199,7 +199,7 @@ const ACTS = { Enter: () => moving(decide), k: () => goTo(at + 1), b: () => goTo
 
 listen((key, event) => {
   if (busy) return false;
-  const said = /^[A-H]$/.test(key) && item?.said.find((one) => one.letter === key);
+  const said = /^[A-VX-Z]$/.test(key) && item?.said.find((one) => one.letter === key);
   if (said) take(said);
   else if (task?.obey(key, event)) return true;
   else ACTS[key]?.();

@@ -4,7 +4,8 @@ import { button, byId, make } from "./dom.js";
 import { post } from "./server.js";
 
 const EVERY = 5000; // milliseconds between looks at what is live, at least
-const REST = 20; // times as long as the studio took to answer, so that judging is never slowed down
+const SOON = 1000; // while the first results are computed
+const REST = 5; // times as long as the studio took to answer
 
 let shown = ""; // the text of what is live
 
@@ -54,7 +55,8 @@ function restore(live, { open, scrolled, focused }) {
 async function watch() {
   const start = performance.now();
   await refresh();
-  setTimeout(watch, Math.max(EVERY, REST * (performance.now() - start)));
+  const counting = document.querySelector("[data-counting]");
+  setTimeout(watch, counting ? SOON : Math.max(EVERY, REST * (performance.now() - start)));
 }
 
 async function write(path, content) {

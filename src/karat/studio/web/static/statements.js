@@ -39,5 +39,5 @@ export function statement(item, said, take) {
     make("p", { class: "said" }, words),
     marked(item, said.value),
     said.comment ? make("p", { class: "text note" }, said.comment) : null,
-    button("Take this", `Shift+${said.letter}`, () => take(said), { "aria-label": `Take what ${said.letter} said: ${words}` }));
+    button("Take this", /^[A-Z]$/.test(said.letter) ? `Shift+${said.letter}` : "", () => take(said), { "aria-label": `Take what ${said.letter} said: ${words}` }));
 }
