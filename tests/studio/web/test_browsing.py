@@ -21,7 +21,7 @@ import karat as kt
 from karat.studio.browsing.outputs_table import METRICS, output_table
 from karat.studio.browsing.segments import Search, find_segments
 from karat.studio.store.store import Store
-from karat.studio.web.pages import answer
+from karat.studio.web.pages import answer, comment
 
 PAGES = ("/browse", "/browse/segments/1", "/browse/outputs", "/browse/reports")
 
@@ -76,6 +76,7 @@ def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Clien
 )
 def test_answers_in_words(value: Any, told: str) -> None:
     assert answer(value) == told
+    assert comment(value) in ("", "so", "x")
 
 
 def test_segments_by_search_and_filter(server: StudioServer) -> None:
