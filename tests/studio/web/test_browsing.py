@@ -21,6 +21,7 @@ import karat as kt
 from karat.studio.browsing.outputs_table import METRICS, output_table
 from karat.studio.browsing.segments import Search, find_segments
 from karat.studio.store.store import Store
+from karat.studio.web.pages import answer, comment
 
 PAGES = ("/browse", "/browse/segments/1", "/browse/outputs", "/browse/reports")
 
@@ -60,6 +61,22 @@ def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Clien
     assert "SECRET" not in owner.ask("GET", f"/browse?q={SYSTEMS[0]}").text.replace(
         f'value="{SYSTEMS[0]}"', ""
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"ratings": {"quality": 6, "fluency": 2}, "comment": "so"}, "quality 6, fluency 2"),
+        ({"nuggets": {"1": {"label": "support", "evidence": []}}}, "1 support"),
+        ({"choice": "tie"}, "tie"),
+        ({"value": 4, "comment": "x"}, "4"),
+        ({"spans": [], "score": 90}, "spans: none, score: 90"),
+        ("first", "first"),
+    ],
+)
+def test_answers_in_words(value: Any, told: str) -> None:
+    assert answer(value) == told
+    assert comment(value) in ("", "so", "x")
 
 
 def test_segments_by_search_and_filter(server: StudioServer) -> None:

@@ -141,11 +141,11 @@ def version_in(connection: sqlite3.Connection) -> Version:
     """Return the version of a store."""
     names = ("judgement", "adjudication", "key_edit")
     ids = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
-    *newest, state, told = connection.execute(
+    row = connection.execute(
         f"SELECT {ids}, (SELECT state FROM project), EXISTS (SELECT 1 FROM event WHERE what = ?)",
         (ASKED,),
     ).fetchone()
-    return Version(*newest, state, bool(told))
+    return Version(*row[:4], bool(row[4]))
 
 
 def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:

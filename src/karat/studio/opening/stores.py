@@ -86,7 +86,7 @@ def _read(
     if asked.runs and (not nuggets or isinstance(given, NuggetSet)):
         name = given.name if isinstance(given, EvalSet | NuggetSet) else os.fspath(given)
         raise InputError(
-            f"--run is for keys of nugget sets, and {short(name)} is none: leave it out"
+            f"--run is for nugget sets, and {short(name)} is none: leave it out"
         )
     if isinstance(given, EvalSet | NuggetSet):
         found = given

@@ -25,7 +25,7 @@ def _environment() -> Environment:
     found = Environment(
         autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
     )
-    found.filters.update(number=number, words=words, answer=answer)
+    found.filters.update(number=number, words=words, answer=answer, comment=comment)
     return found
 
 
@@ -58,6 +58,11 @@ def answer(value: object) -> str:
     if isinstance(found, Mapping) and "label" not in found:  # by dimension or nugget
         return ", ".join(f"{name} {words(one)}" for name, one in found.items())
     return words(found)
+
+
+def comment(value: object) -> str:
+    """Return the comment of an answer or a decision, if there is one."""
+    return str(value.get("comment", "")) if isinstance(value, Mapping) else ""
 
 
 def page(template: str, status: int = 200, **values: object) -> HTMLResponse:
