@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ from karat.studio.store.adjudications import Adjudication, adjudicate
 from karat.studio.store.assessors import assessors
 from karat.studio.store.judgements import Judgement, Stored, history, judge
 from karat.studio.store.projects import freeze
+from karat.studio.store.schema import APPLICATION
 from karat.studio.store.store import Store
 
 Q1 = 1
@@ -58,6 +61,8 @@ class Keyed:
     def __init__(self, folder: Path, judged: bool = True, **settings: Any) -> None:
         self.store = make_store(folder, nugget_set(), {"nuggets": {}}, **settings)
         OPENED.append(self.store)
+        for connection in self.store._idle:  # power cuts are tested elsewhere
+            connection.execute("PRAGMA synchronous = OFF")
         self.owner = assessor(self.store, "olga", role="owner")
         self.ann = assessor(self.store)
         if judged:
@@ -420,6 +425,35 @@ class _At:
 
     def look(self, item: int = Q1) -> KeyQuestion:
         return question(self.store, item)
+
+
+def first_version(store: Store, path: Path) -> None:
+    """Write the rows of a store into a file of version 1."""
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript((Path(__file__).parent / "version-1.sql").read_text("utf-8"))
+        file.execute(f"PRAGMA application_id = {APPLICATION}")
+        file.execute("PRAGMA user_version = 1")
+        file.execute("ATTACH ? AS new", (str(store.path),))
+        tables = file.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            columns = ", ".join(row[1] for row in file.execute(f"PRAGMA main.table_info({table})"))
+            file.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
+        file.commit()
+
+
+def test_a_judged_key_of_the_first_version_is_edited(tmp_path: Path) -> None:
+    keyed = Keyed(tmp_path)
+    first_version(keyed.store, tmp_path / "old.studio")
+    before = keyed.look()
+    keyed.store = Store.open(tmp_path / "old.studio")
+    OPENED.append(keyed.store)
+    assert keyed.look() == before
+    assert keyed.judged() == 4
+    keyed.edit("reword", 2, nugget="1", descriptions=["other words"])
+    assert [*keyed.nuggets()] == ["1.v2", "2"]
+    assert keyed.judged() == 2
+    keyed.edit("undo", 0)
+    assert (keyed.nuggets(), keyed.judged()) == (BEFORE, 4)
 
 
 def test_a_log_of_the_first_version_is_read(tmp_path: Path) -> None:
