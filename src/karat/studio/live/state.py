@@ -145,7 +145,7 @@ def version_in(connection: sqlite3.Connection) -> Version:
         f"SELECT {ids}, (SELECT state FROM project), EXISTS (SELECT 1 FROM event WHERE what = ?)",
         (ASKED,),
     ).fetchone()
-    return Version(*row[:4], bool(row[4]))
+    return Version._make((*row[:4], bool(row[4])))
 
 
 def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:

@@ -85,9 +85,7 @@ def _read(
     tasks = asked_task(asked, asked.task or ("nuggets" if nuggets else "ratings"))
     if asked.runs and (not nuggets or isinstance(given, NuggetSet)):
         name = given.name if isinstance(given, EvalSet | NuggetSet) else os.fspath(given)
-        raise InputError(
-            f"--run is for nugget sets, and {short(name)} is none: leave it out"
-        )
+        raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
     if isinstance(given, EvalSet | NuggetSet):
         found = given
     elif nuggets:
