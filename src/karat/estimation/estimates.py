@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError, quoted
-from karat.estimation.evalset_samples import UNITS, sample_of_set
+from karat.estimation.evalset_samples import sample_of_set
 from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import PlannedUnit, plan_draws, plan_units
 from karat.estimation.sample_notes import notes_of
@@ -28,6 +28,7 @@ from karat.estimation.system_estimates import (
     labels_worth,
     predict,
 )
+from karat.estimation.units import UNITS
 from karat.evalset.draws import Draw
 from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
@@ -303,10 +304,10 @@ def estimate_sample(
     people = [estimate_system(sample, k, None, finite) for k in count]
     both = [estimate_system(sample, k, prediction, finite) for k in count]
     bias = list(judge_bias(sample, prediction, finite))
-    rows = tuple(
-        _row(sample, *parts, labels_to_halve(parts[2], finite))
-        for parts in zip(sample.systems, people, both, bias, strict=True)
-    )
+    whole = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
+    more = list(map(labels_to_halve, both, whole))
+    found = zip(sample.systems, people, both, bias, more, strict=True)
+    rows = tuple(_row(sample, *parts) for parts in found)
     planned = plan_units(sample, prediction, next, how["seed"]) if next else ()
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
     return Estimate(

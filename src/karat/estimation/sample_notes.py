@@ -38,11 +38,10 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
     """State how units were drawn, and warn where they do not look random."""
     labelled: Flags = np.asarray(sample.known.any(axis=0))
     n, whole = int(labelled.sum()), len(labelled)
-    if finite and sample.partly is not None and sample.partly.any():
-        yield (
-            f"Only some segments of {int(sample.partly.any(axis=0).sum()):,} {sample.unit}s are "
-            f"labelled: intervals treat no {sample.unit} as fully known and are slightly too wide."
-        )
+    if sample.partly is not None and sample.partly.any():
+        yield from _partly(sample, finite)
+        if n == whole:
+            return
     elif n == whole:
         if finite and sample.known[sample.present].all():
             yield (
@@ -65,6 +64,21 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
         )
     for j, name in enumerate(sample.judges):
         yield from _unlike(sample, labelled, j, name)
+
+
+def _partly(sample: Sample, finite: bool) -> Iterator[str]:
+    """State what intervals make of units that are labelled in part."""
+    units = 0 if sample.partly is None else int(sample.partly.any(axis=0).sum())
+    if sample.compared:
+        yield (
+            f"People compared only some pairs of systems on {units:,} {sample.unit}s: these pairs "
+            f"are taken as drawn at random, and intervals are as wide as for new {sample.unit}s."
+        )
+    elif finite:
+        yield (
+            f"Only some segments of {units:,} {sample.unit}s are labelled: intervals treat no "
+            f"{sample.unit} as fully known and are slightly too wide."
+        )
 
 
 def _unlike(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
