@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, str, str, str]
 
 
 class Judged(Protocol):
-    """What a judgement and a judged pair have."""
+    """The names that a judgement and a judged pair have."""
 
     @property
     def system(self) -> str: ...
@@ -45,7 +45,7 @@ class JudgedPair(NamedTuple):
 
     @property
     def turned(self) -> JudgedPair:
-        """The same comparison, seen from the other system."""
+        """This comparison, seen from the other system."""
         return self._replace(system=self.other, other=self.system, value=1 - self.value)
 
 
