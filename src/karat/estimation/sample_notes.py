@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from karat.arrays import Flags, np
@@ -14,8 +14,6 @@ from karat.stats.estimates.predictions import Prediction
 if TYPE_CHECKING:
     from karat.estimation.estimates import EstimateRow
 
-LITTLE = 0.98
-"""Width over that by people alone from which on judges add almost nothing."""
 FAR = 3.3
 """Standard errors by which the judge's values of labelled units are far from the others'."""
 
@@ -130,12 +128,5 @@ def _judges(
     if prediction is None:
         yield "No judge was named: estimates are those of people alone."
         return
-    ratios = [row.ratio for row in rows if not isnan(row.ratio)]
-    if ratios and sum(ratios) / len(ratios) > LITTLE:
-        who = "The judge adds" if len(sample.judges) == 1 else "The judges add"
-        yield (
-            f"{who} almost nothing: intervals are {sum(ratios) / len(ratios):.2f} times as wide as "
-            f"those by people alone (correlation within systems {prediction.correlation:.2f})."
-        )
     if prediction.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
