@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, ClassVar, ParamSpec, TypeVar
@@ -238,6 +239,21 @@ def _out_of_range(f: Field[Any], value: float) -> str:
     limits = [lower] if max(low, above) > -math.inf else []
     limits += [f"at most {to_text(high)}"] if high < math.inf else []
     return f"is out of range: expected {' and '.join(limits) or 'a number'}"
+
+
+def check_settings(
+    function: Callable[..., Any], more: Iterable[Callable[..., Any]], given: Iterable[str]
+) -> None:
+    """Refuse settings that neither a function nor those it passes them on to have."""
+    every = [one for own in more for one in signature(own).parameters.values()]
+    if any(one.kind is one.VAR_KEYWORD for one in every):
+        return  # that function looks at them itself
+    both = [*signature(function).parameters.values(), *every]
+    known = list(dict.fromkeys(one.name for one in both if one.kind is one.KEYWORD_ONLY))
+    for name in given:
+        if name not in known:
+            told = f"expected one of {', '.join(known)}{nearest(name, known)}"
+            raise InputError(f"setting {quoted(name)} of {function.__name__}: {told}")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

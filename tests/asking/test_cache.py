@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from asking.server import serving
 
 from karat.asking.asker import ask, plan
 from karat.asking.cache import Cache
+from karat.asking.client.failures import Completion
+from karat.asking.jobs import Job
 from karat.asking.requests import Request
 from karat.errors import InputError, KaratError, OutputError
 
@@ -102,6 +105,27 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
         out, err = first.communicate(timeout=30)
         assert json.loads(out)["missing"] == 0, err
         assert asked(server.url, requests(10), tmp_path / "cache").usage.cached == 10
+
+
+def test_a_plan_writes_nothing(tmp_path: Path) -> None:
+    folder, place = tmp_path / "kept", endpoint(NOWHERE)
+    folder.mkdir()
+    job = Job(requests(1)[0], place.cache_key(requests(1)[0]))
+    with Cache(folder / "cache", place) as cache:
+        cache.write([], [job], {})
+        cache.write([(job, Completion("4", 1, 1))], [], {})
+        copy = tmp_path / "killed"
+        shutil.copytree(folder, copy)  # with the log of a run that has not ended
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert plan(requests(3), place, folder / "cache").to_send == 2
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [*before] == ["cache"]
+    (tmp_path / "empty").touch()
+    assert plan(requests(3), place, tmp_path / "empty").to_send == 3
+    assert (tmp_path / "empty").stat().st_size == 0
+    stored = (copy / "cache").read_bytes()
+    assert plan(requests(3), place, copy / "cache").to_send == 2
+    assert (copy / "cache").read_bytes() == stored
 
 
 def test_one_run_at_a_time_in_one_process(tmp_path: Path) -> None:

@@ -55,20 +55,3 @@ def test_groups_are_drawn_as_wholes() -> None:
 def test_what_cannot_be_drawn_is_refused(given: Any, told: str) -> None:
     with pytest.raises(kt.InputError, match=told):
         draw_units(*given)
-
-
-def test_preferences_of_people_come_with_a_warning(tmp_path: Path) -> None:
-    """What a pair that nobody compared would say is in no interval; of models it need not be."""
-    log = tmp_path / "pairs.jsonl"
-    for kind, warned in (("person", True), ("model", False)):
-        rows = (
-            f'{{"segment": "{i}", "system": "atlas", "other": "beacon", "judge": "j", '
-            f'"dimension": "preference", "value": {i % 2}, "kind": "{kind}"}}\n'
-            for i in range(1, 13)
-        )
-        log.write_text("".join(rows), "utf-8")
-        found = kt.load_evalset("demo", judgements=[log])
-        told = "Warning: preference is the share of comparisons won."
-        assert any(told in note for note in found.remarks) == warned
-        if warned:
-            assert any(told in note for note in kt.estimate(found, "preference").notes)

@@ -165,7 +165,7 @@ def test_tables_with_kinds(tmp_path: Path) -> None:
     ):
         kt.load_evalset(tmp_path / "x")
     table.write_text(text.replace("\tkind\n", "\tsort\n"))
-    with pytest.raises(kt.InputError, match=r"dimension, value \(and perhaps kind\)"):
+    with pytest.raises(kt.InputError, match=r"dimension, value \(and perhaps kind and other\)"):
         kt.load_evalset(tmp_path / "x")
 
 
@@ -232,6 +232,34 @@ def test_comparisons_become_shares(tmp_path: Path) -> None:
 
 
 PAIR = rating(1, other="B", dimension="preference")
+
+
+@pytest.mark.parametrize("format", ["dir", "jsonl"])
+def test_judged_pairs_are_stored_and_selected(tmp_path: Path, format: str) -> None:
+    texts = {name: ["x", "y"] for name in "ABC"}
+    plain = kt.make_evalset("three", texts, judgements=[("A", "1", "ann", "q", 3)], dimensions="q")
+    rows = [
+        rating(1, "A", other="B", dimension="win", judge="ann", kind="person"),
+        rating(0, "A", other="C", dimension="win", judge="ann"),
+        rating(0.5, "B", "2", other="C", dimension="win", judge="bob"),
+    ]
+    found = plain.with_judgements(saved(tmp_path / "log.jsonl", *rows))
+    same(found.human("win"), [[0.5, NAN], [0, 0.5], [1, 0.5]])
+    kt.save_evalset(found, tmp_path / "x", format)
+    again = kt.load_evalset(tmp_path / "x", format)
+    assert (again.pairs, again.judgements) == (found.pairs, found.judgements)
+    assert len(again.pairs) == 3
+    fewer = again.without("C")
+    assert [pair.other for pair in fewer.pairs] == ["B"]
+    same(fewer.human("win"), [[1, NAN], [0, NAN]])
+    # another comparison by the same judge changes what was won
+    one = saved(tmp_path / "one.jsonl", rating(0, "B", other="C", dimension="win", judge="ann"))
+    same(again.with_judgements(one).human("win"), [[0.5, NAN], [0, 0.5], [1, 0.5]])
+    two = saved(tmp_path / "two.jsonl", rating(1, "B", other="C", dimension="win", judge="ann"))
+    same(again.with_judgements(two).human("win"), [[0.5, NAN], [0.5, 0.5], [0.5, 0.5]])
+    three = saved(tmp_path / "three.jsonl", rating(0, "A", other="B", dimension="win", judge="ann"))
+    with pytest.raises(kt.InputError, match=r"gave win of system 'A' .* 0 here and 1.0 before"):
+        again.with_judgements(three)
 
 
 @pytest.mark.parametrize(

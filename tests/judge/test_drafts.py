@@ -129,6 +129,26 @@ def test_questions_that_are_wrong(lines: str, told: str, tmp_path: Path) -> None
     assert told in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "prompt", "told"),
+    [
+        (None, None, "found None, expected a file of questions, an evaluation set, or its name"),
+        ("demo", 3, "prompt=3: expected the path of a file"),
+    ],
+)
+def test_arguments_of_a_wrong_type(given: Any, prompt: Any, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        kt.draft_nuggets(given, endpoint=kt.Endpoint("demo", "m"), prompt=prompt)
+
+
+def test_signatures_say_which_questions_were_drawn() -> None:
+    how: Any = {"endpoint": kt.Endpoint("demo", "m"), "most": 2}
+    every, some = (kt.draft_nuggets("demo", **how, **drawn) for drawn in ({}, {"sample": 3}))
+    assert every.signature.startswith("draft-nuggets:most=2|")
+    assert some.signature.startswith("draft-nuggets:most=2,sample=3,seed=12345|")
+    assert (some.settings["sample"], some.settings["seed"]) == (3, 12345)
+
+
 def test_a_set_without_references() -> None:
     some = kt.make_evalset("bare", {"a": ("x",)})
     with pytest.raises(InputError, match="bare has no references"):

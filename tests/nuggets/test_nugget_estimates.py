@@ -352,7 +352,7 @@ def test_a_plan_draws_questions_and_is_read_back() -> None:
     more = kt.estimate(a_set(lambda row: row.question in asked), "A", draws=found.draws)
     assert {row.labels for row in more.rows} == {16}
     assert not any("taken as drawn at random" in note for note in more.notes)
-    with pytest.raises(kt.InputError, match="12 questions have no label yet"):
+    with pytest.raises(kt.InputError, match="12 questions are neither labelled nor drawn yet"):
         kt.estimate(nuggets, next=13)
 
 
@@ -417,8 +417,8 @@ def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: s
         ({"exclude": ["run9"]}, "world has no run 'run9'"),
         ({"exclude": [f"run{k}" for k in range(8)]}, "all runs are left out"),
         ({"baseline": "run9"}, "world has no run 'run9'"),
-        ({"strict": True}, "^estimate has no setting 'strict'$"),
-        ({"howe": HOW}, r"^estimate has no setting 'howe'; did you mean how\?$"),
+        ({"strict": True}, "^setting 'strict' of estimate: expected one of population, unit, "),
+        ({"howe": HOW}, r"^setting 'howe' of estimate: expected .*; did you mean how\?$"),
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],
 )

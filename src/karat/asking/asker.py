@@ -124,8 +124,8 @@ def plan(
     """Return what `ask` would send, without sending or writing anything."""
     asked = as_requests(requests)
     jobs = {endpoint.cache_key(request): request for request in asked}
-    if cache is not None and Path(cache).exists():
-        with Cache(cache, endpoint) as stored:
+    if cache is not None and _is_filled(cache):
+        with Cache(cache, endpoint, reading=True) as stored:
             jobs = {key: jobs[key] for key in jobs if not stored.has_answer(key)}
     prompt = sum(map(estimated_prompt, jobs.values()))
     most = None if endpoint.max_tokens is None else endpoint.max_tokens * len(jobs)
@@ -133,10 +133,15 @@ def plan(
     return Plan(len(asked), len(asked) - len(jobs), len(jobs), prompt, most, cost)
 
 
+def _is_filled(cache: Place) -> bool:
+    """Return whether a cache is there and holds anything."""
+    return Path(cache).exists() and Path(cache).stat().st_size > 0
+
+
 def spent(endpoint: Endpoint, cache: Place, limits: Limits | None = None) -> Totals:
     """Return the counts of all runs with a cache, those that were stopped or killed included."""
     limits = limits or Limits()
-    if not Path(cache).exists():
+    if not _is_filled(cache):
         return as_totals({}, limits)
-    with Cache(cache, endpoint) as stored:
+    with Cache(cache, endpoint, reading=True) as stored:
         return as_totals(stored.totals(), limits)

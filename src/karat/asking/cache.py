@@ -69,15 +69,26 @@ class Stored(NamedTuple):
     completion_tokens: int
 
 
-class Cache:
-    """An open cache, of the thread that opened it."""
+def _address(path: Path, reading: bool) -> str:
+    """Return how a file is opened; one without a log of a run that was killed is just read."""
+    logged = Path(f"{path}-wal").exists()
+    mode = "mode=rwc" if not reading else "mode=ro" if logged else "mode=ro&immutable=1"
+    return f"{path.absolute().as_uri()}?{mode}"
 
-    def __init__(self, path: str | PathLike[str] | None, endpoint: Endpoint) -> None:
+
+class Cache:
+    """An open cache, of the thread that opened it; with `reading`, it must be there to be read."""
+
+    def __init__(
+        self, path: str | PathLike[str] | None, endpoint: Endpoint, reading: bool = False
+    ) -> None:
         self.path = None if path is None else Path(path)
+        self._reading = reading
         self._asked, self._free = (endpoint.name, endpoint.model), endpoint.is_demo
         with self._telling():
             self._file = sqlite3.connect(
-                ":memory:" if self.path is None else self.path.absolute(),
+                ":memory:" if self.path is None else _address(self.path, reading),
+                uri=True,
                 timeout=0.2,
                 isolation_level=None,
                 cached_statements=16,
@@ -152,7 +163,8 @@ class Cache:
 
     def _prepare(self) -> None:
         """Check that this is a cache before anything is written; make one of an empty file."""
-        self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if not self._reading:
+            self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
         (application,) = self._file.execute("PRAGMA application_id").fetchone()
         (version,) = self._file.execute("PRAGMA user_version").fetchone()
         (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -161,6 +173,8 @@ class Cache:
         if tables and version != VERSION:
             found = f"{self._name} is a cache of version {version}, this Karat has {VERSION}"
             raise InputError(f"{found}: {_OTHER}, or use the Karat that wrote it")
+        if self._reading:
+            return
         self._file.execute("PRAGMA journal_mode = WAL")
         # Answers are paid for: they are on disk, not only with the system. The demo's are free.
         self._file.execute(f"PRAGMA synchronous = {'NORMAL' if self._free else 'FULL'}")

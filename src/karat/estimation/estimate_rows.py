@@ -118,6 +118,12 @@ def _check_unit(sample: Sample) -> None:
             "segments would promise too much: use karat estimate, or unit=segment if segments were "
             "drawn one by one"
         )
+    if sample.compared and sample.partly is not None and sample.partly.any():
+        raise InputError(
+            f"{sample.name}: people compared only some pairs of systems on "
+            f"{int(sample.partly.any(axis=0).sum()):,} segments, and resamples of segments would "
+            "promise too much: use karat estimate, or compare all pairs of these segments"
+        )
 
 
 def _check_labels(sample: Sample) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError, quoted
-from karat.estimation.evalset_samples import UNITS, sample_of_set
+from karat.estimation.evalset_samples import sample_of_set
 from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import PlannedUnit, plan_draws, plan_units
 from karat.estimation.sample_notes import notes_of
@@ -28,6 +27,7 @@ from karat.estimation.system_estimates import (
     labels_worth,
     predict,
 )
+from karat.estimation.units import UNITS
 from karat.evalset.draws import Draw
 from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
@@ -35,7 +35,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.results import Result
-from karat.settings import nearest
+from karat.settings import check_settings
 from karat.stats.estimates.intervals import MeanInterval, two_sided
 from karat.stats.estimates.predictions import Prediction, tuned
 from karat.stats.resampling import SEED
@@ -222,10 +222,10 @@ def estimate(
         if normalise != "none":
             raise InputError(f"normalise={normalise}: only ratings of an evaluation set are scaled")
         how |= {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
-        _check_settings(settings, own)
+        check_settings(estimate, [own], settings)
         found: Estimate = own(given, dimension, asked, out, progress=progress, **how, **settings)
         return found
-    _check_settings(settings)
+    check_settings(estimate, [], settings)
     evalset = as_evalset(given, progress).without(*out)
     name = _dimension(evalset, dimension)
     values = judge_values(evalset, asked or evalset.model_judges, name, threads, progress)
@@ -243,17 +243,6 @@ def _listed(what: str, given: Any, kind: str) -> list[Any]:
     if not isinstance(given, Iterable):
         raise InputError(f"{what}={quoted(given)}: expected names of {kind}")
     return list(given)
-
-
-def _check_settings(given: Iterable[str], *more: Callable[..., Any]) -> None:
-    """Refuse settings that neither `estimate` nor the function of a kind of set has."""
-    every = [one for function in more for one in inspect.signature(function).parameters.values()]
-    if any(one.kind is one.VAR_KEYWORD for one in every):
-        return  # the kind looks at them itself
-    own = inspect.signature(estimate).parameters.values()
-    known = {one.name for one in (*own, *every) if one.kind is one.KEYWORD_ONLY}
-    for name in sorted({*given} - known):
-        raise InputError(f"estimate has no setting {quoted(name)}{nearest(name, sorted(known))}")
 
 
 def _check(how: Mapping[str, object], dimension: object, draws: Any, next: int, seed: int) -> None:
@@ -303,10 +292,10 @@ def estimate_sample(
     people = [estimate_system(sample, k, None, finite) for k in count]
     both = [estimate_system(sample, k, prediction, finite) for k in count]
     bias = list(judge_bias(sample, prediction, finite))
-    rows = tuple(
-        _row(sample, *parts, labels_to_halve(parts[2], finite))
-        for parts in zip(sample.systems, people, both, bias, strict=True)
-    )
+    whole = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
+    more = list(map(labels_to_halve, both, whole))
+    found = zip(sample.systems, people, both, bias, more, strict=True)
+    rows = tuple(_row(sample, *parts) for parts in found)
     planned = plan_units(sample, prediction, next, how["seed"]) if next else ()
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
     return Estimate(

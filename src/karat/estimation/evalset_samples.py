@@ -1,43 +1,21 @@
-"""The sample of an evaluation set: its units, their labels, and how they were drawn.
-
-The unit is what was drawn: a segment, or a group (a document or question) with all its segments.
-Labels of one document are not independent, so that taking its segments for units would promise too
-much. Where nothing tells how labels were drawn, groups are the units if they were labelled as
-wholes, or if fewer groups have labels than segments drawn one by one would touch.
-"""
+"""The sample of an evaluation set: its units, their labels, and how they were drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
-from typing import NamedTuple
 
-from karat.arithmetic import power
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
 from karat.estimation.judge_values import JudgeValues
+from karat.estimation.pair_samples import are_compared, sample_of_pairs
 from karat.estimation.samples import Sample, Scale
-from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws, wrong_numbers
-from karat.evalset.reading import Reading
+from karat.estimation.units import Grouping, counts_of, designed, draws_of_set, grouping_of
+from karat.evalset.draws import Draw
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
-from karat.stats.estimates.sampling import Design
-
-UNITS = ("auto", SEGMENT, GROUP)
-FAR = 3.0
-"""Standard deviations by which fewer groups have labels than chance would give them."""
-
 
 LARGEST = 1e9
 """Labels must be smaller: sums of their squares and products are exact."""
-
-
-class Grouping(NamedTuple):
-    """The units of a set: their names and the unit of each segment."""
-
-    names: tuple[str, ...]
-    of_segment: Ints
-    word: str
 
 
 def sample_of_set(
@@ -49,15 +27,20 @@ def sample_of_set(
     normalise: str = "none",
 ) -> Sample:
     """Return the sample of an evaluation set in one dimension."""
+    drawn = draws_of_set(evalset, draws)
+    if are_compared(evalset, dimension):
+        if normalise != "none":
+            what = f"people compared outputs under {quoted(dimension)}"
+            raise InputError(f"normalise={normalise}: {what}, and only ratings are scaled")
+        return sample_of_pairs(evalset, dimension, judges, unit, drawn)
     human = evalset.human(dimension, normalise)
-    drawn = evalset.draws if draws is None else _checked(evalset, draws)
-    grouping, why = _grouping(evalset, ~np.isnan(human), unit, drawn)
+    grouping, why = grouping_of(evalset, ~np.isnan(human), unit, drawn)
     human, design, told = designed(evalset.name, human, grouping, drawn)
     values = np.stack([one.values for one in judges], axis=2) if judges else _none(human)
     present = outputs_present(evalset)
     known = ~np.isnan(human) & present
     y = _means(np.where(known, human, 0.0)[:, :, None], known, grouping)[:, :, 0]
-    labelled, outputs = _counts(known, grouping), _counts(present, grouping)
+    labelled, outputs = counts_of(known, grouping), counts_of(present, grouping)
     partly = (labelled > 0) & (labelled < outputs)
     given = evalset.dimensions.get(dimension) if normalise == "none" else None
     scale = Scale(given.low, given.high, given.sign) if given else Scale()
@@ -83,15 +66,6 @@ def sample_of_set(
     )
 
 
-def _checked(evalset: EvalSet, draws: Sequence[Draw]) -> Sequence[Draw]:
-    """Return draws that a caller gave; refuse those that cannot be draws of the set."""
-    reading = Reading(lister="")
-    placed = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
-    found = checked_draws(placed, evalset.segments, evalset.groups, reading)
-    reading.check()
-    return found
-
-
 def _check_labels(whose: str, dimension: str, labels: Floats, scale: Scale) -> None:
     """Refuse labels that are off their scale, whose ends bound the estimate, or are too large."""
     low, high = (
@@ -111,119 +85,9 @@ def _none(human: Floats) -> Floats:
     return np.zeros((*human.shape, 0))
 
 
-def _grouping(
-    evalset: EvalSet, known: Flags, unit: str, draws: Sequence[Draw] | None
-) -> tuple[Grouping, list[str]]:
-    """Return the units, and why they are these."""
-    if unit not in UNITS:
-        raise InputError(f"unit {quoted(unit)}: expected one of {', '.join(UNITS)}")
-    if unit == GROUP and evalset.groups is None:
-        raise InputError(f"{evalset.name} has no groups of segments: leave --unit out")
-    if draws and unit not in ("auto", draws[0].of):
-        raise InputError(f"--unit {unit}: the draws are of {draws[0].of}s: leave --unit out")
-    if unit == "auto" and draws:
-        unit = draws[0].of
-    if unit == "auto":
-        unit, why = _guessed_unit(evalset, np.asarray(known.any(axis=0)))
-    else:
-        why = []
-    if unit == SEGMENT or evalset.groups is None:
-        return Grouping(evalset.segments, np.arange(len(evalset)), "segment"), why
-    names = tuple(dict.fromkeys(evalset.groups))
-    place = {name: i for i, name in enumerate(names)}
-    return Grouping(names, np.array([place[g] for g in evalset.groups]), "group"), why
-
-
-def _guessed_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
-    """Return the unit that the labels look like, and why."""
-    groups, n = evalset.groups, int(labelled.sum())
-    if groups is None or n == len(labelled):
-        return SEGMENT, []
-    _, number, sizes = np.unique(np.array(groups), return_inverse=True, return_counts=True)
-    mine = np.bincount(number.reshape(-1), weights=labelled)
-    touched = mine > 0
-    if (mine[touched] == sizes[touched]).all() and (sizes > 1).any() and not touched.all():
-        return GROUP, [
-            "Unit: groups of segments (documents or questions), since all segments of a group were "
-            "labelled, or none."
-        ]
-    share = n / len(labelled)
-    absent = power(1 - share, sizes)
-    expected, spread = float((1 - absent).sum()), sqrt(float((absent * (1 - absent)).sum()))
-    if int(touched.sum()) < expected - FAR * spread:
-        return GROUP, [
-            f"Unit: groups of segments. Labels are of {int(touched.sum())} groups; the same number "
-            f"of segments drawn one by one would touch about {expected:.0f}."
-        ]
-    return SEGMENT, []
-
-
-def designed(
-    whose: str, human: Floats, grouping: Grouping, draws: Sequence[Draw] | None
-) -> tuple[Floats, Design, list[str]]:
-    """Return the labels that count, how units were drawn, and what a reader should know.
-
-    `whose` is the name of the set.
-    """
-    sizes = np.bincount(grouping.of_segment, minlength=len(grouping.names)).astype(np.float64)
-    labelled = np.flatnonzero(_counts(~np.isnan(human), grouping).any(axis=0))
-    if not draws:
-        return human, Design.simple(sizes), []
-    place = {name: i for i, name in enumerate(grouping.names)}
-    for draw in draws:
-        if draw.unit not in place:
-            raise InputError(f"{whose}: a draw of {quoted(draw.unit)}, which is not in the set")
-        if wrong := wrong_numbers(draw):
-            raise InputError(f"{whose}: a draw of {quoted(draw.unit)}: {wrong}")
-    probability = np.full(len(sizes), np.nan)
-    rounds = np.zeros(len(sizes), np.int64)
-    chosen = np.zeros(len(sizes), bool)
-    for draw in draws:
-        at = place[draw.unit]
-        if draw.probability is None:
-            chosen[at] |= not rounds[at]
-        elif not rounds[at]:
-            probability[at], rounds[at], chosen[at] = draw.probability, draw.round, False
-    unknown = [at for at in labelled.tolist() if not rounds[at] and not chosen[at]]
-    if unknown:
-        first = quoted(grouping.names[unknown[0]])
-        raise InputError(
-            f"{whose}: {len(unknown):,} labelled {grouping.word}s are not among the draws "
-            f"(the first is {first}): add how they were drawn, or leave the draws out"
-        )
-    left = [at for at in labelled.tolist() if chosen[at]]
-    told = []
-    if left:
-        human = np.where(np.isin(grouping.of_segment, left), np.nan, human)
-        told = [
-            f"{len(left):,} labelled {grouping.word}{'s were' if len(left) > 1 else ' was'} not "
-            "drawn at random and left out: their labels say nothing of the others."
-        ]
-    told += _unlabelled(grouping, rounds, labelled)
-    return human, Design(sizes, probability, rounds), told
-
-
-def _unlabelled(grouping: Grouping, rounds: Ints, labelled: Ints) -> list[str]:
-    """Return a warning where units were drawn that nobody labelled."""
-    without = np.setdiff1d(np.flatnonzero(rounds), labelled)
-    if not len(without):
-        return []
-    first, have = quoted(grouping.names[without[0]]), "s have" if len(without) > 1 else " has"
-    return [
-        f"Warning: {len(without):,} drawn {grouping.word}{have} no label (the first is {first}). "
-        "If people skipped them because of their content, estimates and intervals can be wrong."
-    ]
-
-
-def _counts(known: Flags, grouping: Grouping) -> Floats:
-    """Return systems x units: how many outputs are marked."""
-    count = len(grouping.names)
-    return np.stack([np.bincount(grouping.of_segment, own, count) for own in known.astype(float)])
-
-
 def _means(values: Floats, known: Flags, grouping: Grouping) -> Floats:
     """Return systems x units x columns: means over the outputs that are marked, 0 without any."""
-    count = np.maximum(_counts(known, grouping), 1)[:, :, None]
+    count = np.maximum(counts_of(known, grouping), 1)[:, :, None]
     systems, _, columns = values.shape
     sums = np.zeros((systems, len(grouping.names), columns))
     for k in range(systems):

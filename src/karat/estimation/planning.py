@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Floats, Ints, np
 from karat.errors import InputError
 from karat.estimation.drawing import RANDOM
 from karat.estimation.samples import Sample
@@ -36,17 +36,19 @@ class PlannedUnit(NamedTuple):
 def plan_units(
     sample: Sample, prediction: Prediction | None, count: int, seed: int
 ) -> tuple[PlannedUnit, ...]:
-    """Draw units that nobody has labelled yet, the useful ones more often."""
+    """Draw units that are neither labelled nor drawn yet, the useful ones more often."""
     check_seed(seed)
-    left = np.flatnonzero(~sample.known.any(axis=0) & sample.present.any(axis=0))
+    drawn = {draw.unit for draw in sample.draws if draw.probability is not None}
+    fresh = np.array([unit not in drawn for unit in sample.units])
+    left = np.flatnonzero(~sample.known.any(axis=0) & sample.present.any(axis=0) & fresh)
     if count > len(left):
-        told = f"{len(left):,} {sample.unit}s have no label yet"
+        told = f"{len(left):,} {sample.unit}s are neither labelled nor drawn yet"
         raise InputError(f"--next {count:,}: {told}: ask for at most as many")
     use = _usefulness(sample, prediction)[left]
     probability = inclusion_probabilities(EVEN / len(left) + (1 - EVEN) * use / use.sum(), count)
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(left))
-    drawn = order[systematic(probability[order], float(rng.random()))]
+    chosen = order[systematic(probability[order], float(rng.random()))]
     even = count / len(left)
     return tuple(
         PlannedUnit(
@@ -54,7 +56,7 @@ def plan_units(
             float(probability[at]),
             USEFUL if probability[at] > even * (1 + 1e-9) else RANDOM,
         )
-        for at in sorted(drawn.tolist())
+        for at in sorted(chosen.tolist())
     )
 
 
@@ -108,19 +110,12 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
 def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, ...]:
     """Return all draws up to now, with those of the plan as a new round.
 
-    Units that were labelled without a record are taken as one random round before it. Units that
-    were not drawn at random stay marked as such.
+    Units that were labelled without a record are taken as one random round before it.
     """
     of = SEGMENT if sample.unit == SEGMENT else GROUP
-    labelled: Flags = np.asarray(sample.known.any(axis=0))
-    known, rounds = sample.design.probability, np.maximum(sample.design.round, 1)
-    assumed = float(labelled.sum()) / len(labelled)
-    earlier = [draw for draw in sample.draws if draw.probability is None]
-    earlier += [
-        Draw(sample.units[at], assumed, ASSUMED, int(rounds[at]), of)
-        if np.isnan(known[at])
-        else Draw(sample.units[at], float(known[at]), RANDOM, int(rounds[at]), of)
-        for at in np.flatnonzero(labelled).tolist()
-    ]
+    labelled = np.flatnonzero(sample.known.any(axis=0)).tolist()
+    assumed = len(labelled) / len(sample.units)
+    earlier = sample.draws or [Draw(sample.units[u], assumed, ASSUMED, 1, of) for u in labelled]
     number = max((draw.round for draw in earlier), default=0) + 1
+    of = earlier[0].of if earlier else of
     return (*earlier, *(Draw(one.unit, one.probability, one.reason, number, of) for one in planned))

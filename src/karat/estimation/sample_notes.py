@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from karat.arrays import Flags, np
@@ -14,8 +14,6 @@ from karat.stats.estimates.predictions import Prediction
 if TYPE_CHECKING:
     from karat.estimation.estimates import EstimateRow
 
-LITTLE = 0.98
-"""Width over that by people alone from which on judges add almost nothing."""
 FAR = 3.3
 """Standard errors by which the judge's values of labelled units are far from the others'."""
 
@@ -38,11 +36,10 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
     """State how units were drawn, and warn where they do not look random."""
     labelled: Flags = np.asarray(sample.known.any(axis=0))
     n, whole = int(labelled.sum()), len(labelled)
-    if finite and sample.partly is not None and sample.partly.any():
-        yield (
-            f"Only some segments of {int(sample.partly.any(axis=0).sum()):,} {sample.unit}s are "
-            f"labelled: intervals treat no {sample.unit} as fully known and are slightly too wide."
-        )
+    if sample.partly is not None and sample.partly.any():
+        yield from _partly(sample, finite)
+        if n == whole:
+            return
     elif n == whole:
         if finite and sample.known[sample.present].all():
             yield (
@@ -65,6 +62,21 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
         )
     for j, name in enumerate(sample.judges):
         yield from _unlike(sample, labelled, j, name)
+
+
+def _partly(sample: Sample, finite: bool) -> Iterator[str]:
+    """State what intervals make of units that are labelled in part."""
+    units = 0 if sample.partly is None else int(sample.partly.any(axis=0).sum())
+    if sample.compared:
+        yield (
+            f"People compared only some pairs of systems on {units:,} {sample.unit}s: these pairs "
+            f"are taken as drawn at random, and intervals are as wide as for new {sample.unit}s."
+        )
+    elif finite:
+        yield (
+            f"Only some segments of {units:,} {sample.unit}s are labelled: intervals treat no "
+            f"{sample.unit} as fully known and are slightly too wide."
+        )
 
 
 def _unlike(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
@@ -116,12 +128,5 @@ def _judges(
     if prediction is None:
         yield "No judge was named: estimates are those of people alone."
         return
-    ratios = [row.ratio for row in rows if not isnan(row.ratio)]
-    if ratios and sum(ratios) / len(ratios) > LITTLE:
-        who = "The judge adds" if len(sample.judges) == 1 else "The judges add"
-        yield (
-            f"{who} almost nothing: intervals are {sum(ratios) / len(ratios):.2f} times as wide as "
-            f"those by people alone (correlation within systems {prediction.correlation:.2f})."
-        )
     if prediction.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"

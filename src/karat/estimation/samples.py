@@ -68,6 +68,10 @@ class Sample:
     outputs: Floats | None = None
     """Systems x units: the number of outputs, where systems lack some; None if none does."""
 
+    at_ends: Floats | None = None
+    """Where labels are comparisons: each system's greatest share of units in which it won all of
+    its comparisons, or lost all; None for ratings."""
+
     @property
     def known(self) -> Flags:
         """Systems x units: whether there is a label."""
@@ -87,6 +91,11 @@ class Sample:
         Otherwise a factor 1 - n / N would take units for known that are not.
         """
         return self.partly is None or not self.partly[system, units].any()
+
+    @property
+    def compared(self) -> bool:
+        """Whether labels are comparisons of outputs, not ratings."""
+        return self.at_ends is not None
 
     def design_of(self, *systems: int) -> Design:
         """Return how units were drawn, with the sizes that all of some systems have."""
@@ -111,7 +120,7 @@ class Sample:
         """Return some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
         parts = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
-        optional = {k: getattr(self, k) for k in ("partly", "outputs")}
+        optional = {k: getattr(self, k) for k in ("partly", "outputs", "at_ends")}
         parts |= {k: own if own is None else own[systems] for k, own in optional.items()}
         return replace(self, systems=names, **parts)
 
@@ -125,9 +134,9 @@ class Sample:
         """Return each judge's values as two: the mean of a unit over systems, and what is left.
 
         A unit that a judge finds hard for all systems tells something else than an output that it
-        finds worse than others. With one system there is nothing to part.
+        finds worse than others. With one system there is nothing to part, nor with comparisons.
         """
-        if len(self.systems) < 2 or not self.judges:
+        if len(self.systems) < 2 or not self.judges or self.compared:
             return self
         there = self.present[:, :, None]
         count = np.maximum(there.sum(axis=0), 1)

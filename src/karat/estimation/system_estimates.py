@@ -15,6 +15,7 @@ from karat.stats.estimates.intervals import (
     bounded_interval,
     skewed_interval,
 )
+from karat.stats.estimates.judged_pairs import on_units
 from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
 from karat.stats.estimates.sampling import Design, expand
 
@@ -57,12 +58,19 @@ def estimate_system(
     shift = 0.0 if prediction is None else float(prediction.means[system])
     more = 0.0 if finite or prediction is None else _spread(guess, len(every))
     ends = sample.scale.ends
-    piled = ends is not None and max(float((y == end).mean()) for end in ends) >= AT_END
-    bounds = _bounds(ends, guess) if piled and ends else None
+    bounds = _bounds(ends, guess) if ends and _at_ends(sample, system, ends) >= AT_END else None
     fixed = finite and sample.wholly(system, units)
     made, form = _interval(sample.design_of(system), y - guess, units, every, bounds, fixed, more)
     kept = made.shifted(shift).within(*sample.scale.turned)
     return EstimatedScore(*_told(kept, form, y), len(units), len(every))
+
+
+def _at_ends(sample: Sample, system: int, ends: tuple[float, float]) -> float:
+    """Return the greatest share of a system's labels at one end of the scale."""
+    if sample.at_ends is not None:
+        return float(sample.at_ends[system])
+    y = sample.y[system, sample.labelled(system)]
+    return max(float((y == end).mean()) for end in ends)
 
 
 def _spread(guess: Floats, units: int) -> float:
@@ -131,14 +139,14 @@ def estimate_difference(
 ) -> EstimatedDifference | None:
     """Return the first system's score less the second's; None without two common labels."""
     a, b = pair
-    units = np.flatnonzero(sample.known[a] & sample.known[b])
+    units = _units_of(sample, a, b)
     every = np.flatnonzero(sample.present[a] & sample.present[b])
     if len(units) < 2:
         return None
-    design, y = sample.design_of(a, b), sample.y[a, units] - sample.y[b, units]
+    design, y = sample.design_of(a, b), _apart_on(sample, units, pair, sample.y)
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
-        guess = prediction.units[a, units] - prediction.units[b, units]
+        guess = _apart_on(sample, units, pair, prediction.units)
         apart = prediction.every[a, every] - prediction.every[b, every]
         sizes = design.sizes[every]
         shift = float((apart * sizes).sum() / sizes.sum())
@@ -151,6 +159,26 @@ def estimate_difference(
     made, form = _interval(design, y - guess, units, every, bounds, fixed, more)
     told = _told(made.shifted(shift), form, y)
     return EstimatedDifference(*told, len(units), len(units) - 1)
+
+
+def _units_of(sample: Sample, a: int, b: int) -> Ints:
+    """Return the units labelled for both of two systems; those of comparisons, for either."""
+    known = sample.known
+    return np.flatnonzero(known[a] | known[b] if sample.compared else known[a] & known[b])
+
+
+def _apart_on(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:
+    """Return the first system's values of units less the second's."""
+    if not sample.compared:
+        found: Floats = values[pair[0], units] - values[pair[1], units]
+        return found
+    weights = sample.design.weights(units, len(sample.population(pair[0])))
+    first, second = (
+        on_units(values[k, units[own]], own, weights)
+        for k in pair
+        for own in [np.flatnonzero(sample.known[k, units])]
+    )
+    return first - second
 
 
 def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:
@@ -201,7 +229,10 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
         yield from [SystemBias(nan, nan, nan)] * len(sample.systems)
         return
     shared = sample.known & (sample.known.sum(axis=0) > 1)
-    guess, y = _apart(prediction.units, shared), _apart(sample.y, shared)
+    if sample.compared:  # shares are beside other systems already
+        guess, y = prediction.units, np.where(shared, sample.y - 0.5, 0.0)
+    else:
+        guess, y = _apart(prediction.units, shared), _apart(sample.y, shared)
     slope = _slope(guess, y, shared)
     if slope * prediction.factor < 0:  # a judge that turns the systems round cannot tell them apart
         slope = 0.0

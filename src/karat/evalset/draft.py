@@ -11,6 +11,7 @@ from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.draws import Draw, checked_draws
 from karat.evalset.judge_kinds import no_kind
+from karat.evalset.judged_pairs import checked_pairs, win_shares
 from karat.evalset.judgements import Dimension, Judgement, JudgementTable
 from karat.evalset.reading import Reading, Where, is_name, number
 from karat.evalset.sets import EvalSet, check_known
@@ -69,6 +70,7 @@ class EvalSetDraft:
         self._rows = tuple(array("i") for _ in range(4))
         self._values = array("d")
         self._places: list[Where] = []
+        self._compared: list[tuple[Where, tuple[str, str, str, str, object, str]]] = []
 
     # ------------------------------------------------------------------------------- the texts
 
@@ -135,16 +137,26 @@ class EvalSetDraft:
         value: object,
         where: Where | None = None,
         kind: str = "",
+        other: str = "",
     ) -> None:
-        """Take a row; what is wrong with it is noted and the row left out."""
+        """Take a row; what is wrong with it is noted and the row left out.
+
+        With `other`, it compares the output with that of another system.
+        """
         place = self.where if where is None else where
         found, problem = number(value), self._wrong(system, segment, judge, dimension)
+        if other:
+            problem = problem or self._wrong(other, segment, judge, dimension)
         if found is None or problem:
             told = f"found the value {quoted(value)}, expected a finite number"
             self.reading.problem(place, problem or told)
             return
         if kind:
             self.kind(judge, kind, place)
+        if other:
+            row = system, segment, judge, dimension, value, other
+            self._compared.append((place, row))
+            return
         by = self._judge.setdefault(judge, len(self._judge))
         at = self._system[system], self._segment[segment], by, self._dimension[dimension]
         for column, index in zip(self._rows, at, strict=True):
@@ -179,6 +191,9 @@ class EvalSetDraft:
 
     def finish(self) -> EvalSet:
         """Return the set; if anything is wrong with it, the first problem is raised."""
+        pairs = [*checked_pairs(self._compared, self.dimensions, self.reading)]
+        for where, row in win_shares(pairs):
+            self.judge(*row, where)
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
         system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
         values = np.array(self._values, dtype=np.float64)
@@ -195,6 +210,7 @@ class EvalSetDraft:
             *(judgements, self.dimensions, self.description, self.licence, self.remarks),
             self.trees,
             draws=draws,
+            pairs=tuple(pair for _, pair in pairs),
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:

@@ -15,6 +15,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.draws import Draw, among
 from karat.evalset.given_scores import Offered, given_scores
 from karat.evalset.judge_kinds import ADJUDICATED, MODEL
+from karat.evalset.judged_pairs import JudgedPair, select_pairs
 from karat.evalset.judgements import Dimension, Judgement, JudgementTable
 from karat.text.references import References
 from karat.text.trees import TextWithTrees, Tree
@@ -49,6 +50,8 @@ class EvalSet:
     """The dependency tree of each reference, in the same places; None if the set has no trees."""
     draws: tuple[Draw, ...] | None = None
     """The draws of segments or groups for judging; None if nothing is known."""
+    pairs: tuple[JudgedPair, ...] = ()
+    """Comparisons of two outputs; `judgements` has the shares of them that outputs won."""
     offered: Offered = field(default_factory=dict, compare=False)
     """Scores of other metrics that come with the set, by name, read when they are asked for."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
@@ -216,6 +219,7 @@ class EvalSet:
         at = [place[name] for name in kept]
         groups = None if self.groups is None else tuple(self.groups[i] for i in at)
         places = range(max(map(len, self.references))) if references is None else references
+        rows, pairs = select_pairs(self.judgements.among(chosen, kept), self.pairs)
         return replace(
             self,
             segments=tuple(kept),
@@ -224,7 +228,8 @@ class EvalSet:
             references=_places(self.references, at, places),
             trees=None if self.trees is None else _places(self.trees, at, places),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
-            judgements=self.judgements.among(chosen, kept),
+            judgements=rows,
+            pairs=pairs,
             draws=among(self.draws, kept, groups),
             left_out=(self.left_out | {*self.segments}) - {*kept},
         )

@@ -36,10 +36,11 @@ from karat.gating.guards import (
 from karat.gating.items import ItemScores
 from karat.gating.limits import LEAST_RESAMPLES, Limit, limits_of
 from karat.gating.matching import Paired, check_source, matched
-from karat.gating.sources import check_settings, item_scores
+from karat.gating.sources import item_scores, source_reader
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
+from karat.settings import check_settings
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 from karat.trials import check_count, check_trials
@@ -149,7 +150,7 @@ def gate(
             `examples` is the number of items to show, `settings` are those of the source.
     """
     _check(correction, resamples, examples)
-    check_settings(gate, source, settings)
+    check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
         check_source(source, stored)
@@ -211,7 +212,7 @@ def write_baseline(
         texts: store the outputs in the file, for reports.
         progress: function that is called with the progress.
     """
-    check_settings(write_baseline, source, settings)
+    check_settings(write_baseline, [source_reader(source)], settings)
     check_replaceable(baseline)  # before any work is done
     if metrics is None and not isinstance(output, ItemScores):
         metrics = _metrics_there(baseline, source)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.gating.items import ItemScores
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, check_that, load, returned
-from karat.settings import nearest
+from karat.settings import check_settings
 
 
 class Source(NamedTuple):
@@ -33,19 +32,10 @@ SOURCES: Registry[Source] = Registry(
 )
 
 
-def check_settings(function: Callable[..., Any], source: str, given: Iterable[str]) -> None:
-    """Refuse settings that neither a function of gates nor its source has."""
-    own, more = (
-        inspect.signature(one).parameters for one in (function, load(SOURCES[source].read))
-    )
-    if any(one.kind is one.VAR_KEYWORD for one in more.values()):
-        return  # the source looks at them itself
-    both = [*own.values(), *more.values()]
-    known = list(dict.fromkeys(one.name for one in both if one.kind is one.KEYWORD_ONLY))
-    for name in given:
-        if name not in known:
-            told = f"expected one of {', '.join(known)}{nearest(name, known)}"
-            raise InputError(f"setting {quoted(name)} of {function.__name__}: {told}")
+def source_reader(source: str) -> Callable[..., Any]:
+    """Return the function that reads the scores of a source."""
+    found: Callable[..., Any] = load(SOURCES[source].read)
+    return found
 
 
 def item_scores(
@@ -72,7 +62,7 @@ def item_scores(
             given = "leave references, metrics and settings out"
             raise InputError(f"the output is scored already, item by item: {given}")
         return output
-    check_settings(item_scores, source, settings)
+    check_settings(item_scores, [source_reader(source)], settings)
     read = load(SOURCES[source].read)
     found: ItemScores = call(
         f"source {source}",

@@ -174,12 +174,13 @@ class ModelPairs(Judging):
 
     @property
     def systems(self) -> tuple[SystemShares, ...]:
-        """Shares of comparisons that each system won, tied and lost."""
-        return shares_of(
+        """Shares of comparisons that each system won, tied and lost, the best first."""
+        found = shares_of(
             (name, value)
             for row in self.rows
             for name, value in ((row.system, row.value), (row.other, 1 - row.value))
         )
+        return tuple(sorted(found, key=lambda one: -one.mean))
 
 
 @dataclass(frozen=True, repr=False)

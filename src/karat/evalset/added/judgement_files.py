@@ -18,7 +18,6 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath, first_line, json_object
 from karat.evalset.formats.jsonl import (
     JUDGEMENT,
-    OF_JUDGEMENT,
     checked,
     json_dimensions,
     no_judgement,
@@ -77,7 +76,7 @@ def _json(path: Path, reading: Reading) -> Found:
     for place, found in json_rows(path, reading):
         if "judgements" in found and place.line == 1:
             dimensions += json_dimensions(checked(found, HEADER, place, reading), place, reading)
-        elif problem := no_judgement(found, (*OF_JUDGEMENT, "other")):
+        elif problem := no_judgement(found):
             reading.problem(place, problem)
         else:
             more = (found.get(name, "") for name in ("kind", "other"))

@@ -1,8 +1,6 @@
 """Judgements that are added to a set: ratings, and comparisons of two outputs.
 
-Comparisons become ratings. Their value is 1 if `system` is better, 0 if `other` is, and 0.5 for a
-tie. The rating of an output is the share of comparisons that it won, ties as half: the mean over
-the systems that a judge compared it with.
+Comparisons become ratings, too: the shares of comparisons that outputs won (see `judged_pairs`).
 """
 
 from __future__ import annotations
@@ -18,6 +16,13 @@ from karat.evalset.added.judgement_files import GivenJudgement, read_judgements
 from karat.evalset.draft import EvalSetDraft, numbered_rows
 from karat.evalset.draws import Draw, checked_draws, read_draws
 from karat.evalset.judge_kinds import MODEL
+from karat.evalset.judged_pairs import (
+    JudgedPair,
+    checked_pairs,
+    other_value,
+    win_shares,
+    without_shares,
+)
 from karat.evalset.judgements import Dimension, Judgement
 from karat.evalset.reading import Reading, Where, number
 from karat.evalset.sets import EvalSet, check_known
@@ -77,6 +82,7 @@ class _Adding:
     def __init__(self, evalset: EvalSet, reading: Reading) -> None:
         self.evalset, self.reading = evalset, reading
         self.dimensions = dict(evalset.dimensions)
+        self.ratings = without_shares(evalset.judgements, evalset.pairs)
         self.rows: list[GivenJudgement] = []
         self.kinds: list[tuple[str, str, Where]] = []
         self.created: list[str] = []
@@ -116,29 +122,33 @@ class _Adding:
         )
         for judge, kind in own.judgements.judge_kinds.items():
             draft.kind(judge, kind, own.name)
+        pairs = [*self._pairs()]
+        shares = (GivenJudgement(where, *row) for where, row in win_shares(pairs))
         plain = [row for row in self.rows if not row.other]
-        for row in self._new([*plain, *self._shares()]):
+        for row in self._new([*plain, *shares]):
             draft.judge(*row[1:6], row.place)
         said = [(row.judge, row.kind, row.place) for row in self.rows if row.kind]
         for judge, kind, where in [*said, *self.kinds]:
             draft.kind(judge, kind, where)
-        joined = own.judgements.joined(draft.finish().judgements)
+        joined = self.ratings.joined(draft.finish().judgements)
         told = (f"dimension {short(name)} was added: higher is better" for name in self.created)
-        remarks = (*own.remarks, *told, *self._compared())
-        return replace(own, judgements=joined, dimensions=self.dimensions, remarks=remarks)
+        return replace(
+            own,
+            judgements=joined,
+            dimensions=self.dimensions,
+            remarks=(*own.remarks, *told),
+            pairs=tuple(pair for _, pair in pairs),
+        )
 
-    def _compared(self) -> Iterable[str]:
-        """Yield a remark on every dimension in which people compared outputs."""
-        people = [row.dimension for row in self.rows if row.other and row.kind != MODEL]
-        for name in dict.fromkeys(people):
-            yield (
-                f"Warning: {short(name)} is the share of comparisons won. It depends on the pairs "
-                "that were compared, and intervals do not allow for pairs that nobody compared."
-            )
+    def _pairs(self) -> Iterable[tuple[Where, JudgedPair]]:
+        """Return the pairs of the set and those that were added."""
+        old = [(self.evalset.name, pair) for pair in self.evalset.pairs]
+        new = [(row.place, (*row[1:6], row.other)) for row in self.rows if row.other]
+        return checked_pairs([*old, *new], self.dimensions, self.reading)
 
     def _new(self, rows: Sequence[GivenJudgement]) -> Iterable[GivenJudgement]:
         """Yield the judgements that are not there already; one with another value is noted."""
-        mine = self.evalset.judgements.of_judges({row.judge for row in rows})
+        mine = self.ratings.of_judges({row.judge for row in rows})
         seen: dict[_Key, tuple[object, Where]] = {
             row[:-1]: (row.value, self.evalset.name) for row in mine
         }
@@ -147,31 +157,7 @@ class _Adding:
             if first is row.place:
                 yield row
             elif number(value) != number(row.value):
-                self.reading.problem(row.place, _other_value(row, value, first))
-
-    def _shares(self) -> Iterable[GivenJudgement]:
-        """Yield the share of comparisons that each output won, at the place of the first."""
-        seen: dict[_Key, tuple[float, Where]] = {}
-        won: dict[_Key, dict[str, list[float]]] = {}
-        first: dict[_Key, GivenJudgement] = {}
-        for row in filter(lambda row: row.other, self.rows):
-            value = number(row.value)
-            if told := _no_comparison(row, value, self.dimensions[row.dimension]):
-                self.reading.problem(row.place, told)
-            if told or value is None:
-                continue
-            before, place = seen.setdefault((*row[1:5], row.other), (value, row.place))
-            if place is not row.place:
-                if before != value:
-                    self.reading.problem(row.place, _other_value(row, before, place))
-                continue
-            turned = row._replace(system=row.other, other=row.system, value=1 - value)
-            for one, result in ((row, value), (turned, 1 - value)):
-                first.setdefault(one[1:5], one)
-                won.setdefault(one[1:5], {}).setdefault(one.other, []).append(result)
-        for key, others in won.items():
-            means = [sum(values) / len(values) for values in others.values()]
-            yield first[key]._replace(value=sum(means) / len(means), other="")
+                self.reading.problem(row.place, other_value(row, row.value, value, first))
 
 
 def _differs(known: Dimension, given: Dimension) -> str:
@@ -182,23 +168,6 @@ def _differs(known: Dimension, given: Dimension) -> str:
             told = f"{name}={theirs} here and {name}={mine} before: expected the same"
             return f"dimension {short(given.name)} has {told}"
     return ""
-
-
-def _no_comparison(row: GivenJudgement, value: float | None, dimension: Dimension) -> str:
-    """Return why a row is no comparison of two outputs; "" if it is one."""
-    if row.system == row.other:
-        return f"a comparison of system {quoted(row.system)} with itself"
-    if value is None or not 0 <= value <= 1:
-        return f"found the value {quoted(row.value)} of a comparison, expected 0 to 1"
-    if dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
-        told = f"a comparison under dimension {short(row.dimension)}, which is one of ratings"
-        return f"{told}: expected a scale from 0 to 1, higher is better; use another dimension"
-    return ""
-
-
-def _other_value(row: GivenJudgement, value: object, first: Where) -> str:
-    what = f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
-    return f"judge {quoted(row.judge)} gave {what} {row.value} here and {value} before ({first})"
 
 
 def _with_models(evalset: EvalSet, models: Sequence[str]) -> EvalSet:

@@ -7,7 +7,8 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
     source.txt          if there are sources
     segments.tsv        if segments have ids (default: 1, 2, …) or groups: columns id and group
     human.tsv           if there are judgements: columns system, segment, judge, dimension, value,
-                        and kind (of the judge: person, model or adjudicated) where it is known
+                        kind (of the judge: person, model or adjudicated) where it is known, and
+                        other (a system that the output is compared with) where pairs were judged
     draws.tsv           if segments were drawn for judging: see `draws`
 
 Text stands as it is, one segment a line. Where that does not do - a text with a line end, an empty
@@ -29,7 +30,7 @@ from karat.errors import InputError
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.draws import DRAWS, draw_lines, read_draws
 from karat.evalset.formats.settings_file import FILE, Settings, read_settings, settings_text
-from karat.evalset.judgements import JudgementTable
+from karat.evalset.judged_pairs import without_shares
 from karat.evalset.reading import Place, Reading, read_lines, tab_rows
 from karat.evalset.sets import EvalSet
 from karat.text.conllu import conllu_lines, read_conllu
@@ -69,9 +70,9 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         licence=settings.licence,
     )
     if (path / "human.tsv").exists():
-        rows = tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind",))
-        for place, (system, segment, judge, dimension, value, kind) in rows:
-            draft.judge(system, segment, judge, dimension, value, place, kind)
+        rows = tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
+        for place, (system, segment, judge, dimension, value, *more) in rows:
+            draft.judge(system, segment, judge, dimension, value, place, *more)
     if (path / DRAWS).exists():
         draft.draws = [*read_draws(path / DRAWS, reading)]
     return draft.finish()
@@ -235,18 +236,19 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     elif evalset.segments != tuple(str(i) for i in range(1, len(evalset) + 1)):
         yield "segments.tsv", ["id\n", *(f"{name}\n" for name in evalset.segments)]
     if evalset.judgements:
-        yield "human.tsv", ("\t".join(row) + "\n" for row in _judgements(evalset.judgements))
+        yield "human.tsv", ("\t".join(row) + "\n" for row in _judgements(evalset))
     if evalset.draws is not None:
         yield DRAWS, draw_lines(evalset.draws)
 
 
-def _judgements(rows: JudgementTable) -> Iterator[tuple[str, ...]]:
-    """Yield the header and the rows of judgements; kinds only where some are known."""
-    kinds = rows.judge_kinds
-    yield (*JUDGEMENT_COLUMNS, "kind") if kinds else JUDGEMENT_COLUMNS
-    for row in rows:
+def _judgements(evalset: EvalSet) -> Iterator[tuple[str, ...]]:
+    """Yield the header and the rows of judgements, with kinds and others only where there are."""
+    kinds, pairs = evalset.judgements.judge_kinds, evalset.pairs
+    yield (*JUDGEMENT_COLUMNS, *(["kind"] if kinds else []), *(["other"] if pairs else []))
+    for row in (*without_shares(evalset.judgements, pairs), *pairs):
         kind = (kinds.get(row.judge, ""),) if kinds else ()
-        yield (*row[:-1], repr(row.value), *kind)
+        other = (getattr(row, "other", ""),) if pairs else ()
+        yield (*row[:4], repr(row.value), *kind, *other)
 
 
 def _settings(evalset: EvalSet) -> Settings:

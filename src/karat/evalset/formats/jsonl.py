@@ -8,8 +8,9 @@
 The first kind of object, if there is one, stands in the first line. A segment needs `id` and
 `outputs`; an output that is null or not there is missing. Judgements stand in lines of their own,
 anywhere, or in a segment's `judgements`, then without `segment`. `systems` gives their order.
-A judgement may have the `kind` of its judge (person, model or adjudicated) and `evidence`, a text
-that is not kept. `draws` says what a draw is.
+A judgement may have the `kind` of its judge (person, model or adjudicated), `evidence`, a text that
+is not kept, and `other`, a system that it compares the output with (see `judged_pairs`). `draws`
+says what a draw is.
 
 Where references have dependency trees, all have them, in a segment's `trees`; without
 `references`, these are the words of the trees. A head is the number of a word from 1, 0 the root's.
@@ -27,6 +28,7 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.draws import draw_object, json_draws
+from karat.evalset.judged_pairs import without_shares
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
 from karat.evalset.sets import EvalSet
@@ -35,7 +37,7 @@ from karat.text.trees import Tree
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
 SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
 JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
-OF_JUDGEMENT = ("kind", "evidence")
+OF_JUDGEMENT = ("kind", "evidence", "other")
 """Members that a judgement may have, too."""
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
@@ -83,19 +85,20 @@ def _judge(draft: EvalSetDraft, found: _Found, place: Place, reading: Reading) -
         reading.problem(place, problem)
     else:
         system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
-        draft.judge(system, segment, judge, dimension, value, place, found.get("kind", ""))
+        more = (found.get(name, "") for name in ("kind", "other"))
+        draft.judge(system, segment, judge, dimension, value, place, *more)
 
 
-def no_judgement(found: _Found, optional: tuple[str, ...] = OF_JUDGEMENT) -> str:
-    """Return why an object is no judgement with these optional members; "" if it is one."""
-    if {*found} - {*optional} != {*JUDGEMENT}:
+def no_judgement(found: _Found) -> str:
+    """Return why an object is no judgement; "" if it is one."""
+    if {*found} - {*OF_JUDGEMENT} != {*JUDGEMENT}:
         given = f"found an object with {short(', '.join(found) or 'nothing')}"
         return f"{given}, expected {', '.join(JUDGEMENT)}"
     if not all(isinstance(found[key], str) for key in JUDGEMENT[:-1]):
         return "system, segment, judge and dimension must be strings"
     if isinstance(found["value"], str):
         return f"found the value {quoted(found['value'])}, expected a number"
-    bad = next((key for key in optional if not isinstance(found.get(key, ""), str)), None)
+    bad = next((key for key in OF_JUDGEMENT if not isinstance(found.get(key, ""), str)), None)
     return f"found {quoted(found[bad])} for {quoted(bad)}, expected a string" if bad else ""
 
 
@@ -189,7 +192,7 @@ def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
         yield json_line(segment)
     kinds = evalset.judgements.judge_kinds
-    for row in evalset.judgements:
+    for row in (*without_shares(evalset.judgements, evalset.pairs), *evalset.pairs):
         kind = kinds.get(row.judge)
         yield json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
     for draw in evalset.draws or ():

@@ -38,4 +38,4 @@ def command(name: str, asking: Asking, **how: Any) -> None:
     asking.check([name])
     check_output(asking.output + BESIDE, [name])
     found = drafted_questions(name, how["sample"], how["seed"])
-    answer(DraftTask(*found, asking.prompt, how["most"]), asking)
+    answer(DraftTask(*found, asking.prompt, how["most"], how["sample"], how["seed"]), asking)

@@ -28,6 +28,7 @@ from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.stats.resampling import SEED
 from karat.storage.output import write_atomically
 from karat.trials import check_count
 
@@ -129,6 +130,9 @@ class DraftTask:
     prompt: str | PathLike[str] | None = None
     most: int = 20
     """Most nuggets of a question."""
+    sample: int | None = None
+    """Number of questions that were drawn at random by the seed; None for all."""
+    seed: int = SEED
 
     def __post_init__(self) -> None:
         check_count("most", self.most, 1)
@@ -138,7 +142,8 @@ class DraftTask:
     @property
     def settings(self) -> dict[str, object]:
         """Settings, as signatures have them."""
-        return {"most": self.most}
+        drawn = {} if self.sample is None else {"sample": self.sample, "seed": self.seed}
+        return {"most": self.most, **drawn}
 
     def task(self) -> Task:
         """Return the cases to ask about."""
@@ -205,7 +210,7 @@ def draft_nuggets(
     limits: Limits | None = None,
     prompt: str | PathLike[str] | None = None,
     sample: int | None = None,
-    seed: int = 12345,
+    seed: int = SEED,
     progress: Progress = silent,
 ) -> DraftedNuggets:
     """Let a language model draft an answer key from references or documents.
@@ -220,5 +225,5 @@ def draft_nuggets(
         sample, seed: number of questions, drawn at random.
         progress: function that is called with the progress.
     """
-    task = DraftTask(*drafted_questions(given, sample, seed), prompt, most)
+    task = DraftTask(*drafted_questions(given, sample, seed), prompt, most, sample, seed)
     return task.run(Setup(endpoint, cache, limits or Limits()), progress=progress)

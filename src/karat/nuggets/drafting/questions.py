@@ -9,6 +9,7 @@ and references the documents.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,9 @@ class Sourced(NamedTuple):
 
 def read_questions(given: EvalSet | GivenPath) -> tuple[str, tuple[Sourced, ...]]:
     """Return the name of a file or set, and its questions."""
+    if not isinstance(given, EvalSet | str | PathLike):
+        expected = "a file of questions, an evaluation set, or its name"
+        raise InputError(f"found {quoted(given)}, expected {expected}")
     if not isinstance(given, EvalSet) and _is_questions(Path(given)):
         return Path(given).name, _of_file(Path(given))
     evalset = as_evalset(given)

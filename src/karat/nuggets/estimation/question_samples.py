@@ -19,11 +19,11 @@ from pathlib import Path
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
-from karat.estimation.evalset_samples import Grouping, designed
 from karat.estimation.judge_values import JudgeValues
 from karat.estimation.samples import Sample, Scale
+from karat.estimation.units import Grouping, designed
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.draws import Draw, checked_draws, read_draws
+from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
 from karat.evalset.reading import Reading
 from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.scores.official import Official
@@ -138,6 +138,8 @@ def draws_of_questions(
         if draw.unit not in nuggets.key.questions:
             told = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {told}")
+        if wrong := wrong_numbers(draw):
+            raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
     return draws and [draw for draw in draws if draw.unit in found.nuggets.key.questions]
 
 

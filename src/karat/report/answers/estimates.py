@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from karat.estimation.estimates import ESTIMATE, SURE, Estimate, EstimateDifference, EstimateRow
-from karat.estimation.sample_notes import LITTLE
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, sentence_case, span
+
+LITTLE = 0.98
+"""Width over that by people alone from which on judges add almost nothing."""
 
 MOST_DIGITS = 6
 MOST_NAMED = 4
