@@ -22,6 +22,7 @@ from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import export_store
 from karat.studio.export.labels import labels_of
 from karat.studio.live.disputes import disputes
+from karat.studio.store.judgements import current
 
 
 @pytest.fixture
@@ -162,3 +163,15 @@ def test_the_commands_export_a_store_and_make_one(tmp_path: Path) -> None:
     assert isinstance(none.exception, InputError)
     with pytest.raises(OutputError, match="exists already"):
         raise again.exception
+
+
+def test_comparisons_leave_the_store_as_pairs(tmp_path: Path) -> None:
+    place = tmp_path / "pairs.sqlite"
+    with make_store(place, texts(30, 3), people=1, tasks={"pairs": {}}) as store:
+        judge_all(store, most=60)
+        compared = {(one.item, *one.outputs) for one in current(store)}
+    found = kt.load_evalset(place)
+    assert len(found.pairs) == len(compared) == 60
+    assert {pair.dimension for pair in found.pairs} == {"win"}
+    rows = kt.estimate(found, "win").rows
+    assert sum(row.people for row in rows) == pytest.approx(1.5)  # ties are half for each

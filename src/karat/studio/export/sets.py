@@ -16,14 +16,15 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
 from karat.studio.export.contents import Contents, Item
 from karat.studio.export.decided import decided_label
-from karat.studio.export.values import dimensions_of, values_of
+from karat.studio.export.preferences import counted
+from karat.studio.export.values import WIN, dimensions_of, rated_values
 from karat.studio.tasks import TASKS
 
 NUGGETS = "nuggets"
 
 
 def evalset_of(contents: Contents) -> EvalSet:
-    """Return ratings, penalties, scores and win shares as an evaluation set with its draws."""
+    """Return ratings, penalties, scores and comparisons as an evaluation set with its draws."""
     dimensions = dimensions_of(contents.project.settings)
     if not dimensions:
         raise InputError(
@@ -40,10 +41,15 @@ def evalset_of(contents: Contents) -> EvalSet:
         sources=_whole([one.source for one in contents.items.values()]),
         dimensions=dimensions,
     )
-    for one in values_of(contents):
+    for one in rated_values(contents):
         output = contents.outputs[one.output]
         segment = contents.items[output.item].segment
         draft.judge(output.system, segment, one.judge, one.dimension, one.value, kind=one.kind)
+    for pair in counted(contents):
+        first, other = (contents.outputs[id].system for id in (pair.first, pair.second))
+        segment = contents.items[pair.item].segment
+        about = first, segment, pair.judge, WIN.name, pair.share
+        draft.judge(*about, kind=pair.kind, other=other)
     if contents.draws:
         draft.draws = [(contents.project.name, draw) for draw in contents.draws]
     return draft.finish()

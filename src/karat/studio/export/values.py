@@ -81,14 +81,19 @@ def _weight(span: Mapping[str, Any], scheme: str) -> float:
 
 
 def values_of(contents: Contents) -> Iterator[Value]:
-    """Yield the values of all judges, people before what was adjudicated."""
+    """Yield the values of all judges, with the shares of comparisons that outputs won."""
+    yield from rated_values(contents)
+    for output, judge, share, kind in wins(contents):
+        yield Value(output, judge, WIN.name, share, kind)
+
+
+def rated_values(contents: Contents) -> Iterator[Value]:
+    """Yield ratings, penalties and scores, people's before what was adjudicated."""
     settings, decider = contents.project.settings, contents.decider
     for answer in contents.answers:
         yield from own_values(answer, contents.names[answer.assessor], settings)
     for decision in contents.decisions:
         yield from _decided_values(decision, decider, settings)
-    for output, judge, share, kind in wins(contents):
-        yield Value(output, judge, WIN.name, share, kind)
 
 
 def own_values(answer: Answer, judge: str, settings: ProjectSettings) -> list[Value]:
