@@ -20,7 +20,7 @@ from karat.studio.export.contents import read_contents
 from karat.studio.export.earlier import take_earlier
 from karat.studio.export.formats import export_store
 from karat.studio.export.restoring import restore
-from karat.studio.store.assessors import assessor_of, assessors
+from karat.studio.store.assessors import assessors
 from karat.studio.store.events import events
 from karat.studio.store.judgements import Judgement, judge, undo
 from karat.studio.store.store import Store
@@ -67,13 +67,11 @@ def test_export_and_import_and_export_give_the_same_files(
 ) -> None:
     with judged(tmp_path / "store", name) as store:
         export_store(store, tmp_path / "first", anonymous=anonymous)
-    tokens = restore(tmp_path / "first", tmp_path / "again")
+    restore(tmp_path / "first", tmp_path / "again")
     with Store.open(tmp_path / "again") as again:
         assert again.check().ok
         assert events(again)[-1].what == "restore"
         export_store(again, tmp_path / "second", anonymous=anonymous)
-        known = {name: assessor_of(again, token) for name, token in tokens.items()}
-        assert {name: one.name for name, one in known.items() if one} == {n: n for n in tokens}
         assert next_assignment(again, assessors(again)[0].id, START)
     first, second = files(tmp_path / "first"), files(tmp_path / "second")
     log, own = first.pop("log.jsonl"), second.pop("log.jsonl")

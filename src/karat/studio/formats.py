@@ -43,5 +43,10 @@ def has_nuggets(path: Path) -> bool:
     return "nuggets" in _tasks(path)
 
 
+def is_store(path: Path) -> bool:
+    """Return whether a file is a store with a project."""
+    return bool(_tasks(path))
+
+
 RATED = SetFormat(f"{_READER}:read_rated_store", detects=has_ratings)
 NUGGETS = SetFormat(f"{_READER}:read_nugget_store", detects=has_nuggets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ pytest.importorskip("jinja2")
 from studio.web.studio_server import Client
 
 import karat as kt
+from karat.studio.store.projects import project
 
 
 class Served:
@@ -47,10 +49,13 @@ def test_a_studio_from_python_is_judged_and_read(judged: Path, tmp_path: Path) -
     assert {row.judge for row in found.judgements} == {"ada"}
     assert kt.check_studio(judged).ok
     assert "set" in kt.export_studio(judged, tmp_path / "files")
-    tokens = kt.import_studio(tmp_path / "files", tmp_path / "again.sqlite")
-    assert sorted(tokens) == ["ada", "owner"]
+    kt.import_studio(tmp_path / "files", tmp_path / "again.sqlite")
     again = kt.load_evalset(tmp_path / "again.sqlite")
     assert [*again.judgements] == [*found.judgements]
+    with kt.open_studio(tmp_path / "again.sqlite", port=0) as studio:  # a store needs no set
+        assert studio.store == tmp_path / "again.sqlite"
+        assert sorted(studio.links) == ["ada", "owner"]
+        assert studio.judged == 4
 
 
 def test_a_closed_studio_frees_its_port_and_continues(judged: Path) -> None:
@@ -86,3 +91,14 @@ def test_a_store_made_with_other_settings_is_refused(judged: Path) -> None:
         kt.open_studio("demo", judged, overlap=2, port=0)
     with pytest.raises(kt.InputError, match="made for another task"):
         kt.open_studio("demo", judged, task="pairs", port=0)
+
+
+def test_a_drafted_key_is_judged(tmp_path: Path) -> None:
+    head = {"key": "draft", "drafted_by": "model", "signature": "s"}
+    nuggets = [{"id": "1", "importance": "vital", "descriptions": ["Ida Marlow made it"]}]
+    rows = [head, {"question": "lens", "text": "Who made it?", "nuggets": nuggets}]
+    key, run = tmp_path / "key.jsonl", tmp_path / "run.jsonl"
+    key.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    run.write_text(json.dumps({"run": "A", "question": "lens", "response": "Ida did."}) + "\n")
+    with kt.open_studio(key, tmp_path / "s.sqlite", port=0, runs=[run]) as studio:
+        assert [*project(studio.opened).settings.tasks] == ["nuggets"]

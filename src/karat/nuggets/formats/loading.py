@@ -198,7 +198,8 @@ def is_nuggets(name: GivenPath) -> bool:
     except (OSError, InputError):  # the reader says what is wrong
         return False
     if line.startswith("{"):
-        return not {"qid", "nugget", "nuggets"}.isdisjoint(catalogue.json_object(line))
+        members = {"qid", "nugget", "nuggets", "drafted_by"}
+        return not members.isdisjoint(catalogue.json_object(line))
     return _is_key(line) or any(one.is_detected(path) for _, one in FORMATS.usable())
 
 

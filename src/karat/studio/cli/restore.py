@@ -15,14 +15,14 @@ from karat.visible import visible
 def command(source: str, store: str) -> None:
     """Make a store from its log, or from a folder that `karat studio export` wrote.
 
-    Prints a new token for each assessor: earlier links do not work with the new store. STORE must
-    not exist yet.
+    `karat studio STORE` opens it and prints a new link for each assessor: earlier links do not
+    work with the new store. STORE must not exist yet.
 
     \b
     karat studio import judged copy.studio.sqlite
     """
     from karat.studio.export.restoring import restore
 
-    tokens = restore(source, store)
-    lines = [f"{visible(name)}: token {token}\n" for name, token in tokens.items()]
-    say([f"{visible(store)}: made from {visible(source)}\n", *lines], None)
+    restore(source, store)
+    opens = f"`karat studio {visible(store)}` opens it, with new links"
+    say([f"{visible(store)}: made from {visible(source)}. {opens}.\n"], None)

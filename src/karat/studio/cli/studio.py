@@ -10,7 +10,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import ADVANCED, INPUT, choice, flag, named, option, path, share, whole
+from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
 from karat.errors import InputError, short
 from karat.studio.opening.asked import PORT
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 @click.command(name="studio", cls=Command)
 @click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
-@named("--store", "File of judgements. Default: SET.studio.sqlite in the current folder.", path)
 @option(
     "--task",
     "Task of assessors. Default: nuggets for a nugget set, else ratings.",
@@ -42,12 +41,12 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="SCALE",
 )
-@option("--scheme", "Scheme of error spans.", choice("mqm", "esa"))
-@option("--overlap", "Number of assessors who judge each unit. Default: 1.", whole(min=1))
+@option("--scheme", "Scheme of error spans. Default: mqm.", choice("mqm", "esa"))
+@option("--run runs", "Run file of a nugget set. Repeat for several.", path, multiple=True)
 @named(
     "--assessor assessors", "Assessor to invite. Repeat for several.", multiple=True, metavar="NAME"
 )
-@option("--quota", "Most units that one assessor judges. Default: no limit.", whole(min=1))
+@option("--overlap", "Number of assessors who judge each unit. Default: 1.", whole(min=1))
 @option(
     "--show",
     "Text to show beside outputs. Repeat for several. Default: source and context, and the "
@@ -55,10 +54,19 @@ if TYPE_CHECKING:
     choice("source", "context", "reference"),
     multiple=True,
 )
+@named("--store", "File of judgements. Default: SET.studio.sqlite in the current folder.", path)
+@flag("--no-browser", "Do not open a browser.")
+@option("--check", "Check the store FILE, then stop.", path)
 @option(
-    "--seed",
-    "Seed of the orders in which units are shown. Default: 1.",
-    whole(min=0, max=2**53 - 1),
+    "--backup",
+    "Copy the store FILE to TARGET, even while it is in use, then stop.",
+    (str, str),
+    metavar="FILE TARGET",
+)
+@option(
+    "--quota",
+    "Most units that one assessor judges. Default: no limit.",
+    whole(min=1),
     heading=ADVANCED,
 )
 @option(
@@ -79,6 +87,12 @@ if TYPE_CHECKING:
     share(),
     heading=ADVANCED,
 )
+@option(
+    "--seed",
+    "Seed of the orders in which units are shown. Default: 1.",
+    whole(min=0, max=2**53 - 1),
+    heading=ADVANCED,
+)
 @named(
     "--lease lease_seconds",
     "Seconds for which a unit is kept for an assessor. Default: 1800.",
@@ -86,23 +100,17 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     heading=ADVANCED,
 )
-@option("--port", "Port to listen on.", whole(min=1, max=65535), PORT)
-@named("--host", "Address to listen on, such as 0.0.0.0 for a local network. Needs --token.")
-@named("--token", "Token of the owner's link, at least 16 letters and digits.", metavar="TOKEN")
-@flag("--no-browser", "Do not open a browser.")
-@option("--check", "Check the store FILE, then stop.", path)
-@option(
-    "--backup",
-    "Copy the store FILE to TARGET, even while it is in use, then stop.",
-    (str, str),
-    metavar="FILE TARGET",
+@option("--port", "Port to listen on.", whole(min=1, max=65535), PORT, heading=ADVANCED)
+@named(
+    "--host",
+    "Address to listen on, such as 0.0.0.0 for a local network. Needs --token.",
+    heading=ADVANCED,
 )
-@option(
-    "--run runs",
-    "Run file of a nugget set. Repeat for several.",
-    path,
-    multiple=True,
-    heading=INPUT,
+@named(
+    "--token",
+    "Token of the owner's link, at least 16 letters and digits.",
+    metavar="TOKEN",
+    heading=ADVANCED,
 )
 def command(
     name: str | None,
@@ -120,7 +128,8 @@ def command(
 
     Opens a local page on which one or more assessors rate outputs, choose between two, mark errors
     or decide nuggets. They do not see which system an output is from. Every action is saved at
-    once. The same command continues where judging stopped. Ctrl-C ends it.
+    once. The same command, or `karat studio STORE`, continues where judging stopped. Ctrl-C ends
+    it. SET is an evaluation set, a nugget set or a nugget key.
 
     \b
     karat studio my-set --dimension fluency --dimension adequacy --scale 5

@@ -28,14 +28,14 @@ def export_studio(
         return export_store(opened, target, format, anonymous)
 
 
-def import_studio(log: GivenPath, store: GivenPath) -> dict[str, str]:
-    """Make a file of judgements from its log; return a new token for each assessor.
+def import_studio(log: GivenPath, store: GivenPath) -> None:
+    """Make a file of judgements from its log; `open_studio` gives each assessor a new link.
 
     Args:
         log: log that `export_studio` wrote, or the folder that has it.
         store: file to make.
     """
-    return restore(log, store)
+    restore(log, store)
 
 
 def check_studio(store: GivenPath) -> StoreCheck:

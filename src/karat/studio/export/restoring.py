@@ -32,17 +32,17 @@ HEADER = "studio"
 """The member of the first line of a log, which is its version."""
 
 
-def restore(source: GivenPath, path: GivenPath) -> dict[str, str]:
+def restore(source: GivenPath, path: GivenPath) -> None:
     """Make a store from a log, or from a folder that `export_store` wrote.
 
-    Returns a new token for each assessor by name: earlier invitations do not work with the new
-    store. An event says from what log it was made.
+    A log has no tokens, so that nobody is let in until links are renewed. An event says from what
+    log it was made.
     """
     log = _log(Path(source))
     store = Store.create(path)
     try:
         with store:
-            return _fill(store, log)
+            _fill(store, log)
     except BaseException:
         for file in (store.path, *(Path(f"{store.path}{end}") for end in ("-wal", "-shm"))):
             file.unlink(missing_ok=True)
@@ -57,8 +57,7 @@ def _log(source: Path) -> Path:
     return found
 
 
-def _fill(store: Store, log: Path) -> dict[str, str]:
-    tokens: dict[str, str] = {}
+def _fill(store: Store, log: Path) -> None:
     reading = Reading()
     with store.write() as connection:
         columns: dict[str, list[str]] = {}
@@ -68,14 +67,12 @@ def _fill(store: Store, log: Path) -> dict[str, str]:
                 continue
             extra = {}
             if table == "assessor":
-                tokens[str(row.get("name"))] = token = token_urlsafe(32)
-                extra = {"token_hash": hashed(token)}
+                extra = {"token_hash": hashed(token_urlsafe(32))}
             _check_columns(place, table, row, columns[table])
             _insert(connection, place, table, row, extra)
         reading.check()
         _check(connection, log)
         record(connection, "restore", log=_digest(log))
-    return tokens
 
 
 def _digest(log: Path) -> str:

@@ -12,10 +12,11 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.studio.formats import is_store
 from karat.studio.opening.asked import Asked
 from karat.studio.opening.continuing import check_options, check_set, check_task
 from karat.studio.opening.settings import asked_task, settings_of
-from karat.studio.store.projects import has_project, import_set, project
+from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store, remove_store
 from karat.visible import visible
@@ -25,7 +26,9 @@ Tell = Callable[[str], None]
 
 
 def place_of(given: Given) -> Path:
-    """Return the file of judgements in the current folder that a set has if none is named."""
+    """Return the file of judgements if none is named: a store itself, else one in this folder."""
+    if not isinstance(given, EvalSet | NuggetSet) and is_store(Path(given)):
+        return Path(given)
     name = given.name if isinstance(given, EvalSet | NuggetSet) else os.path.abspath(given)
     return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
 
@@ -53,7 +56,7 @@ def open_store(given: Given, where: Path, asked: Asked, progress: Progress, tell
 def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell: Tell) -> Store:
     """Open a store again, which must be of the same set and settings.
 
-    A set that is no longer there is not needed.
+    A set that is no longer there is not needed, and a store needs no set.
     """
     store = Store.open(where)
     try:
@@ -62,12 +65,7 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
         found = project(store)
         check_task(where, asked, found.settings)
         check_options(where, asked, found.settings)
-        try:
-            read, settings = _read(given, asked, progress)
-        except InputError:
-            same = True
-        else:
-            same = check_set(where, read, settings, found)
+        same = _is_same(given, where, asked, found, progress)
         tell(f"{where} continues: {visible(found.name)}")
         if not same:
             tell("Its texts differ from those of the set now: those in the file are judged.")
@@ -75,6 +73,17 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
         store.close()
         raise
     return store
+
+
+def _is_same(given: Given, where: Path, asked: Asked, found: Project, progress: Progress) -> bool:
+    """Return whether a set still has the texts of the store; another set is refused."""
+    if not isinstance(given, EvalSet | NuggetSet) and Path(given) == where:
+        return True
+    try:
+        read, settings = _read(given, asked, progress)
+    except InputError:
+        return True
+    return check_set(where, read, settings, found)
 
 
 def _read(
