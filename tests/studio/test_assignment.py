@@ -316,6 +316,12 @@ def test_a_wrong_known_answer_is_refused(tmp_path: Path, known: Calibration, tol
         make_store(tmp_path, calibration=(known,))
 
 
+def test_a_known_answer_about_nuggets_needs_nuggets(tmp_path: Path) -> None:
+    known = Calibration("nuggets", ("x",), {"nuggets": {"1": {"label": "support"}}})
+    with pytest.raises(InputError, match="item 1: expected nuggets, a list of their descriptions"):
+        make_store(tmp_path, nugget_set(), {"nuggets": {}}, calibration=(known,))
+
+
 # ------------------------------------------------------------------------------------------- blind
 
 

@@ -25,7 +25,7 @@ def check_task(where: Path, asked: Asked, settings: ProjectSettings) -> None:
     tasks = asked_task(asked, asked.task or known)
     if replace(settings, tasks=tasks, calibration=()).tasks != settings.tasks:
         told = f"leave out the options of the task ({known}), or name another file with --store"
-        raise InputError(f"{short(where)} was made for another task: {told}")
+        raise InputError(f"{short(where)} was made for another task or scale: {told}")
 
 
 def check_options(where: Path, asked: Asked, settings: ProjectSettings) -> None:

@@ -76,6 +76,9 @@ def _check(one: Calibration, number: int, settings: ProjectSettings) -> None:
     if len(task.targets(range(len(one.outputs)))) != 1:
         told = "two outputs" if one.task == "pairs" else "one output"
         raise InputError(f"calibration item {number}: expected {told}")
+    if one.task == "nuggets" and not one.nuggets:
+        told = "expected nuggets, a list of their descriptions"
+        raise InputError(f"calibration item {number}: {told}")
     outputs = tuple(ShownOutput(k, text) for k, text in enumerate(one.outputs, 1))
     shown = Shown(0, one.task, settings.tasks[one.task], outputs, nuggets=tuple(_nuggets(one)))
     told = task.check(one.value, shown) or ("" if is_done(one.value) else "the answer is a draft")
