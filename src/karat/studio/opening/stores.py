@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from karat.errors import InputError, OutputError, short
-from karat.evalset.loading import load_evalset
+from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -15,6 +15,7 @@ from karat.progress import Progress, silent
 from karat.studio.formats import is_store
 from karat.studio.opening.asked import Asked
 from karat.studio.opening.continuing import check_options, check_set, check_task
+from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.settings import asked_task, settings_of
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
@@ -99,6 +100,8 @@ def _read(
         found = given
     elif nuggets:
         found = load_nuggets(given, asked.runs, progress=progress)
+    elif is_outputs(Path(given)) and not EVALSETS.recognise(Path(given)):
+        found = read_outputs(Path(given))
     else:
         found = load_evalset(given, progress=progress)
     return found, settings_of(asked, tasks, found)
