@@ -1,4 +1,4 @@
-"""How an item came to be judged: drawn with a known probability, or chosen otherwise."""
+"""Probabilities of draws: none for an item that was chosen otherwise than at random."""
 
 from __future__ import annotations
 
