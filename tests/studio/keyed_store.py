@@ -31,8 +31,6 @@ class Keyed:
     def __init__(self, folder: Path, judged: bool = True, **settings: Any) -> None:
         self.store = make_store(folder, nugget_set(), {"nuggets": {}}, **settings)
         OPENED.append(self.store)
-        for connection in self.store._idle:  # power cuts are tested elsewhere
-            connection.execute("PRAGMA synchronous = OFF")
         self.owner = assessor(self.store, "olga", role="owner")
         self.ann = assessor(self.store)
         if judged:
