@@ -22,7 +22,7 @@ from karat.errors import OutputError as OutputError
 from karat.estimation.drawing import DrawnUnits as DrawnUnits
 from karat.estimation.drawing import draw_units as draw_units
 from karat.estimation.estimate_metric import HumanEstimate as HumanEstimate
-from karat.estimation.estimates import Estimate as Estimate
+from karat.estimation.estimate_results import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate
 from karat.evalset.added.parsing import parse_evalset as parse_evalset
 from karat.evalset.added.parsing import parse_references as parse_references

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import nan
 
-from karat.estimation.estimates import Estimate, EstimateDifference, EstimateRow, JudgeWorth
+from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
 
 SETTINGS = {"population": "set", "correction": "holm"}

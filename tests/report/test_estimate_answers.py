@@ -8,7 +8,7 @@ from math import isnan, nan
 import pytest
 from sample_estimates import JUDGE, THREE, difference, made, row
 
-from karat.estimation.estimates import Estimate
+from karat.estimation.estimate_results import Estimate
 from karat.estimation.system_estimates import labels_worth
 from karat.report.answers.estimates import digits, estimate_answer, estimate_basis
 

@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 from sample_estimates import THREE, difference, made, row
 
-from karat.estimation.estimates import (
-    Estimate,
-    EstimateDifference,
-    EstimateRow,
-    JudgeWorth,
-)
+from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
 from karat.report.charts.forest import Forest
 from karat.report.charts.letters.drawings import chart_sketch

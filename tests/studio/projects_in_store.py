@@ -67,6 +67,8 @@ def make_store(
     folder: Path, given: EvalSet | NuggetSet | None = None, tasks: Any = None, **settings: Any
 ) -> Store:
     store = Store.create(folder / "project.studio")
+    for connection in store._idle:  # power cuts are tested elsewhere
+        connection.execute("PRAGMA synchronous = OFF")
     import_set(store, given or small_set(), ProjectSettings(tasks or TWO_SCALES, **settings))
     return store
 

@@ -16,6 +16,7 @@ from karat.evalset.draws import Draw
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment.next_item import next_assignment
+from karat.studio.assignment.sample import sample_of_store
 from karat.studio.export.contents import read_contents
 from karat.studio.export.earlier import take_earlier
 from karat.studio.export.formats import export_store
@@ -23,6 +24,8 @@ from karat.studio.export.restoring import restore
 from karat.studio.store.assessors import assessors
 from karat.studio.store.events import events
 from karat.studio.store.judgements import Judgement, judge, undo
+from karat.studio.store.projects import import_set, project
+from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 
 NEW = uuids(7)
@@ -149,9 +152,6 @@ def test_judging_goes_on_where_an_exported_set_stopped(tmp_path: Path) -> None:
         decide(store, "ratings", output, "quality", 4, NEW())
         export_store(store, tmp_path / "set", "set")
     given = load_evalset(tmp_path / "set")
-    from karat.studio.store.projects import import_set
-    from karat.studio.store.settings import ProjectSettings
-
     with Store.create(tmp_path / "next") as store:
         import_set(store, given, ProjectSettings(tasks=TASKS["ratings"], overlap=2))
         tokens = take_earlier(store, given)
@@ -192,6 +192,10 @@ def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
         with make_store(tmp_path / name, given, people=0, tasks=ONE) as store:
             take_earlier(store, given)
             assert store.check().ok
+            with store.read() as connection:
+                sample = sample_of_store(connection, project(store).settings)
+            assert sample.known.tolist() == [[False, True, False, False]]
+            assert sample.present.tolist() == [[False, True, False, True]]
             export_store(store, tmp_path / f"{name}-set", "set")
         given = load_evalset(tmp_path / f"{name}-set")
         assert given.draws

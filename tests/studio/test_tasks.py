@@ -9,7 +9,7 @@ import pytest
 from karat.errors import InputError
 from karat.studio.store.settings import Calibration, ProjectSettings, Show
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.scales import SCALES, scale_of
+from karat.studio.tasks.scales import SCALES, scale_of, wrong_value
 from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
 
 TEXT = "a𝒳cé"  # four code points, five units of UTF-16, eight bytes of UTF-8
@@ -195,7 +195,7 @@ def test_scales_have_the_words_of_the_papers() -> None:
     for name, scale in SCALES.items():
         assert name == f"{scale.dimension}-{scale.high}"
         assert scale.low == (0 if scale.high == 100 else 1)
-        assert all(not scale.wrong(int(value)) for value in scale.labels)
+        assert all(not wrong_value(scale.to_json(), int(value)) for value in scale.labels)
         assert scale_of(scale.to_json()) == scale
 
 

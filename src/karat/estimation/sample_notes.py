@@ -12,7 +12,7 @@ from karat.estimation.system_estimates import BOUNDED, NONE
 from karat.stats.estimates.predictions import Prediction
 
 if TYPE_CHECKING:
-    from karat.estimation.estimates import EstimateRow
+    from karat.estimation.estimate_results import EstimateRow
 
 FAR = 3.3
 """Standard errors by which the judge's values of labelled units are far from the others'."""

@@ -70,6 +70,10 @@ def test_twenty_ratings_by_two_assessors_in_different_orders(
 def test_comments_undo_and_going_back(browser: Any, ratings: StudioServer) -> None:
     cy = Person(browser, ratings, "cy")
     first = cy.output()
+    cy.press("?")
+    assert "pause" in cy.page.inner_text("#keys")
+    cy.press("?")
+    assert not cy.page.is_visible("#keys")
     cy.press("3", "5", "0", "Escape", "c")
     cy.page.keyboard.type("b u 7 <b>bold</b>?")  # keys of the page are letters here
     cy.press("Escape")

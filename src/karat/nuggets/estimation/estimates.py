@@ -8,11 +8,9 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
+from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateRow
 from karat.estimation.estimates import (
-    ESTIMATE,
     FEWEST,
-    Estimate,
-    EstimateRow,
     FindDifference,
     differences,
     estimate_sample,

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from math import nan, sqrt
 from typing import NamedTuple
 
-from karat.estimation.estimates import FEWEST, EstimateRow
+from karat.estimation.estimate_results import EstimateRow
+from karat.estimation.estimates import FEWEST
 from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system
 from karat.nuggets.estimation.question_samples import QuestionScores

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from karat.estimation.estimates import ESTIMATE, SURE, Estimate, EstimateDifference, EstimateRow
+from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateDifference, EstimateRow
+from karat.estimation.estimates import SURE
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, sentence_case, span
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from karat.estimation.estimates import Estimate, EstimateDifference, EstimateRow
+from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow
 from karat.report.answers.estimates import (
     digits,
     estimate_answer,

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
+from karat.studio.assignment.drawn import drawn_with
 from karat.studio.assignment.rounds import draw_round
 from karat.studio.store.clock import stamp
 from karat.studio.store.order import mixed, share
@@ -155,9 +156,10 @@ def _assigned(
         return None
     reason, probability = CALIBRATION, None
     if unit.round:
-        reason, probability = connection.execute(
+        reason, drawn = connection.execute(
             "SELECT reason, probability FROM draw WHERE item = ?", (unit.item,)
         ).fetchone()
+        probability = drawn_with(drawn, reason)
     seed = mixed(asker.seed, _SIDES, unit.id)
     outputs = json.loads(unit.outputs)
     outputs.sort(key=lambda one: mixed(seed, one))

@@ -11,6 +11,7 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample, Scale
 from karat.evalset.draws import SEGMENT
 from karat.stats.estimates.sampling import Design
+from karat.studio.assignment.drawn import drawn_with
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.tasks import TASKS
 
@@ -39,12 +40,14 @@ _kept: dict[str, tuple[_Items, _Outputs | None]] = {}
 def sample_of_store(connection: sqlite3.Connection, settings: ProjectSettings) -> Sample:
     """Return the first dimension of a project as a sample: systems x items.
 
-    An item that waits for its labels has no output here, so that no round draws it again.
+    An item that waits for its labels has no output here, so that no round draws it again. Nor has
+    one that was not drawn at random: its labels say nothing of others.
     """
     items, outputs = _items(connection), _outputs(connection)
     shape = len(outputs.systems), len(items.ids)
     design = _design(connection, items)
     y, scale = _labels(connection, settings, outputs, shape)
+    y[:, (design.round > 0) & np.isnan(design.probability)] = np.nan
     present = np.zeros(shape, bool)
     present[outputs.system, outputs.item] = True
     waiting: Flags = (design.round > 0) & np.asarray(np.isnan(y).all(axis=0))
@@ -69,21 +72,22 @@ def without_predictor(connection: sqlite3.Connection) -> Sample:
 
 
 def _design(connection: sqlite3.Connection, items: _Items) -> Design:
-    """Return the round and the probability of each item that was drawn."""
+    """Return the round and the probability of each item; NaN if it was not drawn at random."""
     n = len(items.ids)
     round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
-    rows = connection.execute("SELECT item, round, probability FROM draw").fetchall()
+    rows = connection.execute("SELECT item, round, probability, reason FROM draw").fetchall()
     if rows:
         at = np.searchsorted(items.ids, np.array([row[0] for row in rows], dtype=np.int64))
         round[at] = [row[1] for row in rows]
-        probability[at] = [row[2] for row in rows]
+        known = [drawn_with(drawn, reason) for _, _, drawn, reason in rows]
+        probability[at] = np.array(known, np.float64)  # None becomes NaN
     return Design(np.ones(n), probability, round)
 
 
 def _items(connection: sqlite3.Connection) -> _Items:
     key = _key(connection)
-    if key in _kept:
-        return _kept[key][0]
+    if (kept := _kept.get(key)) is not None:
+        return kept[0]
     rows = connection.execute(
         "SELECT id FROM item WHERE NOT calibration AND outputs > 0 ORDER BY id"
     ).fetchall()
@@ -96,9 +100,9 @@ def _items(connection: sqlite3.Connection) -> _Items:
 
 def _outputs(connection: sqlite3.Connection) -> _Outputs:
     items, key = _items(connection), _key(connection)
-    kept = _kept[key][1]
-    if kept is not None:
-        return kept
+    kept = _kept.get(key)  # another thread may have another project by now
+    if kept is not None and kept[1] is not None:
+        return kept[1]
     rows = connection.execute(
         "SELECT id, item, system, predicted FROM output "
         "WHERE item NOT IN (SELECT id FROM item WHERE calibration) ORDER BY id"

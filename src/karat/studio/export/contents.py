@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from karat.evalset.draws import Draw
 from karat.nuggets.sets.keys import Nugget
+from karat.studio.assignment.drawn import drawn_with
 from karat.studio.store.order import shuffled_ids
 from karat.studio.store.projects import Project, project_in
 from karat.studio.store.store import Store
@@ -193,8 +194,6 @@ _DRAWS = (
     "SELECT item.id, segment, probability, reason, round FROM draw JOIN item ON item.id = item "
     "ORDER BY round, item.ord, item.id"
 )
-NOT_RANDOM = "not random"
-"""Begins the reason of items that were chosen otherwise; the probability of such a row is none."""
 _LABELLED = "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS NOT NULL"
 
 
@@ -209,14 +208,10 @@ def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
     done = Counter(round for _, _, round in labelled)
     items = {item for _, item, _ in labelled} | {one.item for one in decisions_in(connection)}
     return tuple(
-        Draw(segment, _share(share, reason, max(done[round], 1) / units[round]), reason, round)
+        Draw(segment, drawn_with(share * max(done[round], 1) / units[round], reason), reason, round)
         for item, segment, share, reason, round in connection.execute(_DRAWS)
         if item in items
     )
-
-
-def _share(drawn: float, reason: str, part: float) -> float | None:
-    return None if reason.startswith(NOT_RANDOM) else drawn * part
 
 
 def _item(row: tuple[Any, ...]) -> Item:

@@ -20,8 +20,8 @@ from karat.evalset.judge_kinds import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal
+from karat.studio.assignment.drawn import NOT_RANDOM, drawn_with
 from karat.studio.assignment.rounds import add_units
-from karat.studio.export.contents import NOT_RANDOM
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.clock import stamp
 from karat.studio.store.events import record
@@ -178,13 +178,15 @@ def _answer(connection: sqlite3.Connection, kept: _Kept, rows: list[Earlier]) ->
         share, reason = connection.execute(
             "SELECT probability, reason FROM draw WHERE item = ?", (item,)
         ).fetchone()
-        share = None if reason.startswith(NOT_RANDOM) else share
         assessor, time = kept.ids[judge], stamp()
         made = connection.execute(
             "INSERT INTO assignment (unit, assessor, task, item, outputs, reason, probability, "
             "round, seed, ord, made) SELECT ?, id, ?, ?, ?, ?, ?, ?, 0, assigned + 1, ? "
             "FROM assessor WHERE id = ?",
-            (unit, kept.task, item, json.dumps([output]), reason, share, number, time, assessor),
+            (
+                *(unit, kept.task, item, json.dumps([output]), reason, drawn_with(share, reason)),
+                *(number, time, assessor),
+            ),
         )
         _judgement(connection, kept, int(made.lastrowid or 0), assessor, judge, values, time)
         connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (assessor,))

@@ -23,7 +23,7 @@ from karat.studio.store.events import record
 from karat.studio.store.schema import STEPS, migrate
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.shown import shown_in
-from karat.studio.store.store import Store
+from karat.studio.store.store import Store, remove_store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_whole
 
@@ -44,8 +44,7 @@ def restore(source: GivenPath, path: GivenPath) -> None:
         with store:
             _fill(store, log)
     except BaseException:
-        for file in (store.path, *(Path(f"{store.path}{end}") for end in ("-wal", "-shm"))):
-            file.unlink(missing_ok=True)
+        remove_store(store.path)
         raise
 
 

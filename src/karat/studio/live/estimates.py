@@ -22,7 +22,7 @@ from karat.studio.store.projects import REVEALED
 from karat.studio.store.store import Store
 
 if TYPE_CHECKING:
-    from karat.estimation.estimates import Estimate
+    from karat.estimation.estimate_results import Estimate
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class LiveResults(NamedTuple):
     disputes: list[Dispute]
     """The largest."""
     estimates: list[LiveEstimate]
-    """None before somebody may see them."""
+    """Empty before somebody may see them."""
 
 
 def live_results(store: Store) -> LiveResults:

@@ -25,9 +25,13 @@ class Worker:
 
     def __init__(self, path: Path) -> None:
         context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, str(path)), daemon=True)
-        self._process.start()
+        try:
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=serve, args=(theirs, str(path)), daemon=True)
+            self._process.start()
+        except OSError as error:
+            why = error.strerror or error
+            raise OutputError(f"the live results could not be computed: {why}") from None
         theirs.close()  # so that an end of the process is noticed
 
     def ask(self) -> LiveResults:

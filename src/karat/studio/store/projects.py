@@ -18,6 +18,7 @@ from karat.studio.store.events import record
 from karat.studio.store.imports import Imported, items_of
 from karat.studio.store.order import shuffled_ids
 from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.shown import settings_of
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 
@@ -170,7 +171,7 @@ def project_in(connection: sqlite3.Connection) -> Project:
     ).fetchone()
     if row is None:
         raise InputError("the store has no project yet: import a set first")
-    return Project(row[0], row[1], ProjectSettings.from_json(row[2]), *row[3:])
+    return Project(row[0], row[1], settings_of(row[2]), *row[3:])
 
 
 def project(store: Store) -> Project:

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from karat.errors import InputError, quoted, short
-from karat.studio.tasks.scales import scale_of
+from karat.studio.tasks.scales import scale_of, wrong_value
 from karat.studio.tasks.shown import Shown
 from karat.studio.tasks.task import first_wrong, is_done, only_known, wrong_parts
 
@@ -44,21 +44,20 @@ class Ratings:
         found = given.get("ratings", {})
         if not isinstance(found, dict):
             return f"found ratings={quoted(found)}, expected an object of values by dimension"
-        scales = {one["dimension"]: scale_of(one) for one in shown.settings["scales"]}
+        scales = {one["dimension"]: one for one in shown.settings["scales"]}
         if unknown := [name for name in found if name not in scales]:
             return f"found the dimension {quoted(unknown[0])}, expected {', '.join(scales)}"
-        if told := first_wrong([scales[name].wrong(found[name]) for name in found]):
+        if told := first_wrong([wrong_value(scales[name], found[name]) for name in found]):
             return told
         missing = [name for name in scales if name not in found]
         return f"no value for {short(missing[0])}" if missing and is_done(given) else ""
 
     def likeness(self, value: Any, answer: Any, shown: Shown) -> float:
         """Return 1 less the mean distance from the known values, as a share of the scale."""
-        scales = {one["dimension"]: scale_of(one) for one in shown.settings["scales"]}
+        ends = {one["dimension"]: (one["low"], one["high"]) for one in shown.settings["scales"]}
         given, known = value["ratings"], answer["ratings"]
         return fmean(
-            1 - abs(given[name] - known[name]) / (scales[name].high - scales[name].low)
-            for name in known
+            1 - abs(given[name] - known[name]) / (ends[name][1] - ends[name][0]) for name in known
         )
 
     def to_judgements(

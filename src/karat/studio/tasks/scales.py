@@ -58,23 +58,6 @@ class Scale:
         question = wrong_text("guideline", self.guideline, LONGEST_QUESTION)
         return first_wrong(["" if yes_or_no else told, question, *words])
 
-    def wrong(self, value: object) -> str:
-        """Return what is wrong with a value; "" if it is on the scale."""
-        if self._has(value):
-            return ""
-        step = "" if self.step == 1 else f" in steps of {self.step:g}"
-        whole = "a whole number" if self.step == 1 else "a number"
-        told = f"expected {whole} from {self.low:g} to {self.high:g}{step}"
-        return f"found {short(self.dimension)}={quoted(value)}, {told}"
-
-    def _has(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        if not self.low <= value <= self.high:  # nor is what is not a number
-            return False
-        steps = (value - self.low) / self.step
-        return abs(steps - round(steps)) < 1e-9
-
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""
         return {**asdict(self), "labels": dict(self.labels)}
@@ -138,6 +121,26 @@ def _scales() -> dict[str, Scale]:
 
 SCALES: dict[str, Scale] = _scales()
 """Name, such as `quality-7` -> scale."""
+
+
+def wrong_value(scale: Mapping[str, Any], value: object) -> str:
+    """Return what is wrong with a value; "" if it is on the scale, which settings have as JSON."""
+    if _has(scale, value):
+        return ""
+    low, high, step = scale["low"], scale["high"], scale["step"]
+    steps = "" if step == 1 else f" in steps of {step:g}"
+    whole = "a whole number" if step == 1 else "a number"
+    told = f"expected {whole} from {low:g} to {high:g}{steps}"
+    return f"found {short(scale['dimension'])}={quoted(value)}, {told}"
+
+
+def _has(scale: Mapping[str, Any], value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if not scale["low"] <= value <= scale["high"]:  # nor is what is not a number
+        return False
+    steps = (value - scale["low"]) / scale["step"]
+    return bool(abs(steps - round(steps)) < 1e-9)
 
 
 def scale_of(given: object) -> Scale:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.studio.tasks.scales import scale_of
+from karat.studio.tasks.scales import scale_of, wrong_value
 from karat.studio.tasks.shown import Shown
 from karat.studio.tasks.task import (
     first_wrong,
@@ -91,7 +91,7 @@ class Spans:
             return "no spans: expected a list, which is empty if there is no error"
         if not scored or ("score" not in given and not is_done(given)):
             return ""
-        return scale_of(shown.settings["scale"]).wrong(given.get("score"))
+        return wrong_value(shown.settings["scale"], given.get("score"))
 
     def likeness(self, value: Any, answer: Any, shown: Shown) -> float:
         """Return the F1 of the characters that both mark."""

@@ -64,7 +64,9 @@ def wrong_text(name: str, text: object, longest: int) -> str:
         return f"found {short(name)}={quoted(text)}, expected a text"
     if len(text) > longest:
         return f"the {short(name)} has {len(text):,} characters, expected at most {longest:,}"
-    if any(0xD800 <= ord(letter) < 0xE000 for letter in text):
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
         return f"the {short(name)} holds half a character (a lone surrogate), expected valid text"
     return ""
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from karat.studio.export.values import WIN
 from karat.studio.live.agreement import LiveAgreement
 from karat.studio.live.coverage import Coverage
 from karat.studio.live.estimates import LiveEstimate
@@ -61,18 +60,15 @@ def warnings(agreement: JudgeAgreement) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def left_out(estimates: Sequence[LiveEstimate], found: Coverage) -> list[str]:
-    """Return what a table of estimates would hide: systems with few labels, pairs without any."""
-    told = [
+def left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
+    """Return what a table of estimates would hide: systems with few labels."""
+    return [
         f"{one.dimension}: {note}"
         for one in estimates
         if one.estimate
         for note in one.estimate.notes
         if note.startswith("Left out")
     ]
-    if found.judged < found.units and any(one.dimension == WIN.name for one in estimates):
-        told.append(f"{WIN.name}: intervals do not allow for pairs that nobody has compared yet.")
-    return told
 
 
 def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:

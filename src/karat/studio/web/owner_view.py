@@ -51,7 +51,7 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
         "disputes": results.disputes,
         "letters": output_letters(store, [one.item for one in results.disputes]),
         "estimates": [(one, intervals(one)) for one in estimates],
-        "left_out": left_out(estimates, counts),
+        "left_out": left_out(estimates),
         "needed": labels_needed(estimates),
         "hidden": why,
     }

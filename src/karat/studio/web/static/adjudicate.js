@@ -2,7 +2,7 @@
 
 import { button, byId, make } from "./dom.js";
 import { draftOf, drop, keep } from "./drafts.js";
-import { listen } from "./keys.js";
+import { listen, toggleKeys } from "./keys.js";
 import { MarkedText } from "./marked_text.js";
 import { Nuggets } from "./nuggets.js";
 import { Pairs } from "./pairs.js";
@@ -187,13 +187,7 @@ function goTo(place) {
   });
 }
 
-function help() {
-  const keys = byId("keys");
-  keys.hidden = !keys.hidden;
-  byId("help").setAttribute("aria-expanded", String(!keys.hidden));
-  const rows = [...(item ? TASKS[item.task].keys : []), ...KEYS];
-  keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
-}
+const help = () => toggleKeys([...(item ? TASKS[item.task].keys : []), ...KEYS]);
 
 const ACTS = { Enter: () => moving(decide), k: () => goTo(at + 1), b: () => goTo(at - 1), u: () => moving(undo), W: () => moving(names), "?": help, c: () => comment?.focus() };
 

@@ -2,7 +2,7 @@
 
 import { Clock } from "./clock.js";
 import { button, byId, make } from "./dom.js";
-import { listen } from "./keys.js";
+import { listen, toggleKeys } from "./keys.js";
 import { MarkedText } from "./marked_text.js";
 import { Nuggets } from "./nuggets.js";
 import { Pairs } from "./pairs.js";
@@ -214,13 +214,7 @@ function pause() {
   byId("pause").setAttribute("aria-pressed", String(clock.paused));
 }
 
-function help() {
-  const keys = byId("keys");
-  keys.hidden = !keys.hidden;
-  byId("help").setAttribute("aria-expanded", String(!keys.hidden));
-  const rows = [...(item ? TASKS[item.task].keys : []), ...COMMON_KEYS];
-  keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
-}
+const help = () => toggleKeys([...(item ? TASKS[item.task].keys : []), ...COMMON_KEYS]);
 
 const ACTS = { Enter: () => moving(next), b: () => moving(previous), u: () => moving(undo), "Ctrl+z": () => moving(undo), ".": pause, "?": help, c: () => comment?.focus() };
 

@@ -2,7 +2,7 @@
 // first how many judgements an edit concerns; the studio refuses it if that is no longer so.
 
 import { button, byId, make } from "./dom.js";
-import { listen } from "./keys.js";
+import { listen, toggleKeys } from "./keys.js";
 import { get, post } from "./server.js";
 import { newUuid } from "./uuid.js";
 
@@ -224,12 +224,7 @@ async function find(event) {
   return body.questions;
 }
 
-function help() {
-  const keys = byId("keys");
-  keys.hidden = !keys.hidden;
-  byId("help").setAttribute("aria-expanded", String(!keys.hidden));
-  keys.replaceChildren(make("dl", {}, ...KEYS.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
-}
+const help = () => toggleKeys(KEYS);
 
 function step(by) {
   activate(Math.max(0, Math.min(question.nuggets.length - 1, active + by)));

@@ -1,5 +1,7 @@
 // Keys: one listener. A key typed into a field belongs to the field; Escape leaves it.
 
+import { byId, make } from "./dom.js";
+
 const FIELDS = "input:not([type=radio], [type=range]), textarea, select";
 const SLIDES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
 
@@ -26,4 +28,12 @@ export function listen(obey) {
     if (leaves) field.dispatchEvent(new Event("change"));
     if (obey(named === "Ctrl+Enter" ? "Enter" : named, event)) event.preventDefault();
   });
+}
+
+// Show the list of keys, or hide it again; rows are pairs of a key and what it does.
+export function toggleKeys(rows) {
+  const keys = byId("keys");
+  keys.hidden = !keys.hidden;
+  byId("help").setAttribute("aria-expanded", String(!keys.hidden));
+  keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
 }

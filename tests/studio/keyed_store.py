@@ -1,0 +1,62 @@
+"""Stores of a nugget project whose key is edited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from studio.projects_in_store import START, assessor, judged_all, make_store, nugget_set, uuid
+
+from karat.studio.export.contents import read_contents
+from karat.studio.key_editing.edits import KeyEdit, edit_key
+from karat.studio.key_editing.questions import KeyQuestion, question
+from karat.studio.store.assessors import assessors
+from karat.studio.store.judgements import Stored
+from karat.studio.store.store import Store
+
+Q1 = 1
+"""The item of q1, whose nuggets are 1 (vital) and 2 (okay); two responses."""
+BEFORE = {"1": ("vital", "born in 1867"), "2": ("okay", "won twice")}
+OPENED: list[Store] = []
+
+
+def close_stores() -> None:
+    while OPENED:
+        OPENED.pop().close()
+
+
+class Keyed:
+    """A store of two questions that ann judged, and an owner who edits."""
+
+    def __init__(self, folder: Path, judged: bool = True, **settings: Any) -> None:
+        self.store = make_store(folder, nugget_set(), {"nuggets": {}}, **settings)
+        OPENED.append(self.store)
+        self.owner = assessor(self.store, "olga", role="owner")
+        self.ann = assessor(self.store)
+        if judged:
+            judged_all(self.store, self.ann, 100)
+        self.number = 1000
+
+    def look(self, item: int = Q1) -> KeyQuestion:
+        return question(self.store, item)
+
+    def edit(self, what: str, concerns: int, item: int = Q1, **more: Any) -> Stored:
+        self.number += 1
+        given = {"supersedes": self.look(item).newest, **more}
+        sent = KeyEdit(uuid(self.number), item, what, concerns, **given)
+        return edit_key(self.store, self.owner, sent, START)
+
+    def nuggets(self, item: int = Q1) -> dict[str, tuple[str, str]]:
+        found = self.look(item).nuggets
+        return {one.nugget: (one.importance, " / ".join(one.descriptions)) for one in found}
+
+    def labels(self) -> list[tuple[str, ...]]:
+        """Question, and the nuggets with a label that counts, of each answer."""
+        contents = read_contents(self.store)
+        return sorted(
+            (contents.items[one.item].segment, *one.value["nuggets"]) for one in contents.answers
+        )
+
+    def judged(self) -> int:
+        assert self.store.check().ok, self.store.check().problems
+        return next(one.judged for one in assessors(self.store) if one.id == self.ann)
