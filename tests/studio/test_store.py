@@ -167,6 +167,41 @@ def test_a_copy_has_all_and_replaces_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_a_copy_touches_no_file_of_another_name(tmp_path: Path) -> None:
+    other = tmp_path / "copy.studio.part"
+    other.write_text("mine")
+    with make_store(tmp_path) as made:
+        made.backup(tmp_path / "copy.studio")
+    assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("ending", ["", "-wal"])
+@pytest.mark.parametrize("what", ["deleted", "moved", "replaced"])
+def test_nothing_is_saved_in_a_file_that_is_gone(tmp_path: Path, ending: str, what: str) -> None:
+    with make_store(tmp_path) as made:
+        who = assessor(made)
+        answered(made, who, 0)
+        file = tmp_path / f"project.studio{ending}"
+        file.rename(tmp_path / "kept")
+        if what == "replaced":
+            file.write_bytes((tmp_path / "kept").read_bytes())
+        elif what == "deleted":
+            (tmp_path / "kept").unlink()
+        told = f"{file.name} was deleted, moved or replaced while it was in use: nothing more"
+        for _ in range(2):
+            with pytest.raises(OutputError, match=told):
+                answered(made, who, 1)
+        with pytest.raises(OutputError, match=told):
+            made.check_there()
+
+
+def test_a_store_has_one_lock_under_all_its_names(tmp_path: Path) -> None:
+    with make_store(tmp_path):
+        (tmp_path / "link").symlink_to(tmp_path / "project.studio")
+        with pytest.raises(InputError, match="served by another process"):
+            Store.open(tmp_path / "link")
+
+
 def test_an_exception_undoes_a_transaction(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
 

@@ -30,7 +30,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         found.bind((host, port))
         found.listen(128)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, TypeError) as error:
         found.close()
         why = getattr(error, "strerror", None) or error
         told = "choose an address of this machine with --host"
