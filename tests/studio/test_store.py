@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from studio.projects_in_store import answer, answered, asked, assessor, column, make_store, uuid
 
+import karat as kt
 from karat.errors import InputError, OutputError
+from karat.studio.export.files import check_studio, export_studio
 from karat.studio.store import schema, store
 from karat.studio.store.judgements import Judgement, history, judge
 from karat.studio.store.store import Store
@@ -333,7 +335,7 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
         answered(made, who, 0)
         if "draw" in damage:
             with made.write() as connection:
-                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '', 7, 0, 0)")
+                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0)")
         assert made.check().ok
     with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
         file.execute(damage)
@@ -343,6 +345,29 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files")
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE project SET settings = '{'", "1 rows of project whose settings is no JSON object"),
+        ("UPDATE item SET refs = '5'", "rows of item whose refs is no JSON array"),
+        ("UPDATE assignment SET outputs = '['", "rows of assignment whose outputs is no JSON"),
+    ],
+)
+def test_damaged_rows_are_told_in_one_sentence(tmp_path: Path, damage: str, found: str) -> None:
+    with make_store(tmp_path) as made:
+        answered(made, assessor(made), 0)
+        with made.write() as connection:
+            connection.execute(damage)
+    path = tmp_path / "project.studio"
+    (problem,) = check_studio(path).problems
+    assert found in problem
+    with pytest.raises(InputError, match="damaged"):
+        kt.load_evalset(path)
+    with pytest.raises(InputError, match="damaged"):
+        export_studio(path, tmp_path / "exported")
+    assert not (tmp_path / "exported").exists()
+
+
 def test_threads_leave_no_connections_behind(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
         for _ in range(20):

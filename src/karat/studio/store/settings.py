@@ -95,10 +95,15 @@ class ProjectSettings:
     @classmethod
     def from_json(cls, text: str) -> ProjectSettings:
         """Return settings that a store holds."""
-        found = json.loads(text)
-        found["show"] = Show(**found["show"])
-        found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
-        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+        try:
+            found = json.loads(text)
+            found["show"] = Show(**found["show"])
+            found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
+            return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+            raise InputError(
+                "the settings of the store are damaged: use a copy or an export of it"
+            ) from None
 
 
 def _calibration(found: dict[str, Any]) -> Calibration:

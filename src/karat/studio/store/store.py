@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from json import JSONDecodeError
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
@@ -73,6 +74,15 @@ class Store:
             store.close()
             raise
         return store
+
+    @contextmanager
+    def intact(self) -> Iterator[Store]:
+        """Give the store to a reader; rows that no studio wrote are told in one sentence."""
+        try:
+            yield self
+        except (JSONDecodeError, KeyError, TypeError, AttributeError):
+            told = "look at it with karat studio --check, and use a copy or an export of it"
+            raise InputError(f"{short(self.path)} is damaged: {told}") from None
 
     @classmethod
     def _prepared(cls, store: Store) -> Store:
