@@ -37,6 +37,7 @@ from karat.studio.assignment.rounds import is_random, prepare_rounds
 from karat.studio.assignment.sample import sample_of_store
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.judgements import Judgement, current, judge
+from karat.studio.store.order import shuffled_ids
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import Calibration, ProjectSettings, Show
 from karat.studio.store.shown import earlier, shown
@@ -466,3 +467,10 @@ def test_a_predictor_must_be_known(tmp_path: Path) -> None:
             import_set(store, small_set(), ProjectSettings(TWO_SCALES, predictor="nonsense"))
         with pytest.raises(InputError, match="a nugget set takes no predictor"):
             import_set(store, nugget_set(), ProjectSettings({"nuggets": {}}, predictor="chrf"))
+
+
+def test_ids_of_outputs_cannot_be_computed_without_the_set() -> None:
+    orders = {tuple(shuffled_ids(30, 1, digest)) for digest in ("a", "b", "")}
+    assert len(orders) == 3
+    assert {tuple(sorted(one)) for one in orders} == {tuple(range(1, 31))}
+    assert shuffled_ids(30, 1, "a") == shuffled_ids(30, 1, "a") != shuffled_ids(30, 2, "a")

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from studio.projects_in_store import answer, answered, asked, assessor, column, make_store, uuid
 
+import karat as kt
 from karat.errors import InputError, OutputError
+from karat.studio.export.files import check_studio, export_studio
 from karat.studio.store import schema, store
 from karat.studio.store.judgements import Judgement, history, judge
 from karat.studio.store.store import Store
@@ -167,6 +169,41 @@ def test_a_copy_has_all_and_replaces_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_a_copy_touches_no_file_of_another_name(tmp_path: Path) -> None:
+    other = tmp_path / "copy.studio.part"
+    other.write_text("mine")
+    with make_store(tmp_path) as made:
+        made.backup(tmp_path / "copy.studio")
+    assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("ending", ["", "-wal"])
+@pytest.mark.parametrize("what", ["deleted", "moved", "replaced"])
+def test_nothing_is_saved_in_a_file_that_is_gone(tmp_path: Path, ending: str, what: str) -> None:
+    with make_store(tmp_path) as made:
+        who = assessor(made)
+        answered(made, who, 0)
+        file = tmp_path / f"project.studio{ending}"
+        file.rename(tmp_path / "kept")
+        if what == "replaced":
+            file.write_bytes((tmp_path / "kept").read_bytes())
+        elif what == "deleted":
+            (tmp_path / "kept").unlink()
+        told = f"{file.name} was deleted, moved or replaced while it was in use: nothing more"
+        for _ in range(2):
+            with pytest.raises(OutputError, match=told):
+                answered(made, who, 1)
+        with pytest.raises(OutputError, match=told):
+            made.check_there()
+
+
+def test_a_store_has_one_lock_under_all_its_names(tmp_path: Path) -> None:
+    with make_store(tmp_path):
+        (tmp_path / "link").symlink_to(tmp_path / "project.studio")
+        with pytest.raises(InputError, match="served by another process"):
+            Store.open(tmp_path / "link")
+
+
 def test_an_exception_undoes_a_transaction(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
 
@@ -298,7 +335,7 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
         answered(made, who, 0)
         if "draw" in damage:
             with made.write() as connection:
-                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '', 7, 0, 0)")
+                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0)")
         assert made.check().ok
     with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
         file.execute(damage)
@@ -308,6 +345,29 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files")
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE project SET settings = '{'", "1 rows of project whose settings is no JSON object"),
+        ("UPDATE item SET refs = '5'", "rows of item whose refs is no JSON array"),
+        ("UPDATE assignment SET outputs = '['", "rows of assignment whose outputs is no JSON"),
+    ],
+)
+def test_damaged_rows_are_told_in_one_sentence(tmp_path: Path, damage: str, found: str) -> None:
+    with make_store(tmp_path) as made:
+        answered(made, assessor(made), 0)
+        with made.write() as connection:
+            connection.execute(damage)
+    path = tmp_path / "project.studio"
+    (problem,) = check_studio(path).problems
+    assert found in problem
+    with pytest.raises(InputError, match="damaged"):
+        kt.load_evalset(path)
+    with pytest.raises(InputError, match="damaged"):
+        export_studio(path, tmp_path / "exported")
+    assert not (tmp_path / "exported").exists()
+
+
 def test_threads_leave_no_connections_behind(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
         for _ in range(20):

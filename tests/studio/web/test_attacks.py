@@ -7,7 +7,9 @@ all of them the store has the judgements that were there before.
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from urllib.parse import quote
 
 import pytest
@@ -44,6 +46,7 @@ from studio.web.studio_server import (
 )
 
 from karat.studio.web.bodies import LARGEST
+from karat.studio.web.server import MOST_CONNECTIONS
 from karat.studio.web.sessions import LASTS
 
 OWNED = (
@@ -354,6 +357,15 @@ def test_no_answer_names_a_system(world: World) -> None:
     answers += [world.owner.ask("GET", path) for path in (*OWNED, "/api/disputes")]
     for answer in answers:
         assert not any(name in answer.text + str(answer.headers) for name in SYSTEMS)
+
+
+def test_silent_connections_leave_room_for_others(world: World) -> None:
+    address = ("127.0.0.1", world.server.port)
+    with ExitStack() as stack:
+        for _ in range(MOST_CONNECTIONS + 20):
+            line = stack.enter_context(socket.create_connection(address, timeout=20))
+            line.sendall(b"GET / HT")
+        assert world.ada.ask("GET", "/api/next").status == 200
 
 
 def test_withdrawn_and_frozen_studios_take_no_answers(world: World) -> None:

@@ -78,6 +78,11 @@ def test_a_closed_studio_frees_its_port_and_continues(judged: Path) -> None:
         ({"assessors": ["owner"]}, "your own link"),
         ({"show": ["everything"]}, "everything"),
         ({"runs": ["a.run"]}, "--run is for"),
+        ({"assessors": "ada"}, "assessors='ada': expected a list"),
+        ({"dimensions": "fluency"}, "dimensions='fluency': expected a list"),
+        ({"scales": 5}, "scales=5: expected a list"),
+        ({"token": 5}, "token=5: expected a text"),
+        ({"lease_seconds": 10**12}, "lease_seconds=1000000000000: expected at most"),
     ],
 )
 def test_bad_settings_make_nothing(tmp_path: Path, wrong: Any, told: str) -> None:

@@ -181,6 +181,7 @@ def _serve(studio: OpenStudio, browser: bool) -> None:
             _open(studio.links[studio.people[0].name])
 
     studio.serve(ready)
+    studio.opened.check_there()
     _tell(f"Stopped. Units judged: {studio.judged:,}. All is saved in {studio.store}.")
 
 

@@ -182,12 +182,12 @@ def decisions_in(connection: sqlite3.Connection) -> tuple[Decision, ...]:
 
 def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, Output]:
     """Return the outputs by id, in the order of the set; without texts, these are empty."""
-    count, seed = connection.execute(
-        "SELECT (SELECT count(*) FROM output), (SELECT seed FROM project)"
+    order = connection.execute(
+        "SELECT (SELECT count(*) FROM output), seed, set_digest FROM project"
     ).fetchone()
     query = _OUTPUTS if texts else _OUTPUTS.replace("text", "''")
     found = {row[0]: Output(*row) for row in connection.execute(query)}
-    return {id: found[id] for id in shuffled_ids(count, seed) if id in found}
+    return {id: found[id] for id in shuffled_ids(*order) if id in found}
 
 
 _DRAWS = (

@@ -24,7 +24,7 @@ def export_studio(
         format: name of a format, or `all` for a folder with each format of the project's task.
         anonymous: write pseudonyms instead of the names of assessors.
     """
-    with Store.reading(store) as opened:
+    with Store.reading(store) as opened, opened.intact():
         return export_store(opened, target, format, anonymous)
 
 

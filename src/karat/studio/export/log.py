@@ -1,6 +1,6 @@
 """The log of a store: every row of every table as JSON lines, from which a store is made again.
 
-    {"studio": 2, "anonymous": false}
+    {"studio": 2, "anonymous": false, "rows": 412}
     {"project": {…}}
     {"item": {"id": 1, "segment": …}}
     …
@@ -51,8 +51,10 @@ def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
 
 def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
     """Yield the lines of the log, of one state of the store."""
-    yield json_line({"studio": len(STEPS), "anonymous": anonymous})
     with store.read() as connection:
+        counts = [connection.execute(f"SELECT count(*) FROM {table}") for table in TABLES]
+        rows = sum(one.fetchone()[0] for one in counts)
+        yield json_line({"studio": len(STEPS), "anonymous": anonymous, "rows": rows})
         names = dict(connection.execute("SELECT name, id FROM assessor").fetchall())
         hidden = {name: pseudonym(id) for name, id in names.items()} if anonymous else {}
         for table, parsed in TABLES.items():

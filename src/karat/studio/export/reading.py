@@ -24,13 +24,13 @@ def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> E
         reading: a reading, which a store does not need: what it holds was checked.
         anonymous: use pseudonyms instead of the names of assessors.
     """
-    with Store.reading(path) as store:
+    with Store.reading(path) as store, store.intact():
         return evalset_of(read_contents(store, anonymous))
 
 
 def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
     """Put the key, the runs and every current label of a store into a draft."""
-    with Store.reading(path) as store:
+    with Store.reading(path) as store, store.intact():
         found = nuggets_of(read_contents(store, False))
     take_rows(_rows(path, jsonl_lines(found)), draft)
 

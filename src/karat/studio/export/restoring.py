@@ -30,6 +30,8 @@ from karat.studio.tasks.task import is_whole
 LOG = FORMATS["log"].name
 HEADER = "studio"
 """The member of the first line of a log, which is its version."""
+ROWS = "rows"
+"""The member of the first line that says how many lines follow."""
 
 
 def restore(source: GivenPath, path: GivenPath) -> None:
@@ -84,21 +86,25 @@ def _digest(log: Path) -> str:
 
 def _rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
     """Yield the header of a log, then its tables and rows."""
-    first = True
+    header: Mapping[str, Any] | None = None
+    count = 0
     for place, found in json_rows(log, reading):
-        if first:
-            _check_header(place, found)
-            first = False
+        if header is None:
+            _check_header(place, header := found)
             yield place, HEADER, found
             continue
+        count += 1
         table, row = next(iter(found.items()), ("", None))
         if len(found) != 1 or table not in TABLES or not isinstance(row, dict):
             told = "expected the name of a table and a row of it"
             raise InputError(f"{place}: found {quoted(found)}, {told}")
         yield place, table, row
     reading.check()
-    if first:
+    if header is None:
         raise InputError(f"{short(log)} is empty: expected the log of a store")
+    if header.get(ROWS, count) != count:
+        told = f"found {count:,} rows, expected {quoted(header[ROWS])}, as the first line says"
+        raise InputError(f"{short(log)} is not whole: {told}")
 
 
 def _check_header(place: Place, found: Mapping[str, Any]) -> None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from karat.errors import InputError, quoted
+
 PORT = 8642
 """The port of a studio if none is named."""
 
@@ -27,3 +29,17 @@ class Asked:
     random_share: float | None = None
     lease_seconds: int | None = None
     runs: Sequence[str | os.PathLike[str]] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("dimensions", "show", "runs"):
+            check_listed(name, getattr(self, name))
+        check_listed("scales", self.scales)
+        object.__setattr__(self, "scales", tuple(map(str, self.scales)))  # 5 is as good as "5"
+        if not isinstance(self.task, str | None):
+            raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
+
+
+def check_listed(name: str, given: object) -> None:
+    """Refuse one text where several are expected: it would be taken for a list of its letters."""
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise InputError(f"{name}={quoted(given)}: expected a list, such as {name}=[…]")

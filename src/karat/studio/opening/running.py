@@ -10,11 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from karat.errors import InputError, MissingExtra, short
+from karat.errors import InputError, MissingExtra, quoted, short
 from karat.evalset.sets import check_known
 from karat.progress import Progress, silent
 from karat.studio.assignment.rounds import prepare_rounds
-from karat.studio.opening.asked import PORT, Asked
+from karat.studio.opening.asked import PORT, Asked, check_listed
 from karat.studio.opening.stores import Given, Tell, open_store, place_of
 from karat.studio.store.assessors import check_name
 from karat.studio.store.store import Store
@@ -149,6 +149,7 @@ def prepare(
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Studio
 
+    check_listed("assessors", assessors)
     for name in assessors:
         check_name(name)
         if name == OWNER:
@@ -173,6 +174,9 @@ def prepare(
 
 
 def _address(host: str | None, token: str | None) -> str:
+    for name, given in (("host", host), ("token", token)):
+        if not isinstance(given, str | None):
+            raise InputError(f"{name}={quoted(given)}: expected a text")
     if token is not None:
         good = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
         if not good or not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN:

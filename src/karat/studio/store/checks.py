@@ -14,7 +14,23 @@ TABLES = (
     *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
     *("judgement", "adjudication", "key_edit", "event"),
 )
+_JSON = {
+    "project": {"settings": "object"},
+    "item": {"refs": "array"},
+    "unit": {"outputs": "array", "answer": "object"},
+    "assignment": {"outputs": "array"},
+    "judgement": {"value": "object"},
+    "adjudication": {"seen": "array"},
+    "event": {"detail": "object"},
+}
+"""Table -> its columns of JSON, and what they hold where they are not null."""
 _RULES = {
+    f"rows of {table} whose {column} is no JSON {kind}": f"""
+        SELECT count(*) FROM {table} WHERE {column} IS NOT NULL
+        AND iif(json_valid({column}), json_type({column}), '') != '{kind}'"""
+    for table, columns in _JSON.items()
+    for column, kind in columns.items()
+} | {
     "judgements whose predecessor is of another assignment": """
         SELECT count(*) FROM judgement j JOIN judgement b ON b.id = j.supersedes
         WHERE b.assignment != j.assignment OR b.id >= j.id""",
@@ -96,3 +112,5 @@ def _problems(connection: sqlite3.Connection) -> Iterator[str]:
         (count,) = connection.execute(query).fetchone()
         if count:
             yield f"Found {count:,} {what}."
+            if what.endswith(("object", "array")):  # other rules would read it
+                return

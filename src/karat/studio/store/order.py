@@ -27,8 +27,12 @@ def share(seed: int, *numbers: int) -> float:
     return found
 
 
-def shuffled_ids(count: int, seed: int) -> list[int]:
-    """Return the ids of outputs in the order in which a set has them: ids tell no systems."""
+def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
+    """Return the ids of outputs in the order in which a set has them: ids tell no systems.
+
+    Browsers see ids, and everybody may guess a seed and compute an order from it: the order depends
+    on the `digest` of the set, too, which nobody can compute who does not have the set.
+    """
     ids = list(range(1, count + 1))
-    random.Random(seed).shuffle(ids)
+    random.Random(f"{seed} {digest}").shuffle(ids)
     return ids

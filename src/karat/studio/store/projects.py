@@ -58,8 +58,9 @@ def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Pr
     with store.write() as connection:
         if connection.execute("SELECT 1 FROM project").fetchone():
             raise InputError("the store has a project: make another store for another set")
-        ids = _shuffled_ids(found, settings)
-        digest = _add_items(connection, found, ids, progress)
+        digest = digest_of(found)
+        ids = _shuffled_ids(found, settings, digest)
+        _add_items(connection, found, ids, progress)
         units = _count_units(connection, settings)
         _add_dimensions(connection, settings)
         add_calibration(connection, settings, ids)
@@ -70,17 +71,17 @@ def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Pr
         record(connection, "import", set=found.name, items=len(found.items), units=units)
 
 
-def _shuffled_ids(found: Imported, settings: ProjectSettings) -> Iterator[int]:
+def _shuffled_ids(found: Imported, settings: ProjectSettings, digest: str) -> Iterator[int]:
     """Return ids of outputs in an order that tells neither systems nor calibration."""
     known = sum(len(one.outputs) for one in settings.calibration)
     count = sum(len(item.outputs) for item in found.items) + known
-    return iter(shuffled_ids(count, settings.seed))
+    return iter(shuffled_ids(count, settings.seed, digest))
 
 
 def _add_items(
     connection: sqlite3.Connection, found: Imported, ids: Iterator[int], progress: Progress
-) -> str:
-    """Add items and outputs, and return the digest of the texts."""
+) -> None:
+    """Add items and outputs."""
     outputs = []
     for start in range(0, len(found.items), BATCH):
         progress(start, len(found.items), "importing")
@@ -122,7 +123,6 @@ def _add_items(
         ),
     )
     progress(len(found.items), len(found.items), "importing")
-    return digest_of(found)
 
 
 def digest_of(found: Imported) -> str:

@@ -12,6 +12,8 @@ from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_number, is_whole
 
 MOST_SEED = 2**53 - 1
+LONGEST_LEASE = 366 * 24 * 3600
+"""Seconds: the end of a lease must be a date."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,9 @@ class ProjectSettings:
     def _check_numbers(self) -> None:
         for name, least in (("overlap", 1), ("lease_seconds", 1), ("round_items", 1), ("seed", 0)):
             _check_whole(name, getattr(self, name), least)
+        if self.lease_seconds > LONGEST_LEASE:
+            told = f"expected at most {LONGEST_LEASE:,} seconds, which is a year"
+            raise InputError(f"lease_seconds={self.lease_seconds}: {told}")
         if self.quota is not None:
             _check_whole("quota", self.quota, 1)
         for name in ("random_share", "calibration_rate"):
@@ -90,10 +95,15 @@ class ProjectSettings:
     @classmethod
     def from_json(cls, text: str) -> ProjectSettings:
         """Return settings that a store holds."""
-        found = json.loads(text)
-        found["show"] = Show(**found["show"])
-        found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
-        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+        try:
+            found = json.loads(text)
+            found["show"] = Show(**found["show"])
+            found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
+            return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+            raise InputError(
+                "the settings of the store are damaged: use a copy or an export of it"
+            ) from None
 
 
 def _calibration(found: dict[str, Any]) -> Calibration:

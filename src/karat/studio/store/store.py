@@ -6,12 +6,15 @@ acknowledged survives a kill and a power cut. Readers have their own connections
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from json import JSONDecodeError
 from os import PathLike
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from karat.errors import InputError, OutputError, short
@@ -35,6 +38,7 @@ class Store:
         self._closed = False
         self._writing = threading.RLock()
         self._broken = ""
+        self._files: dict[Path, tuple[int, int] | None] = {}
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
@@ -71,6 +75,15 @@ class Store:
             raise
         return store
 
+    @contextmanager
+    def intact(self) -> Iterator[Store]:
+        """Give the store to a reader; rows that no studio wrote are told in one sentence."""
+        try:
+            yield self
+        except (JSONDecodeError, KeyError, TypeError, AttributeError):
+            told = "look at it with karat studio --check, and use a copy or an export of it"
+            raise InputError(f"{short(self.path)} is damaged: {told}") from None
+
     @classmethod
     def _prepared(cls, store: Store) -> Store:
         """Check whose file it is before anything is written, then bring it to this version."""
@@ -81,6 +94,9 @@ class Store:
             if version < len(STEPS):
                 with store.write() as connection:
                     migrate(connection)
+            for path in (store.path, store.path.with_name(store.path.name + "-wal")):
+                if number := _number_of(path):
+                    store._files[path] = number
         except BaseException:
             store.close()
             raise
@@ -132,11 +148,27 @@ class Store:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                self.check_there()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def check_there(self) -> None:
+        """Refuse to go on once the files are no longer those that were opened.
+
+        SQLite would go on writing to a file that was deleted or replaced, and all of it would be
+        lost at the end.
+        """
+        for path, number in self._files.items():
+            if _number_of(path) != number:
+                self._broken = (
+                    f"{short(path.name)} was deleted, moved or replaced while it was in use: "
+                    "nothing more is saved; put it back, then start the studio again"
+                )
+        if self._broken:
+            raise OutputError(self._broken)
 
     def check(self) -> StoreCheck:
         """Return what the store holds, and what is wrong with it."""
@@ -148,18 +180,20 @@ class Store:
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the store to a new file, while it is open and written to."""
         where = Path(path)
-        if where.exists():
+        if os.path.lexists(where):
             raise InputError(f"{short(where)} exists: name another file for the copy")
-        part = where.with_name(where.name + ".part")
+        part = where.with_name(f"{where.name}.{token_hex(4)}.part")
         try:
             with closing(sqlite3.connect(part)) as copy, self._connected() as connection:
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
             part.rename(where)
         except (OSError, sqlite3.Error) as error:
-            raise OutputError(f"cannot write the copy {short(where)}: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise OutputError(f"cannot write the copy {short(where)}: {why}") from None
         finally:
-            part.unlink(missing_ok=True)
+            for ending in ("", "-journal", "-wal", "-shm"):
+                part.with_name(part.name + ending).unlink(missing_ok=True)
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -238,6 +272,15 @@ class Store:
         return OutputError(f"cannot save in {name} ({said}): nothing was saved")
 
 
+def _number_of(path: Path) -> tuple[int, int] | None:
+    """Return by what the system knows a file, whatever its name; None if it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def remove_store(path: Path) -> None:
     """Remove a store that could not be made, with the files beside it."""
     for ending in ("", "-wal", "-shm", ".lock"):
@@ -246,6 +289,11 @@ def remove_store(path: Path) -> None:
 
 def _existing(path: str | PathLike[str]) -> Path:
     where = Path(path)
-    if not where.is_file():
+    try:
+        there = where.is_file()
+        where = where.resolve() if where.is_symlink() else where  # one lock for all its names
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot open the store {short(where)}: {error}") from None
+    if not there:
         raise InputError(f"no such file: {short(where)}; expected a store of the studio")
     return where

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import cast
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from karat.errors import InputError, short
 from karat.studio.web.app import make_app
@@ -17,6 +21,10 @@ from karat.studio.web.hosts import Hosts
 from karat.studio.web.studio import Studio
 
 MOST_CONNECTIONS = 500
+SLOWEST_HEAD = 10.0
+"""Seconds in which the head of a request must have come."""
+BACKLOG = 128
+"""Connections that are accepted at once, before any of them is looked at."""
 LONGEST_HEAD = 16 * 1024
 """Bytes of the headers of a request."""
 
@@ -29,8 +37,8 @@ def listen(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
-        found.listen(128)
-    except (OSError, OverflowError) as error:
+        found.listen(BACKLOG)
+    except (OSError, OverflowError, TypeError) as error:
         found.close()
         why = getattr(error, "strerror", None) or error
         told = "choose an address of this machine with --host"
@@ -38,6 +46,50 @@ def listen(host: str, port: int) -> socket.socket:
             told = "stop the program that uses it, or choose another with --port"
         raise InputError(f"cannot listen on {short(host)}, port {port} ({why}): {told}") from None
     return found
+
+
+class Connection(H11Protocol):
+    """A connection on which the head of a request must come in time.
+
+    If all places are taken, the one that has waited longest for its first request is closed.
+    """
+
+    _opened = 0.0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._opened = self.loop.time()
+        self._watch()
+        if len(self.connections) >= MOST_CONNECTIONS:
+            self._make_room()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unwatch()
+        super().connection_lost(exc)
+
+    def _make_room(self) -> None:
+        every = [cast(Connection, one) for one in self.connections]
+        taken = [one for one in every if not one.transport.is_closing()]
+        silent = [one for one in taken if one.cycle is None and one is not self]
+        if silent and len(taken) >= MOST_CONNECTIONS:
+            min(silent, key=lambda one: one._opened).transport.abort()
+
+    def _watch(self) -> None:
+        """Begin to wait for the head of a request, or end it."""
+        if self.conn.their_state is not h11.IDLE:
+            self._unwatch()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(SLOWEST_HEAD, self.transport.abort)
+
+    def _unwatch(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class Server(uvicorn.Server):
@@ -58,7 +110,8 @@ class Server(uvicorn.Server):
             proxy_headers=False,
             lifespan="off",
             ws="none",
-            http="h11",
+            http=Connection,
+            backlog=BACKLOG,
             loop="asyncio",
             limit_concurrency=MOST_CONNECTIONS,
             h11_max_incomplete_event_size=LONGEST_HEAD,
