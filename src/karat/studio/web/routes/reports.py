@@ -24,8 +24,10 @@ _SANDBOX = "frame-ancestors 'none'; sandbox allow-scripts"
 
 
 def _reports(call: Call) -> Response:
-    found = reports(project(call.studio.store))
-    return staff_page(call, "reports.html", reports=found, shown=_tells(call))
+    found, shown = reports(project(call.studio.store)), _tells(call)
+    locked = [] if shown else [one for one in found if one.tells]
+    ready = [one for one in found if one not in locked]
+    return staff_page(call, "reports.html", ready=ready, locked=locked)
 
 
 def _tells(call: Call) -> bool:

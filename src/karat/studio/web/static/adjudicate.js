@@ -72,7 +72,7 @@ function draw() {
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
   const place = `Dispute ${at + 1} of ${list.length}: ${told(item)}, disagreement ${item.amount.toFixed(2)}`;
   byId("judge").replaceChildren(
-    make("p", { class: "place" }, place, item.value ? `. Decided: ${inWords(item, item.value)}` : "", draft ? ". This is your draft" : ""),
+    make("h1", { class: "place" }, place, item.value ? `. Decided: ${inWords(item, item.value)}` : "", draft ? ". This is your draft" : ""),
     part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
     ...item.references.map((text) => part("Reference", text)),
     make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
@@ -86,7 +86,7 @@ function draw() {
 
 function part(name, text) {
   if (!text) return "";
-  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text" }, text));
+  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text", dir: "auto", tabindex: "0", "aria-label": name }, text));
 }
 
 function take(said) {
@@ -191,7 +191,7 @@ function help() {
   const keys = byId("keys");
   keys.hidden = !keys.hidden;
   byId("help").setAttribute("aria-expanded", String(!keys.hidden));
-  const rows = [...(item ? TASKS[item.task].keys : []), ...KEYS];
+  const rows = [...(task?.keys ?? []), ...KEYS];
   keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
 }
 
