@@ -30,6 +30,7 @@ _SCORES = "The score of each system with its interval, and which systems differ.
 _COMPARED = "Whether the systems differ in metrics, with examples."
 _TRUSTED = "Which metric agrees best with the assessors."
 _PLANE = "Which settings of AEv agree best with the assessors."
+_METRIC = (_COMPARED, _TRUSTED, _PLANE)
 _RUNS = "How many nuggets each run covers, and which it misses."
 
 
@@ -46,9 +47,18 @@ class Report(NamedTuple):
     make: Callable[[Contents], Result]
 
 
-def reports(found: Project) -> list[Report]:
-    """Return the reports that a project has."""
-    return [*_of_ratings(found), *_of_nuggets(found)]
+def reports(store: Store) -> list[Report]:
+    """Return the reports that a project has; metrics need a reference of every segment."""
+    found = project(store)
+    every = [*_of_ratings(found), *_of_nuggets(found)]
+    return every if has_references(store) else [one for one in every if one.answers not in _METRIC]
+
+
+def has_references(store: Store) -> bool:
+    """Return whether every segment has a reference."""
+    lacking = "SELECT 1 FROM item WHERE NOT calibration AND refs = '[]' LIMIT 1"
+    with store.read() as connection:
+        return connection.execute(lacking).fetchone() is None
 
 
 def _of_ratings(found: Project) -> Iterator[Report]:
@@ -128,7 +138,7 @@ def _nugget_scores(contents: Contents) -> Result:
 
 def find_report(store: Store, name: str) -> Report:
     """Return a report by its name."""
-    for one in reports(project(store)):
+    for one in reports(store):
         if one.name == name:
             return one
     raise InputError(f"there is no report {quoted(name)}")

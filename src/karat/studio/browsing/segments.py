@@ -142,4 +142,5 @@ def _line(
         "FROM item i WHERE id = ?",
         (id,),
     ).fetchone()
-    return FoundSegment(id, *row, judged.get(id, 0), disputed.get(id, 0))
+    name, text, outputs = row
+    return FoundSegment(id, name, text, outputs, judged.get(id, 0), disputed.get(id, 0))

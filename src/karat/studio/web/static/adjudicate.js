@@ -47,6 +47,7 @@ async function open() {
   byId("judge").classList.toggle("finished", at >= list.length);
   if (at >= list.length) {
     item = task = null;
+    for (const one of document.querySelectorAll(".moves, #ranked")) one.hidden = !list.length;
     const sentence = list.length ? "These disputes are done." : "There are no open disputes.";
     byId("judge").replaceChildren(make("p", { class: "answer" }, sentence), make("p", {}, make("a", { href: "/adjudicate" }, "Look for more")));
     return;
