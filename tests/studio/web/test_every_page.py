@@ -39,6 +39,11 @@ STAFF = {
 ALONE = ("/nowhere", "/browse/segments/999", "/browse?low=x")
 """Pages that say one thing."""
 
+LOST = """[...document.querySelectorAll(".staff td, .nuggets p, .text")]
+  .filter((one) => one.parentElement.checkVisibility() && !one.checkVisibility())
+  .map((one) => one.textContent)"""
+"""Texts that a style hides."""
+
 PALE = r"""() => {
   const parts = (color) => {
     const found = color.match(/[\d.]+/g).map(Number);
@@ -92,8 +97,8 @@ class Reader(Visitor):
         for width, scheme in LOOKS:
             self.page.set_viewport_size({"width": width, "height": 844})
             self.page.emulate_media(color_scheme=scheme)
-            found = [self.page.evaluate(one) for one in (WIDER, PALE, UNNAMED)]
-            if found != [0, [], []]:
+            found = [self.page.evaluate(one) for one in (WIDER, LOST, PALE, UNNAMED)]
+            if found != [0, [], [], []]:
                 self.wrong.append((path, width, scheme, *found))
 
     def links(self, path: str, start: str) -> list[str]:
