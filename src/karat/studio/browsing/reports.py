@@ -41,7 +41,7 @@ class Report(NamedTuple):
     """The last part of its address."""
     title: str
     answers: str
-    """What its reader learns, in a sentence."""
+    """Sentence that says what its reader learns."""
     tells: bool
     """Whether it tells which systems lead, under pseudonyms before the reveal."""
     make: Callable[[Contents], Result]
