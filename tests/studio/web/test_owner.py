@@ -48,7 +48,7 @@ def owner(browser: Any, server: StudioServer) -> Visitor:
 
 
 def agreed(**alphas: float) -> Any:
-    rows = [SimpleNamespace(dimension=name, interval=value) for name, value in alphas.items()]
+    rows = [SimpleNamespace(dimension=name, ordinal=value) for name, value in alphas.items()]
     return LiveAgreement(SimpleNamespace(rows=rows, judges=()), None, None)  # type: ignore[arg-type]
 
 
@@ -71,7 +71,7 @@ UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judge
             "open",
             [
                 "60 of 90 units are judged (67%), 30 of them by 2 assessors as planned.",
-                "Krippendorff's alpha is 0.52 in quality (1 is perfect, 0 is chance).",
+                "Krippendorff's ordinal alpha is 0.52 in quality; 1 is perfect, 0 is chance.",
                 "Still needed: 91 judgements and decisions on 1 dispute.",
             ],
         ),
@@ -87,7 +87,7 @@ UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judge
             "frozen",
             [
                 "4 of 5 units are judged (80%).",
-                "Krippendorff's alpha is 1.00 in a, -0.25 in b (1 is perfect, 0 is chance).",
+                "Krippendorff's ordinal alpha is 1.00 in a, -0.25 in b; 1 is perfect, 0 is chance.",
                 "The project is frozen. Still needed: decisions on 2 disputes.",
             ],
         ),
@@ -206,7 +206,7 @@ def test_invitations_freeze_and_reveal_by_keys(owner: Visitor, server: StudioSer
     assert [*page.locator("td:nth-child(3)").all_text_contents()][:2] == ["reveal", "freeze"]
     assert page.locator("tbody tr").count() == len(found)
     withdrawn = page.locator("tbody tr").nth(2).locator("td").all_text_contents()
-    assert withdrawn[1:] == ["owner", "withdraw the invitation", "of: kim <b>"]
+    assert withdrawn[1:] == ["owner", "withdraw the invitation", "name: kim <b>"]
     owner.check_inert()
 
 

@@ -119,6 +119,7 @@
     if (!data && !bodies.some(({ rows }) => rows.length > 1)) return;
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
+      if (!head.textContent.trim()) return; // a button would have no name
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);

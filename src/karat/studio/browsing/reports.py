@@ -25,6 +25,13 @@ from karat.studio.store.projects import REVEALED, Project, project
 from karat.studio.store.store import Store
 
 METRICS = ("bleu", "chrf", "ter", "gtm:e=2")
+_AGREEMENT = "How well assessors agree, and who stands apart."
+_SCORES = "The score of each system with its interval, and which systems differ."
+_COMPARED = "Whether the systems differ in metrics, with examples."
+_TRUSTED = "Which metric agrees best with the assessors."
+_PLANE = "Which settings of AEv agree best with the assessors."
+_METRIC = (_COMPARED, _TRUSTED, _PLANE)
+_RUNS = "How many nuggets each run covers, and which it misses."
 
 
 class Report(NamedTuple):
@@ -33,14 +40,25 @@ class Report(NamedTuple):
     name: str
     """The last part of its address."""
     title: str
+    answers: str
+    """Sentence that says what its reader learns."""
     tells: bool
     """Whether it tells which systems lead, under pseudonyms before the reveal."""
     make: Callable[[Contents], Result]
 
 
-def reports(found: Project) -> list[Report]:
-    """Return the reports that a project has."""
-    return [*_of_ratings(found), *_of_nuggets(found)]
+def reports(store: Store) -> list[Report]:
+    """Return the reports that a project has; metrics need a reference of every segment."""
+    found = project(store)
+    every = [*_of_ratings(found), *_of_nuggets(found)]
+    return every if has_references(store) else [one for one in every if one.answers not in _METRIC]
+
+
+def has_references(store: Store) -> bool:
+    """Return whether every segment has a reference."""
+    lacking = "SELECT 1 FROM item WHERE NOT calibration AND refs = '[]' LIMIT 1"
+    with store.read() as connection:
+        return connection.execute(lacking).fetchone() is None
 
 
 def _of_ratings(found: Project) -> Iterator[Report]:
@@ -48,22 +66,25 @@ def _of_ratings(found: Project) -> Iterator[Report]:
     if not dimensions:
         return
     if dimensions != [WIN.name]:
-        yield Report("agreement", "Agreement of assessors", False, _agreement)
+        yield Report("agreement", "Agreement of assessors", _AGREEMENT, False, _agreement)
     if PAIRS in found.settings.tasks:
-        yield Report("pair-agreement", "Agreement on pairs", False, _pair_agreement)
+        yield Report("pair-agreement", "Agreement on pairs", _AGREEMENT, False, _pair_agreement)
     for k, name in enumerate(dimensions, 1):
         title = f"Estimated scores: {name}"
-        yield Report(f"estimate-{k}", title, True, partial(_estimate, dimension=name))
-    yield Report("compare", "Comparison of systems by metrics", True, _compare)
-    yield Report("meta", "Metrics against assessors", True, _meta)
+        yield Report(f"estimate-{k}", title, _SCORES, True, partial(_estimate, dimension=name))
+    yield Report("compare", "Comparison of systems by metrics", _COMPARED, True, _compare)
+    yield Report("meta", "Metrics against assessors", _TRUSTED, True, _meta)
     for k, name in enumerate(dimensions, 1):
-        yield Report(f"plane-{k}", f"Plane of AEv: {name}", True, partial(_plane, dimension=name))
+        title, make = f"Plane of AEv: {name}", partial(_plane, dimension=name)
+        yield Report(f"plane-{k}", title, _PLANE, True, make)
 
 
 def _of_nuggets(found: Project) -> Iterator[Report]:
     if NUGGETS in found.settings.tasks:
-        yield Report("nugget-agreement", "Agreement on nuggets", False, _nugget_agreement)
-        yield Report("nugget-scores", "Nugget scores of runs", True, _nugget_scores)
+        yield Report(
+            "nugget-agreement", "Agreement on nuggets", _AGREEMENT, False, _nugget_agreement
+        )
+        yield Report("nugget-scores", "Nugget scores of runs", _RUNS, True, _nugget_scores)
 
 
 def _agreement(contents: Contents) -> Result:
@@ -117,7 +138,7 @@ def _nugget_scores(contents: Contents) -> Result:
 
 def find_report(store: Store, name: str) -> Report:
     """Return a report by its name."""
-    for one in reports(project(store)):
+    for one in reports(store):
         if one.name == name:
             return one
     raise InputError(f"there is no report {quoted(name)}")

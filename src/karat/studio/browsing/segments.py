@@ -33,7 +33,8 @@ class FoundSegment(NamedTuple):
 
     id: int
     segment: str
-    source: str | None
+    text: str
+    """The source, else the first reference, else the first output."""
     outputs: int
     judged: int
     """Complete answers of assessors."""
@@ -136,7 +137,10 @@ def _line(
     connection: sqlite3.Connection, id: int, judged: dict[int, int], disputed: dict[int, int]
 ) -> FoundSegment:
     row = connection.execute(
-        "SELECT segment, source, outputs FROM item WHERE id = ?", (id,)
+        "SELECT segment, coalesce(nullif(source, ''), json_extract(refs, '$[0]'), "
+        "(SELECT text FROM output WHERE item = i.id ORDER BY id), ''), outputs "
+        "FROM item i WHERE id = ?",
+        (id,),
     ).fetchone()
-    name, source, outputs = row
-    return FoundSegment(id, name, source, outputs, judged.get(id, 0), disputed.get(id, 0))
+    name, text, outputs = row
+    return FoundSegment(id, name, text, outputs, judged.get(id, 0), disputed.get(id, 0))

@@ -79,7 +79,7 @@ def _answer(
         if who is None:
             return _told("You are not signed in. Open the link that you were given.", 401, as_page)
         if who.role not in roles:
-            raise NotAllowed(f"This is not for the role {who.role}.")
+            raise NotAllowed(f"this page is for {_those(roles)} only: you are an {who.role}")
         given = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
         found = handler(Call(studio, who, request.path_params, given, csrf, request.query_params))
@@ -88,6 +88,10 @@ def _answer(
     except KaratError as error:  # nothing was saved: the client keeps it and tries again
         return _told(str(error), 503, as_page)
     return found if isinstance(found, Response) else JSONResponse(found)
+
+
+def _those(roles: Collection[str]) -> str:
+    return " and ".join(f"{role}s" for role in roles)
 
 
 def _told(sentence: str, status: int, as_page: bool) -> Response:

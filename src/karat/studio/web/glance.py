@@ -14,6 +14,9 @@ from karat.studio.store.projects import OPEN, REVEALED
 if TYPE_CHECKING:
     from karat.meta.judge_agreement import JudgeAgreement
 
+MOST_TOLD = 3
+"""Dimensions that are named one by one."""
+
 
 def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
     """Return the answer of the owner's page, in sentences."""
@@ -30,11 +33,14 @@ def _judged(found: Coverage) -> str:
 
 def _agreed(agreement: LiveAgreement) -> str:
     rows = [row for one in agreement.each for row in one.rows]
-    known = [row for row in rows if not isnan(row.interval)]
+    known = [row for row in rows if not isnan(row.ordinal)]
     if not known:
         return "Agreement is not known yet: it takes outputs that two assessors judged differently."
-    told = ", ".join(f"{row.interval:.2f} in {row.dimension}" for row in known)
-    return f"Krippendorff's alpha is {told} (1 is perfect, 0 is chance)."
+    told = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in known)
+    if len(known) > MOST_TOLD:
+        low, high = (pick(known, key=lambda row: row.ordinal) for pick in (min, max))
+        told = f"from {low.ordinal:.2f} ({low.dimension}) to {high.ordinal:.2f} ({high.dimension})"
+    return f"Krippendorff's ordinal alpha is {told}; 1 is perfect, 0 is chance."
 
 
 def _needed(found: Coverage, state: str) -> str:

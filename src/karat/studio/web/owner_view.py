@@ -51,10 +51,15 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
         "disputes": results.disputes,
         "letters": output_letters(store, [one.item for one in results.disputes]),
         "estimates": [(one, intervals(one)) for one in estimates],
+        "complete": all(row.labels == row.units for row in _rows(estimates)),
         "left_out": left_out(estimates),
         "needed": labels_needed(estimates),
         "hidden": why,
     }
+
+
+def _rows(estimates: list[LiveEstimate]) -> list[Any]:
+    return [row for one in estimates if one.estimate for row in one.estimate.rows]
 
 
 def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[LiveEstimate], str]:

@@ -12,9 +12,9 @@ from starlette.responses import HTMLResponse
 
 _NAMES = (
     *("frame.html", "staff.html", "judge.html", "message.html", "joined.html", "parts.html"),
-    *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html", "events.html"),
+    *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html"),
     *("adjudicate.html", "browse.html", "segment.html", "outputs.html", "reports.html"),
-    "key.html",
+    *("key.html", "owner_scores.html", "events.html"),
 )
 
 
@@ -33,7 +33,7 @@ def number(value: float | None, digits: int = 2) -> str:
     """Return a number for people; a dash where there is none."""
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:,.{digits}f}"
+    return f"{round(value, digits) + 0.0:,.{digits}f}"  # no "-0.00"
 
 
 def words(value: object) -> str:
@@ -71,5 +71,6 @@ def page(template: str, status: int = 200, **values: object) -> HTMLResponse:
 
 
 def message_page(sentence: str, status: int) -> HTMLResponse:
-    """Return a page that says one thing."""
-    return page("message.html", status, told=sentence)
+    """Return a page that says one thing; errors of commands begin small and have no full stop."""
+    told = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+    return page("message.html", status, told=told)

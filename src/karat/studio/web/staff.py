@@ -19,11 +19,24 @@ def staff_page(call: Call, template: str, **values: object) -> Response:
         "project": found,
         "who": call.who,
         "csrf": call.csrf,
-        "may_browse": may_browse(call),
-        "may_decide": call.who.role != "assessor",
-        "may_edit_key": may_edit(call.studio.store, call.who.role),
+        "links": _links(call),
     }
     return page(template, **{**shared, **values})
+
+
+def _links(call: Call) -> dict[str, str]:
+    """Return address -> title of the pages that somebody may open."""
+    found = {"/": "Judge"}
+    if call.who.role != "assessor":
+        found["/adjudicate"] = "Adjudicate"
+    if may_edit(call.studio.store, call.who.role):
+        found["/key"] = "Key"
+    if may_browse(call):
+        titles = {"": "Segments", "/outputs": "Outputs", "/reports": "Reports"}
+        found |= {f"/browse{path}": title for path, title in titles.items()}
+    if call.who.role == "owner":
+        found["/owner"] = "Owner"
+    return found
 
 
 def may_browse(call: Call) -> bool:

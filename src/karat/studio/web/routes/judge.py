@@ -11,20 +11,17 @@ from karat.studio.assignment.next_item import next_assignment, progress_of
 from karat.studio.assignment.visits import visit
 from karat.studio.store.clock import now
 from karat.studio.store.judgements import Judgement, judge, undo
-from karat.studio.store.projects import REVEALED, project
+from karat.studio.store.projects import project
 from karat.studio.store.shown import earlier, shown
 from karat.studio.tasks.shown import Shown
 from karat.studio.web.calls import Call, NotThere, only, route
-from karat.studio.web.pages import page
+from karat.studio.web.staff import staff_page
 
 
 def _page(call: Call) -> Response:
     found = project(call.studio.store)
     place = f"{found.set_digest[:12]}.{call.studio.sessions.cookie[-12:]}.{call.who.id}"
-    return page(
-        "judge.html", project=found.name, name=call.who.name, role=call.who.role, csrf=call.csrf,
-        place=place, revealed=found.state == REVEALED,
-    )  # fmt: skip
+    return staff_page(call, "judge.html", place=place)
 
 
 def _next(call: Call) -> dict[str, Any]:

@@ -36,7 +36,8 @@ def _named(one: Entry, names: Mapping[int, str]) -> Entry:
     """Return an entry that names the assessor whom it is about."""
     if "of" not in one.detail:
         return one
-    return one._replace(detail={**one.detail, "of": names.get(one.detail["of"], "nobody")})
+    rest = {key: value for key, value in one.detail.items() if key != "of"}
+    return one._replace(detail={"name": names.get(one.detail["of"], "nobody"), **rest})
 
 
 def _export(call: Call) -> Response:

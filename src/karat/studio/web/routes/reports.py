@@ -12,7 +12,14 @@ from html import unescape
 from starlette.responses import HTMLResponse, Response
 
 from karat.errors import InputError
-from karat.studio.browsing.reports import explanation_page, find_report, report_page, reports
+from karat.studio.browsing.reports import (
+    explanation_page,
+    find_report,
+    has_references,
+    report_page,
+    reports,
+)
+from karat.studio.export.sets import NUGGETS
 from karat.studio.live.estimates import has_asked
 from karat.studio.store.projects import REVEALED, project
 from karat.studio.web.calls import Call, NotAllowed, NotThere, route
@@ -24,8 +31,16 @@ _SANDBOX = "frame-ancestors 'none'; sandbox allow-scripts"
 
 
 def _reports(call: Call) -> Response:
-    found = reports(project(call.studio.store))
-    return staff_page(call, "reports.html", reports=found, shown=_tells(call))
+    found, shown = reports(call.studio.store), _tells(call)
+    locked = [] if shown else [one for one in found if one.tells]
+    ready = [one for one in found if one not in locked]
+    return staff_page(call, "reports.html", ready=ready, locked=locked, metrics=_metrics(call))
+
+
+def _metrics(call: Call) -> bool:
+    """Return whether reports lack that a set with references would have."""
+    nuggets_alone = [*project(call.studio.store).settings.tasks] == [NUGGETS]
+    return nuggets_alone or has_references(call.studio.store)
 
 
 def _tells(call: Call) -> bool:

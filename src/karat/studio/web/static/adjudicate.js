@@ -47,6 +47,7 @@ async function open() {
   byId("judge").classList.toggle("finished", at >= list.length);
   if (at >= list.length) {
     item = task = null;
+    for (const one of document.querySelectorAll(".moves, #ranked")) one.hidden = !list.length;
     const sentence = list.length ? "These disputes are done." : "There are no open disputes.";
     byId("judge").replaceChildren(make("p", { class: "answer" }, sentence), make("p", {}, make("a", { href: "/adjudicate" }, "Look for more")));
     return;
@@ -72,7 +73,7 @@ function draw() {
   const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
   const place = `Dispute ${at + 1} of ${list.length}: ${told(item)}, disagreement ${item.amount.toFixed(2)}`;
   byId("judge").replaceChildren(
-    make("p", { class: "place" }, place, item.value ? `. Decided: ${inWords(item, item.value)}` : "", draft ? ". This is your draft" : ""),
+    make("h1", { class: "place" }, place, item.value ? `. Decided: ${inWords(item, item.value)}` : "", draft ? ". This is your draft" : ""),
     part(item.task === "nuggets" ? "Question" : "Source", item.source), part("Context", item.context),
     ...item.references.map((text) => part("Reference", text)),
     make("div", { class: outputs.length > 1 ? "sides" : "" }, ...outputs),
@@ -86,7 +87,7 @@ function draw() {
 
 function part(name, text) {
   if (!text) return "";
-  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text" }, text));
+  return make("section", { class: "beside" }, make("h2", {}, name), make("p", { class: "text", dir: "auto", tabindex: "0", "aria-label": name }, text));
 }
 
 function take(said) {
@@ -187,7 +188,7 @@ function goTo(place) {
   });
 }
 
-const help = () => toggleKeys([...(item ? TASKS[item.task].keys : []), ...KEYS]);
+const help = () => toggleKeys([...(task?.keys ?? []), ...KEYS]);
 
 const ACTS = { Enter: () => moving(decide), k: () => goTo(at + 1), b: () => goTo(at - 1), u: () => moving(undo), W: () => moving(names), "?": help, c: () => comment?.focus() };
 

@@ -13,6 +13,7 @@ import { Spans } from "./spans.js";
 import { newUuid } from "./uuid.js";
 
 const TASKS = { ratings: Ratings, pairs: Pairs, spans: Spans, nuggets: Nuggets };
+const CLOSED = 422; // the project takes no judgements any more
 const TYPING = 600; // milliseconds of rest after which a comment is saved
 const COMMON_KEYS = [["Enter", "done, go to the next"], ["b", "previous"], ["u or Ctrl+z", "undo"], ["c", "comment (Escape leaves it)"], [".", "pause"], ["?", "these keys"]];
 
@@ -91,12 +92,15 @@ function flush() {
   if (typing !== null) changed();
 }
 
+const sentence = (told) => `${told.charAt(0).toUpperCase()}${told.slice(1).replace(/\.$/, "")}.`;
+
 async function load(path) {
   const { status: code, body } = await get(path);
   if (code !== 200) {
     byId("saved").className = "failed";
     byId("saved").replaceChildren(`${body.error} `, button("Try again", "", () => load(path)));
-    if (!item) byId("judge").replaceChildren(make("p", { class: "answer" }, body.error));
+    if (!item) byId("judge").replaceChildren(make("p", { class: "answer" }, sentence(body.error)));
+    document.body.classList.toggle("closed", !item && code === CLOSED);
     return false;
   }
   showProgress(body.progress);
@@ -117,12 +121,20 @@ function show(found) {
   tell("");
   if (!found) {
     task = null;
-    byId("judge").replaceChildren(make("p", { class: "answer" }, "All done. Thank you."));
+    byId("judge").replaceChildren(...end());
     return;
   }
   draw();
   byId("judge").focus();
   scrollTo(0, 0);
+}
+
+// Nothing is left: those who judged hear what they can still do, others when to come back.
+function end() {
+  const told = before === null
+    ? ["There is nothing for you to judge now.", "All units are judged, or others are judging them. Load the page again later."]
+    : ["All done. Thank you.", "Everything is saved. Previous opens your answers again. You can change them until the owner freezes the project."];
+  return [make("p", { class: "answer" }, told[0]), make("p", { class: "note" }, told[1])];
 }
 
 function draw() {
@@ -214,7 +226,7 @@ function pause() {
   byId("pause").setAttribute("aria-pressed", String(clock.paused));
 }
 
-const help = () => toggleKeys([...(item ? TASKS[item.task].keys : []), ...COMMON_KEYS]);
+const help = () => toggleKeys([...(task?.keys ?? []), ...COMMON_KEYS]);
 
 const ACTS = { Enter: () => moving(next), b: () => moving(previous), u: () => moving(undo), "Ctrl+z": () => moving(undo), ".": pause, "?": help, c: () => comment?.focus() };
 

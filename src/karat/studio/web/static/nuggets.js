@@ -18,7 +18,7 @@ export class Nuggets {
     this.activate(Math.max(0, this.undecided()));
   }
 
-  static keys = [["1 or y", "supported"], ["2 or p", "partly supported"], ["3 or n", "not supported"], ["↑ ↓", "another nugget"], ["← →, Shift", "select words of the response"], ["e", "mark them as evidence (decides nothing)"], ["x", "remove the newest evidence"]];
+  keys = [["1 or y", "supported"], ["2 or p", "partly supported"], ["3 or n", "not supported"], ["↑ ↓", "another nugget"], ["← →, Shift", "select words of the response"], ["e", "mark them as evidence (decides nothing)"], ["x", "remove the newest evidence"]];
 
   row(nugget, k) {
     const buttons = LABELS.map(([name, text, key]) => button(text, key, () => this.label(k, name), { "aria-pressed": "false" }));

@@ -12,7 +12,7 @@ export class Pairs {
     this.show(value);
   }
 
-  static keys = [["1 or ←", "the first is better"], ["2 or →", "the second is better"], ["0, = or t", "as good as each other"]];
+  keys = [["1 or ←", "the first is better"], ["2 or →", "the second is better"], ["0, = or t", "as good as each other"]];
 
   show(value) {
     this.choice = value?.choice;

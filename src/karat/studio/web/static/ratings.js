@@ -14,7 +14,16 @@ export class Ratings {
     this.activate(Math.max(0, this.scales.findIndex((scale) => !(scale.dimension in this.ratings))), false);
   }
 
-  static keys = [["1-9", "rate the active dimension"], ["0-9", "type a number on a scale from 0 to 100"], ["↑ ↓", "another dimension"]];
+  // Keys of the scales that are there.
+  get keys() {
+    const few = this.scales.filter((scale) => this.buttoned(scale));
+    const lowest = Math.min(...few.map((scale) => scale.low)), highest = Math.max(...few.map((scale) => scale.high));
+    return [
+      ...(few.length ? [[`${lowest}-${highest}`, "rate the active dimension"]] : []),
+      ...(few.length < this.scales.length ? [["0-9", "type a number, where there are no buttons"]] : []),
+      ...(this.scales.length > 1 ? [["↑ ↓", "another dimension"]] : []),
+    ];
+  }
 
   field(scale, k) {
     const name = `d${k}`;

@@ -22,7 +22,16 @@ export class Spans {
     this.show(value);
   }
 
-  static keys = [["← →", "move by a word"], ["Shift + ← →", "select more words"], ["w", "select the whole output"], ["1-9", "mark the selection with a severity"], ["a-z", "then: its category"], ["↑ ↓", "choose a marked error; a digit changes it"], ["x", "remove the chosen error, else the newest"], ["s", "score"]];
+  // Keys of the scheme: not all have categories or a score.
+  get keys() {
+    return [
+      ["← →", "move by a word"], ["Shift + ← →", "select more words"], ["w", "select the whole output"],
+      [`1-${this.settings.severities.length}`, "mark the selection with a severity"],
+      ...(this.settings.categories.length ? [["a-z", "then: its category"]] : []),
+      ["↑ ↓", "choose a marked error; a digit changes it"], ["x", "remove the chosen error, else the newest"],
+      ...(this.score ? [["s", "score"]] : []),
+    ];
+  }
 
   scoreField(scale) {
     const read = (event) => {
