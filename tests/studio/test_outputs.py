@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from karat.progress import silent
 from karat.studio.opening.asked import Asked
 from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.stores import open_store
+from karat.studio.store.judgements import current
 from karat.studio.store.store import Store
 
 TABLE = "id,group,source,reference,first,second\na,d,S1,R1,x,y\nb,d,S2,R2,z,\n"
@@ -95,3 +97,24 @@ def test_other_folders_are_left_to_the_readers_of_sets(tmp_path: Path) -> None:
     (place / "karat.toml").write_text("")
     assert not is_outputs(place)
     assert not is_outputs(tmp_path / "none")
+
+
+def test_a_studio_goes_on_where_a_set_stopped(tmp_path: Path) -> None:
+    outputs = [{"id": str(k), "outputs": {"first": f"x{k}", "second": f"y{k}"}} for k in range(3)]
+    judged = {"system": "first", "segment": "0", "judge": "ann", "dimension": "quality", "value": 5}
+    head = {"evalset": "own", "dimensions": [{"name": "quality", "low": 1, "high": 7}]}
+    lines = [json.dumps(row) for row in (head, *outputs, judged)]
+    place = tmp_path / "own.jsonl"
+    place.write_text("\n".join(lines), "utf-8")
+    told: list[str] = []
+    new = tmp_path / "own.sqlite"
+    with open_store(
+        place, tmp_path / "own.sqlite", Asked(earlier=True), silent, told.append
+    ) as store:
+        (row,) = current(store)
+    assert row.value == {"ratings": {"quality": 5}}
+    assert told[0] == "Judgements of 1 people were taken over."
+    place.write_text("\n".join(lines[:-1]), "utf-8")
+    with pytest.raises(InputError, match="has no judgements by people"):
+        open_store(place, tmp_path / "none.sqlite", Asked(earlier=True), silent, told.append)
+    assert not (tmp_path / "none.sqlite").exists()

@@ -93,6 +93,11 @@ if TYPE_CHECKING:
     whole(min=0, max=2**53 - 1),
     heading=ADVANCED,
 )
+@flag(
+    "--earlier",
+    "Take over the judgements of people that the set has, so that judging goes on.",
+    heading=ADVANCED,
+)
 @named(
     "--lease lease_seconds",
     "Seconds for which a unit is kept for an assessor. Default: 1800.",

@@ -29,6 +29,8 @@ class Asked:
     random_share: float | None = None
     lease_seconds: int | None = None
     runs: Sequence[str | os.PathLike[str]] = ()
+    earlier: bool = False
+    """Take over the judgements that the set has."""
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "show", "runs"):

@@ -117,7 +117,8 @@ def open_studio(
         settings: those of a new store: `task` (ratings, pairs, spans, nuggets), `dimensions`,
             `scales` (5, 7, 100, or names), `scheme` (mqm, esa), `overlap`, `quota`, `show` (source,
             context, reference), `seed`, `calibration` (a file), `predictor` (a metric),
-            `random_share`, `lease_seconds`, `runs` (of a nugget key).
+            `random_share`, `lease_seconds`, `runs` (of a nugget key), `earlier` (take over the
+            judgements of the set).
     """
     check_known("setting", settings, [one.name for one in fields(Asked)], "a studio")
     asked = Asked(**settings)

@@ -12,6 +12,7 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.studio.export.earlier import take_earlier
 from karat.studio.formats import is_store
 from karat.studio.opening.asked import Asked
 from karat.studio.opening.continuing import check_options, check_set, check_task
@@ -46,6 +47,8 @@ def open_store(given: Given, where: Path, asked: Asked, progress: Progress, tell
     store = Store.create(where)
     try:
         import_set(store, found, settings, progress)
+        if asked.earlier:
+            tell(f"Judgements of {len(take_earlier(store, found))} people were taken over.")
     except BaseException:
         store.close()
         remove_store(where)
