@@ -107,7 +107,6 @@ def test_a_studio_goes_on_where_a_set_stopped(tmp_path: Path) -> None:
     place = tmp_path / "own.jsonl"
     place.write_text("\n".join(lines), "utf-8")
     told: list[str] = []
-    new = tmp_path / "own.sqlite"
     with open_store(
         place, tmp_path / "own.sqlite", Asked(earlier=True), silent, told.append
     ) as store:
