@@ -156,7 +156,7 @@ def test_the_commands_export_a_store_and_make_one(tmp_path: Path) -> None:
     assert done.output.endswith("out: log, csv, labels, ties, set\n")
     done = run(import_command, [str(tmp_path / "out"), str(tmp_path / "again")])
     assert done.exit_code == 0, done.output
-    assert "assessor-1: token " in done.output
+    assert "opens it, with new links." in done.output
     again = run(command, [str(tmp_path / "again"), str(tmp_path / "out")])
     assert isinstance(again.exception, OutputError)
     none = run(command, [str(tmp_path / "none"), str(tmp_path / "new")])

@@ -66,7 +66,7 @@ def test_a_studio_opens_on_a_folder_and_continues(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "told"),
     [
-        ({"first": "x\n", "second": "y\nz\n"}, r"second.txt has 2 lines, expected 1"),
+        ({"first": "x\n", "second": "y\nz\n"}, r"has 2 lines, expected 1 as in first.txt"),
         ({"source": "x\n"}, "has no outputs: expected files of systems"),
     ],
 )
