@@ -52,10 +52,10 @@ class Person:
 
     def go_on(self) -> None:
         """Press Enter, and wait for another item."""
-        before = self.page.text_content("#judge .output")
+        before = self.page.text_content("#judge")
         self.press("Enter")
         self.page.wait_for_function(
-            "before => document.querySelector('#judge .output')?.textContent !== before",
+            "before => document.getElementById('judge').textContent !== before",
             arg=before,
         )
 
