@@ -282,6 +282,7 @@ async def measure(given: argparse.Namespace, folder: Path) -> bool:
     async def phase(name: str, seconds: float, act: Any) -> None:
         told = Told()
         for one in people:
+            one.drop()  # the server closes connections that were idle for seconds
             one.told = told
         begun = time.perf_counter()
         watching = [one.watch(begun + seconds) for one in owners]
