@@ -177,6 +177,7 @@ def test_reports_tell_who_leads_only_when_asked(owner: Client) -> None:
 
 def test_estimates_are_a_report(owner: Client) -> None:
     pytest.importorskip("karat.report.documents.estimates")
+    assert owner.ask("POST", "/api/owner/estimates", {}).status == 200
     found = owner.ask("GET", "/browse/reports/estimate-1")
     assert found.status == 200
     assert "system 3" in found.text
@@ -186,6 +187,7 @@ def test_estimates_are_a_report(owner: Client) -> None:
 def test_reports_run_in_a_sandbox(
     browser: Any, server: StudioServer, owner: Client, outputs: list[int]
 ) -> None:
+    assert owner.ask("POST", "/api/owner/estimates", {}).status == 200
     policy = owner.ask("GET", "/browse/reports/compare").headers["content-security-policy"]
     assert policy.startswith("default-src 'none'")
     assert "sandbox allow-scripts" in policy

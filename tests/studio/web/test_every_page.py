@@ -1,4 +1,4 @@
-"""Every page of the studio in a real browser: at a desk, and on a phone in light and dark.
+"""Every page of the studio in a real browser: at a desk in light, and on a phone in dark.
 
 No page scrolls sideways, has pale text or unnamed controls, or asks another host for anything.
 """
@@ -19,7 +19,7 @@ from studio.web.browser_page import UNNAMED, WIDER, Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import Client, StudioServer
 
-LOOKS = ((1300, "light"), (390, "light"), (390, "dark"))
+LOOKS = ((1300, "light"), (390, "dark"))
 READY = "#judge .output, #judge .answer, #judge .nuggets, main:not(#judge)"
 COUNTED = (
     "!document.querySelector('[data-counting]') && !/being computed/.test(document.body.innerText)"
@@ -140,7 +140,9 @@ def look_at_all(owner: Reader) -> None:
         assert re.fullmatch(r"[A-Z].*\.", told, re.DOTALL), told
 
 
-@pytest.mark.parametrize("task", ["pairs", "spans", "nuggets"])
+@pytest.mark.parametrize(
+    "task", ["nuggets", *(pytest.param(one, marks=pytest.mark.long) for one in ("pairs", "spans"))]
+)
 def test_pages_of_tasks(browser: Any, tmp_path: Path, task: str) -> None:
     server = judged_server(tmp_path, task, 4, most=5)
     try:

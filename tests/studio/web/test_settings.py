@@ -43,7 +43,10 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("without", "options", "expected"), SHOWN)
+@pytest.mark.parametrize(
+    ("without", "options", "expected"),
+    [*SHOWN[:2], *(pytest.param(*one, marks=pytest.mark.long) for one in SHOWN[2:])],
+)
 def test_texts_are_shown_as_the_owner_sets(
     tmp_path: Path, without: tuple[str, ...], options: tuple[str, ...], expected: str
 ) -> None:
