@@ -30,6 +30,7 @@ def test_variances_of_shifts_are_found() -> None:
     assert np.mean(ratios, axis=0) == pytest.approx(np.ones(3), abs=0.1)
 
 
+@pytest.mark.long
 def test_both_ways_hold_93_percent(karat_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import nuggets_base_rates as experiment
 

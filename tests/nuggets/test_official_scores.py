@@ -70,6 +70,7 @@ def test_decisions_are_scored_as_the_official_ones_are(found: NuggetEvaluation) 
         assert row[3:6] == pytest.approx(numbers, nan_ok=True)
 
 
+@pytest.mark.long
 def test_pourpre_at_thresholds_and_in_hindsight(found: NuggetEvaluation) -> None:
     ways = {"count": Pourpre(2.0), "idf": Pourpre(2.0, weigh=pooled_idf(RUNS, "porter"))}
     rows = {(row.what, row.average): row for row in found.scores}

@@ -75,6 +75,7 @@ def test_interrupt(folder: Path, tmp_path: Path) -> None:
     checks.check_interrupt("dask", folder, tmp_path / "marks")
 
 
+@pytest.mark.long
 def test_in_a_thread(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "marks").mkdir()
     checks.check_in_a_thread("dask", folder, tmp_path / "marks")
@@ -86,6 +87,7 @@ def test_one_worker_dies_on_one_of_many_pieces(folder: Path, tmp_path: Path) -> 
         checks.check_dying_workers(runner, folder, tmp_path)
 
 
+@pytest.mark.long
 def test_the_log_of_others_is_left_as_it_was() -> None:
     logger = logging.getLogger("distributed.client")
     before = logger.level
@@ -97,6 +99,7 @@ def test_the_log_of_others_is_left_as_it_was() -> None:
         logger.setLevel(before)
 
 
+@pytest.mark.long
 def test_nobody_listens() -> None:
     checks.check_unreachable("dask", "tcp://127.0.0.1:9", "no answer in 5 seconds")
 

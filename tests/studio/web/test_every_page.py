@@ -140,9 +140,8 @@ def look_at_all(owner: Reader) -> None:
         assert re.fullmatch(r"[A-Z].*\.", told, re.DOTALL), told
 
 
-@pytest.mark.parametrize(
-    "task", ["nuggets", *(pytest.param(one, marks=pytest.mark.long) for one in ("pairs", "spans"))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("task", ["pairs", "spans", "nuggets"])
 def test_pages_of_tasks(browser: Any, tmp_path: Path, task: str) -> None:
     server = judged_server(tmp_path, task, 4, most=5)
     try:

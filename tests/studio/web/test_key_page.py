@@ -130,6 +130,7 @@ def test_a_key_is_edited_by_keys_alone(browser: Any, server: StudioServer) -> No
     assert not any(name in text for text in received for name in SYSTEMS)
 
 
+@pytest.mark.long
 def test_a_key_is_edited_by_the_mouse(browser: Any, server: StudioServer) -> None:
     olga = editor(browser, server, viewport={"width": 1300, "height": 900})
     first = olga.page.locator(".nuggets > li").first
