@@ -14,7 +14,7 @@ from typing import Any
 from karat.errors import InputError, quoted
 from karat.studio.export.contents import Decision
 from karat.studio.tasks.nuggets import LABELS
-from karat.studio.tasks.pairs import CHOICES
+from karat.studio.tasks.pairs import CHOICES, WON
 from karat.studio.tasks.task import is_number
 
 SPANS, CHOICE = "spans", "choice"
@@ -65,7 +65,7 @@ def decided_pair(one: Decision, known: Sequence[Sequence[int]]) -> tuple[tuple[i
     choice = one.value.get(CHOICE) if isinstance(one.value, dict) else one.value
     if choice not in CHOICES:
         raise _wrong(one, ", ".join(CHOICES))
-    return pair, {"first": 1.0, "second": 0.0, "tie": 0.5}[choice]
+    return pair, WON[choice]
 
 
 def _wrong(one: Decision, expected: str) -> InputError:

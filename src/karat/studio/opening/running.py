@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from karat.studio.web.server import Server
     from karat.studio.web.studio import Studio
 
-SHORTEST_TOKEN, LONGEST_TOKEN = 16, 200
-_LOCAL = ("127.0.0.1", "localhost", "::1")
+SHORTEST_TOKEN = 16
 
 
 @dataclass
@@ -175,6 +174,9 @@ def prepare(
 
 
 def _address(host: str | None, token: str | None) -> str:
+    from karat.studio.web.hosts import LOOPBACK
+    from karat.studio.web.studio import LONGEST_TOKEN
+
     for name, given in (("host", host), ("token", token)):
         if not isinstance(given, str | None):
             raise InputError(f"{name}={quoted(given)}: expected a text")
@@ -184,8 +186,8 @@ def _address(host: str | None, token: str | None) -> str:
             told = f"expected {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits, - and _"
             raise InputError(f"--token: found {len(token)} characters, {told}")
     if host is None:
-        return _LOCAL[0]
-    if token is None and host not in _LOCAL:
+        return LOOPBACK[0]
+    if token is None and host not in LOOPBACK:
         raise InputError(f"--host {short(host)} opens the studio to others: add --token TOKEN")
     return host
 
@@ -202,6 +204,8 @@ def _reached(host: str) -> str:
     """Return the name under which others reach an address."""
     import socket
 
-    if host in ("0.0.0.0", "::"):
+    from karat.studio.web.hosts import EVERYWHERE
+
+    if host in EVERYWHERE:
         return socket.gethostname()
     return f"[{host}]" if ":" in host else host

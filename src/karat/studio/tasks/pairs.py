@@ -16,6 +16,8 @@ from karat.studio.tasks.shown import Shown
 from karat.studio.tasks.task import is_done, only_known, wrong_choice, wrong_parts, wrong_text
 
 CHOICES = ("first", "second", "tie")
+WON = {"first": 1.0, "second": 0.0, "tie": 0.5}
+"""The share of a win that the first output has, by choice."""
 _QUESTION = "Which of the two is better?"
 
 
@@ -59,5 +61,5 @@ class Pairs:
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
         """Return the share of a win of each output: 1, 0 or a half."""
-        first = {"first": 1.0, "second": 0.0, "tie": 0.5}[value["choice"]]
+        first = WON[value["choice"]]
         return [(outputs[0], "win", first), (outputs[1], "win", 1 - first)]
