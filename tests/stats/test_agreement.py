@@ -61,6 +61,7 @@ def test_alpha_is_the_formula(scale: str, table: list[list[float | None]]) -> No
     units = [[v for v in unit if v is not None] for unit in zip(*table, strict=True)]
     pairable = [v for unit in units if len(unit) > 1 for v in unit]
     assume(len(set(pairable)) > 1)
+    assume(sum(len(unit) > 1 for unit in units) > 1)
     found = krippendorff_alpha(np.array(table, dtype=float), scale)
     assert found.value == pytest.approx(judge_formulas.alpha(table, scale), abs=1e-9)
     assert found.judgements == len(pairable)
@@ -70,6 +71,10 @@ def test_alpha_says_why_there_is_none() -> None:
     assert krippendorff_alpha(np.array([[1, NAN], [NAN, 2]])).why == "no unit was judged twice"
     found = krippendorff_alpha(np.array([[3.0, 3.0], [3.0, 3.0]]))
     assert found.why == "all judgements are equal"
+    assert np.isnan(found.value)
+    # One unit: the pairs within it are all pairs, so that 1 - observed / expected is always 0.
+    found = krippendorff_alpha(np.array([[1.0, 2.0], [5.0, NAN]]))
+    assert (found.units, found.why) == (1, "one unit was judged twice, two are needed")
     assert np.isnan(found.value)
     with pytest.raises(InputError, match="scale 'ratio': expected one of nominal"):
         krippendorff_alpha(np.ones((2, 2)), "ratio")

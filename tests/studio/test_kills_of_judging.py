@@ -4,43 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+from studio.killed_process import killed
 from studio.projects_in_store import assessor, column, make_store, small_set
 
 from karat.studio.store.judgements import history
 from karat.studio.store.store import Store
 
 ASSESSORS = 6
-
-
-def killed(path: Path, again: list[str], rng: random.Random) -> list[str]:
-    """Let a process judge for a while, kill it, and return its whole lines."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "studio.judging_process", str(path), str(ASSESSORS)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[1],
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write("".join(f"{line}\n" for line in again))
-    process.stdin.close()
-    lines = []
-    while not lines or lines[-1] != "ready":
-        lines.append(process.stdout.readline().removesuffix("\n"))
-        assert lines[-1], "the process ended before it was ready"
-    lines += [process.stdout.readline().removesuffix("\n") for _ in range(rng.randint(2, 60))]
-    time.sleep(rng.uniform(0, 0.03))  # so that it dies anywhere within a transaction
-    process.kill()
-    rest = process.stdout.read()
-    process.wait()
-    return lines + rest.split("\n")[:-1]  # a last line without an end was cut off
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.long)])
@@ -54,7 +27,7 @@ def test_no_acknowledged_judgement_is_lost_or_doubled(tmp_path: Path, kills: int
     acknowledged: set[str] = set()
     for _ in range(kills):
         again = [line for uuid, line in sent.items() if uuid not in acknowledged]
-        for line in killed(path, again, rng):
+        for line in killed(("studio.judging_process", path, ASSESSORS), again, rng, most=60):
             if line.startswith("ack "):
                 acknowledged.add(line.removeprefix("ack "))
             elif line != "ready":

@@ -112,7 +112,7 @@ def test_a_studio_goes_on_where_a_set_stopped(tmp_path: Path) -> None:
     ) as store:
         (row,) = current(store)
     assert row.value == {"ratings": {"quality": 5}}
-    assert told[0] == "Judgements of 1 people were taken over."
+    assert told[0] == "Judgements of 1 assessor were taken over."
     place.write_text("\n".join(lines[:-1]), "utf-8")
     with pytest.raises(InputError, match="has no judgements by people"):
         open_store(place, tmp_path / "none.sqlite", Asked(earlier=True), silent, told.append)

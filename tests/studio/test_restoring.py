@@ -118,6 +118,34 @@ def change(old: str, new: str) -> Callable[[str], str]:
         (change('"grp": ', '"group": '), "in a row of item"),
         (change('"supersedes": null', '"supersedes": 9999'), "no row of judgement"),
         (change('"taken": 1', '"taken": 2'), "places taken is wrong"),
+        (
+            change('"name": "ann"', '"name": 5'),
+            "log, line 23: name of assessor: found 5, expected a text$",
+        ),
+        (
+            change('"ord": 1', '"ord": true'),
+            "log, line 3: ord of item: found True, expected a whole number$",
+        ),
+        (
+            change('"predicted": null', '"predicted": "high"'),
+            "log, line 6: predicted of output: found 'high', expected a number or null$",
+        ),
+        (
+            change('"refs": ["reference 0"]', '"refs": "reference 0"'),
+            "log, line 3: refs of item: found 'reference 0', expected a list of texts$",
+        ),
+        (
+            change('"outputs": [3]', '"outputs": ["3"]'),
+            "line 17: outputs of unit: found .*, expected a list of one or more whole numbers$",
+        ),
+        (
+            change('"assessor": 1, "task": "ratings"', '"assessor": 1, "task": "rating"'),
+            "line 25: task of assignment: found 'rating', expected one of ratings, pairs, ",
+        ),
+        (
+            change('"lease": "2026-01-31T', '"lease": "31.1.2026 '),
+            "line 25: lease of assignment: found .*, expected a time such as .* or null$",
+        ),
     ],
 )
 def test_a_log_that_was_changed_is_refused_and_no_store_is_left(

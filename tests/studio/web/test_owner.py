@@ -20,7 +20,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
-from studio.judged_store import judge_all, make_store, nugget_texts
+from studio.judged_store import judge_all, make_store, nugget_texts, texts
 from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
@@ -33,6 +33,7 @@ from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.web.glance import glance, warnings
 from karat.studio.web.owner_view import live_view
+from karat.studio.web.pages import page
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,10 @@ def agreed(**alphas: float) -> Any:
 
 
 NOTHING = LiveAgreement(None, None, None)
-UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judged differently."
+UNKNOWN = (
+    "Agreement is not known yet: it takes two or more outputs that several assessors judged, and "
+    "judgements that are not all equal."
+)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +105,20 @@ UNKNOWN = "Agreement is not known yet: it takes outputs that two assessors judge
 )
 def test_the_answer(counts: Coverage, agreement: Any, state: str, told: list[str]) -> None:
     assert glance(counts, agreement, state) == told
+
+
+def test_one_output_of_two_assessors_tells_no_agreement(tmp_path: Path) -> None:
+    with make_store(tmp_path / "store", texts(1, 1), people=0, overlap=2) as store:
+        invite(store, "olga", "owner")
+        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        for name, counted in (("ann", "1 judgement, 0 disputes"), ("bob", "2 judgements, 0 disp")):
+            invite(store, name)
+            judge_all(store, seed=len(counted))
+            seen = live_view(store, owner)
+            assert counted in bytes(page("owner_live.html", **seen).body).decode()
+            assert seen["answer"][0].startswith("1 of 1 unit is judged (100%), ")
+            assert seen["answer"][1] == UNKNOWN
+        assert len({row.mean for row in seen["agreement"][0].judges}) > 1  # they differ
 
 
 def test_warnings_name_who_stands_apart() -> None:

@@ -91,6 +91,21 @@ def test_bad_settings_make_nothing(tmp_path: Path, wrong: Any, told: str) -> Non
     assert not (tmp_path / "new.sqlite").exists()
 
 
+@pytest.mark.parametrize("wrong", [None, 3, b"demo", ["demo"]])
+def test_what_is_no_set_or_path_is_refused(tmp_path: Path, wrong: Any) -> None:
+    with pytest.raises(kt.InputError, match="expected a set, its name or its path"):
+        kt.open_studio(wrong, tmp_path / "new.sqlite", port=0)
+    with pytest.raises(kt.InputError, match=r"^log=.*: expected the path of a file"):
+        kt.import_studio(wrong, tmp_path / "new.sqlite")
+    for call in (kt.check_studio, lambda given: kt.export_studio(given, tmp_path / "out")):
+        with pytest.raises(kt.InputError, match=r"^store=.*: expected the path of a file"):
+            call(wrong)
+    if wrong is not None:  # the default
+        with pytest.raises(kt.InputError, match=r"^store=.*: expected the path of a file"):
+            kt.open_studio("demo", wrong, port=0)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_store_made_with_other_settings_is_refused(judged: Path) -> None:
     with pytest.raises(kt.InputError, match="made with another --overlap"):
         kt.open_studio("demo", judged, overlap=2, port=0)

@@ -42,6 +42,8 @@ def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
         return Alpha(float("nan"), 0, 0, "no unit was judged twice")
     if (values == values[0]).all():
         return Alpha(float("nan"), units, len(values), "all judgements are equal")
+    if units == 1:  # observed and expected are the same: it would be 0, whatever was judged
+        return Alpha(float("nan"), units, len(values), "one unit was judged twice, two are needed")
     within, overall = SCALES[scale](values, unit), SCALES[scale](values, np.zeros_like(unit))
     sizes = np.bincount(unit)[np.unique(unit)]
     observed = float((within / (sizes - 1)).sum()) / len(values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
@@ -13,6 +12,7 @@ from karat.evalset.formats.directory import directory_files
 from karat.evalset.saving import NamedFile, check_free, write_file, write_folder
 from karat.nuggets.formats.jsonl import jsonl_lines
 from karat.nuggets.formats.trec import trec_files
+from karat.storage.paths import as_path
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (
     Label,
@@ -105,7 +105,7 @@ def export_store(
         format: name of a format, or `all` for a folder with each format of the project's tasks.
         anonymous: write pseudonyms instead of the names of assessors.
     """
-    place = Path(target)
+    place = as_path("target", target)
     check_free(place)
     given = Exported(store, anonymous)
     if format == ALL:

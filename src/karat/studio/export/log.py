@@ -13,11 +13,11 @@ assessors.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 from karat.evalset.reading import json_line
+from karat.studio.export.columns import columns_of
 from karat.studio.export.contents import pseudonym
 from karat.studio.store.schema import STEPS
 from karat.studio.store.store import Store
@@ -40,13 +40,6 @@ TABLES = {
 """Tables in an order in which rows refer to earlier ones only, and their columns of JSON."""
 KEYS = {"draw": "item"}
 """Primary keys that are not called id."""
-HIDDEN = {"assessor": ("token_hash",)}
-
-
-def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Return the columns of a table that a log has."""
-    rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
-    return [row[1] for row in rows if row[1] not in HIDDEN.get(table, ())]
 
 
 def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
@@ -58,7 +51,7 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
         names = dict(connection.execute("SELECT name, id FROM assessor").fetchall())
         hidden = {name: pseudonym(id) for name, id in names.items()} if anonymous else {}
         for table, parsed in TABLES.items():
-            columns = columns_of(connection, table)
+            columns = [column.name for column in columns_of(connection, table)]
             key = KEYS.get(table, "id")
             rows = connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {key}")
             for row in rows:

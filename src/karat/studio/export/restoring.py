@@ -14,8 +14,10 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import Place, Reading, json_rows
+from karat.storage.paths import as_path
+from karat.studio.export.columns import Column, check_row, columns_of
 from karat.studio.export.formats import FORMATS
-from karat.studio.export.log import TABLES, columns_of
+from karat.studio.export.log import TABLES
 from karat.studio.key_editing.concerned import as_judged
 from karat.studio.store.assessors import hashed
 from karat.studio.store.checks import check_store
@@ -40,7 +42,7 @@ def restore(source: GivenPath, path: GivenPath) -> None:
     A log has no tokens, so that nobody is let in until links are renewed. An event says from what
     log it was made.
     """
-    log = _log(Path(source))
+    log = _log(as_path("log", source))
     store = Store.create(path)
     try:
         with store:
@@ -61,7 +63,7 @@ def _log(source: Path) -> Path:
 def _fill(store: Store, log: Path) -> None:
     reading = Reading()
     with store.write() as connection:
-        columns: dict[str, list[str]] = {}
+        columns: dict[str, list[Column]] = {}
         for place, table, row in _rows(log, reading):
             if table == HEADER:
                 columns = _columns(row[HEADER])
@@ -69,7 +71,7 @@ def _fill(store: Store, log: Path) -> None:
             extra = {}
             if table == "assessor":
                 extra = {"token_hash": hashed(token_urlsafe(32))}
-            _check_columns(place, table, row, columns[table])
+            check_row(place, table, row, columns[table])
             _insert(connection, place, table, row, extra)
         reading.check()
         _check(connection, log)
@@ -114,17 +116,11 @@ def _check_header(place: Place, found: Mapping[str, Any]) -> None:
         raise InputError(f"{place}: found {quoted(found)}, {told}")
 
 
-def _columns(version: int) -> dict[str, list[str]]:
+def _columns(version: int) -> dict[str, list[Column]]:
     """Return the tables of a version; those that came later are filled as a migration does."""
     with closing(sqlite3.connect(":memory:")) as connection:
         migrate(connection, STEPS[:version])
         return {table: columns_of(connection, table) for table in TABLES}
-
-
-def _check_columns(place: Place, table: str, row: Mapping[str, Any], columns: list[str]) -> None:
-    if odd := sorted({*row} ^ {*columns}):
-        expected = f"expected {', '.join(columns)}"
-        raise InputError(f"{place}: {quoted(odd[0])} in a row of {table}, {expected}")
 
 
 def _insert(

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import InputError, MissingExtra, quoted, short
 from karat.evalset.sets import check_known
 from karat.progress import Progress, silent
+from karat.storage.paths import as_path
 from karat.studio.assignment.rounds import prepare_rounds
 from karat.studio.opening.asked import PORT, Asked, check_listed
-from karat.studio.opening.stores import Given, Tell, open_store, place_of
+from karat.studio.opening.stores import Given, Tell, check_given, open_store, place_of
 from karat.studio.store.assessors import check_name
 from karat.studio.store.store import Store
 
@@ -149,6 +150,7 @@ def prepare(
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Studio
 
+    check_given(given)
     check_listed("assessors", assessors)
     for name in assessors:
         check_name(name)
@@ -156,7 +158,7 @@ def prepare(
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(address, port)  # a port that is taken is told before anything is made
     try:
-        where = place_of(given) if store is None else Path(store)
+        where = place_of(given) if store is None else as_path("store", store)
         opened = open_store(given, where, asked, progress, tell)
         try:
             studio = Studio(opened, Keys.beside(opened.path), token)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from karat.errors import InputError, OutputError, short
+from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
@@ -25,6 +25,12 @@ from karat.visible import visible
 
 Given = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]
+
+
+def check_given(given: Given) -> None:
+    """Refuse what is no set, nor its name or path."""
+    if not isinstance(given, str | os.PathLike | EvalSet | NuggetSet):
+        raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
 
 
 def place_of(given: Given) -> Path:
@@ -48,7 +54,8 @@ def open_store(given: Given, where: Path, asked: Asked, progress: Progress, tell
     try:
         import_set(store, found, settings, progress)
         if asked.earlier:
-            tell(f"Judgements of {len(take_earlier(store, found))} people were taken over.")
+            people = len(take_earlier(store, found))
+            tell(f"Judgements of {people:,} assessor{'s' * (people != 1)} were taken over.")
     except BaseException:
         store.close()
         remove_store(where)

@@ -18,6 +18,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from karat.errors import InputError, OutputError, short
+from karat.storage.paths import as_path
 from karat.studio.store.lock import ServingLock
 from karat.studio.store.schema import APPLICATION, STEPS, migrate
 
@@ -43,7 +44,7 @@ class Store:
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
         """Make a new store; a file that exists is refused."""
-        where = Path(path)
+        where = as_path("store", path)
         try:
             where.open("xb").close()
         except FileExistsError:
@@ -288,7 +289,7 @@ def remove_store(path: Path) -> None:
 
 
 def _existing(path: str | PathLike[str]) -> Path:
-    where = Path(path)
+    where = as_path("store", path)
     try:
         there = where.is_file()
         where = where.resolve() if where.is_symlink() else where  # one lock for all its names

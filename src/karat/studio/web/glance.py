@@ -25,7 +25,8 @@ def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
 
 def _judged(found: Coverage) -> str:
     share = f"{found.judged / found.units:.0%}" if found.units else "0%"
-    told = f"{found.judged:,} of {found.units:,} units are judged ({share})"
+    units = f"unit{'s' * (found.units != 1)} {'is' if found.judged == 1 else 'are'} judged"
+    told = f"{found.judged:,} of {found.units:,} {units} ({share})"
     if found.overlap == 1:
         return f"{told}."
     return f"{told}, {found.complete:,} of them by {found.overlap} assessors as planned."
@@ -35,7 +36,10 @@ def _agreed(agreement: LiveAgreement) -> str:
     rows = [row for one in agreement.each for row in one.rows]
     known = [row for row in rows if not isnan(row.ordinal)]
     if not known:
-        return "Agreement is not known yet: it takes outputs that two assessors judged differently."
+        return (
+            "Agreement is not known yet: it takes two or more outputs that several assessors "
+            "judged, and judgements that are not all equal."
+        )
     told = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in known)
     if len(known) > MOST_TOLD:
         low, high = (pick(known, key=lambda row: row.ordinal) for pick in (min, max))
