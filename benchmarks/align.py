@@ -1,6 +1,7 @@
 """Word alignment against eflomal and fast_align: error rate on links made by hand, processor time.
 
-Parameters are those fixed in advance (five iterations of model 1 and of the HMM, threshold .5).
+Karat's settings are its defaults, which were chosen on these two texts; `karat_hmm` has those of
+the joint HMM, of which all but the root were fixed in advance.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from plan import Plan
 from table import Row, duration
 
 PEERS = {"eflomal": "eflomal", "fast_align": "systran_align"}
-BEST = {"en-es": 0.29}
+BEST = {"en-es": 0.225, "ro-en": 0.305}
+OTHERS = ("karat_hmm", "karat_product", "karat_grown")
+LESS = {"eflomal": 12}  # times less processor time
 
 
 class Found(NamedTuple):
@@ -42,7 +45,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 
 def _compare(text: str, peers: list[str]) -> Iterator[Row]:
-    found = {name: _align(name, text) for name in ("karat", "karat_product", "karat_grown", *peers)}
+    found = {name: _align(name, text) for name in ("karat", *OTHERS, *peers)}
     ours = found["karat"]
     yield Row(
         f"word alignment, {text}: error rate",
@@ -51,8 +54,9 @@ def _compare(text: str, peers: list[str]) -> Iterator[Row]:
         ours.error,
         " AER",
         at_most=BEST.get(text),
-        note=f"with the paper's product {found['karat_product'].error:.4f}; best links of each "
-        f"direction joined by grow-diag-final-and, as the peers', {found['karat_grown'].error:.4f}",
+        note=f"best links of each direction joined by grow-diag-final-and, as the peers', "
+        f"{found['karat_grown'].error:.4f}; the aligner hmm {found['karat_hmm'].error:.4f}, with "
+        f"the product {found['karat_product'].error:.4f}",
     )
     for name in peers:
         yield Row(
@@ -61,7 +65,7 @@ def _compare(text: str, peers: list[str]) -> Iterator[Row]:
             f"{name} {duration(found[name].seconds)}",
             found[name].seconds / ours.seconds,
             "x less",
-            at_least=1,
+            at_least=LESS.get(name, 1),
         )
 
 
@@ -79,7 +83,7 @@ def _captions() -> Iterator[Row]:
         f"{found['phrases']:,} phrase pairs {duration(found['extract'])}",
     )
     peak = found["peak_mb"]
-    yield Row("the same: peak memory", f"{peak:.0f} MB", "", peak, " MB", at_most=1024)
+    yield Row("the same: peak memory", f"{peak:.0f} MB", "", peak, " MB", at_most=250)
 
 
 def _align(aligner: str, text: str) -> Found:

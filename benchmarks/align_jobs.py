@@ -29,9 +29,14 @@ def karat(source: list[str], pivot: list[str], **settings: str) -> Rows:
     return list(align_words(*texts, Aligner(**settings), threads=1).links)  # type: ignore[arg-type]
 
 
+def karat_hmm(source: list[str], pivot: list[str]) -> Rows:
+    """With the joint HMM."""
+    return karat(source, pivot, model="hmm")
+
+
 def karat_product(source: list[str], pivot: list[str]) -> Rows:
-    """With the agreement of the paper."""
-    return karat(source, pivot, agreement="product")
+    """With the joint HMM and the agreement of its paper."""
+    return karat(source, pivot, model="hmm", agreement="product")
 
 
 def karat_grown(source: list[str], pivot: list[str]) -> Rows:
@@ -75,7 +80,7 @@ def fast_align(source: list[str], pivot: list[str]) -> Rows:
 
 ALIGNERS: dict[str, Callable[[list[str], list[str]], Rows]] = {
     function.__name__: function
-    for function in (karat, karat_product, karat_grown, eflomal, fast_align)
+    for function in (karat, karat_hmm, karat_product, karat_grown, eflomal, fast_align)
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
-from math import prod, sqrt
+from math import sqrt
 
 NULL = 1e-6
 FAR = 5
@@ -120,8 +120,16 @@ def both_beliefs(
     return [list(column) for column in zip(*forward, strict=True)], backward
 
 
+def agreed(how: str, forward: float, backward: float) -> float:
+    """How far a link counts, of which the directions believe so much."""
+    if how == "min":
+        return min(forward, backward)
+    both = forward * backward
+    return sqrt(both) if how == "root" else both
+
+
 def iterate(
-    corpus: Sequence[Pair], table: Table, hmm: bool, jumps: tuple[Jumps, Jumps], root: bool
+    corpus: Sequence[Pair], table: Table, hmm: bool, jumps: tuple[Jumps, Jumps], agreement: str
 ) -> tuple[Table, tuple[Jumps, Jumps]]:
     """One E-step and one M-step."""
     counts: dict[tuple[int, int], float] = defaultdict(float)
@@ -130,8 +138,7 @@ def iterate(
         forward, backward = both_beliefs((es, fs), table, hmm, jumps)
         for i, e in enumerate(es):
             for j, f in enumerate(fs):
-                both = prod((forward[i][j], backward[i][j]))
-                counts[e, f] += sqrt(both) if root else both
+                counts[e, f] += agreed(agreement, forward[i][j], backward[i][j])
         if hmm:
             count_jumps(emissions(table, es, fs, True), jumps[0], zeros[0], zeros[1])
             count_jumps(emissions(table, fs, es, False), jumps[1], zeros[2], zeros[3])

@@ -83,22 +83,30 @@ def same_links(one: Any, other: Any) -> None:
 # ------------------------------------------------------------------------------ alignment
 
 
-@examples(8, 25)
+@examples(12, 40)
 @given(
     st.integers(0, 1000),
     st.integers(1, 40),
     st.integers(1, 40_000),
     st.sampled_from(["posterior", "grow-diag-final-and"]),
-    st.sampled_from(["root", "product"]),
+    st.sampled_from(["min", "root", "product"]),
+    st.sampled_from(["fertility", "hmm"]),
     st.integers(1, 3),
     st.integers(2, 200),
 )
 def test_links_do_not_depend_on_memory(
-    seed: int, number: int, limit: int, decoding: str, agreement: str, threads: int, longest: int
+    seed: int,
+    number: int,
+    limit: int,
+    decoding: str,
+    agreement: str,
+    model: str,
+    threads: int,
+    longest: int,
 ) -> None:
     memory.LEAST = 1
     texts = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"))
-    how = Aligner(2, 2, agreement, decoding, longest=longest)
+    how = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
     whole = align_words(*texts, how)
     parts = align_words(*texts, how, memory=limit, threads=threads)
     same_links(whole.links, parts.links)

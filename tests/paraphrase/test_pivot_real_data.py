@@ -10,6 +10,7 @@ import pytest
 
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
+from karat.paraphrase.pem.judged_pairs import control_sentences
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PhraseTable
@@ -50,6 +51,21 @@ def test_the_caution_about_the_bundled_model_is_true(
     pem, pivot = (np.corrcoef(column, judged)[0, 1] for column in (scores.pem, scores.pivot_f1))
     assert f"{len(judged):,} judged headlines" in model.cautions[0]
     assert f"Pearson {pem:.2f}; its pivot F1 alone: {pivot:.2f}" in model.cautions[0]
+
+
+def test_the_bundled_model_is_not_below_its_pivot_f1(
+    pairs: tuple[list[str], list[str], list[float]],
+) -> None:
+    originals, candidates, judged = pairs
+    scores = PEM.open().score(originals, candidates)
+    pem, pivot = (np.corrcoef(column, judged)[0, 1] for column in (scores.pem, scores.pivot_f1))
+    assert pem > pivot + 0.02
+    first = list(dict.fromkeys(originals))
+    controls = control_sentences(first)
+    means = {name: PEM.open().score(first, texts).pem.mean() for name, texts in controls.items()}
+    assert means["control-identity"] == 2
+    assert means["control-random"] == pytest.approx(1, abs=0.2)
+    assert means["control-unigram"] == pytest.approx(1, abs=0.2)
 
 
 def test_translations_are_probabilities(table: PhraseTable) -> None:

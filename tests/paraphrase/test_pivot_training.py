@@ -45,7 +45,7 @@ def test_several_texts_are_one() -> None:
     for name, array in whole.arrays.items():
         np.testing.assert_array_equal(array, both.arrays[name])
     assert len(both.about["corpora"]) == 2
-    assert both.about["aligner"].startswith("hmm-joint:")
+    assert both.about["aligner"].startswith("fertility-joint:")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import align_enumeration as oracle
+from oracles.translated_text import translated
 
 from karat import _kernel
 from karat.errors import InputError, Interrupted
@@ -27,10 +28,10 @@ def ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kernel(
-    corpus: Corpus, root: bool = False, most_cells: int = 1 << 20, longest: int = 99
+    corpus: Corpus, agreement: str = "product", most_cells: int = 1 << 20, longest: int = 99
 ) -> _kernel.JointAligner:
     texts = (*ragged([es for es, _ in corpus]), *ragged([fs for _, fs in corpus]))
-    return _kernel.JointAligner(*texts, longest, most_cells, root)
+    return _kernel.JointAligner(*texts, longest, most_cells, agreement)
 
 
 def train(aligner: _kernel.JointAligner, sentences: int, model1: int, hmm: int) -> None:
@@ -67,7 +68,7 @@ def test_two_iterations_of_model_1_by_hand() -> None:
 
 
 def test_the_root_counts_what_is_uncertain_for_more() -> None:
-    aligner = kernel([([0, 1], [0, 1]), ([0], [0])], root=True)
+    aligner = kernel([([0, 1], [0, 1]), ([0], [0])], agreement="root")
     train(aligner, 2, 1, 0)
     assert aligner.translation(0, 0)[0] == pytest.approx(1.5 / 2, abs=1e-5)
 
@@ -108,13 +109,21 @@ def corpora(draw: st.DrawFn) -> Corpus:
 
 
 @settings(max_examples=40)
-@given(corpora(), st.integers(0, 2), st.integers(0, 2), st.booleans(), st.booleans())
-def test_joint_training(corpus: Corpus, model1: int, hmm: int, root: bool, stored: bool) -> None:
-    aligner = kernel(corpus, root, 1 << 20 if stored else 0)
+@given(
+    corpora(),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.sampled_from(["min", "root", "product"]),
+    st.booleans(),
+)
+def test_joint_training(
+    corpus: Corpus, model1: int, hmm: int, agreement: str, stored: bool
+) -> None:
+    aligner = kernel(corpus, agreement, 1 << 20 if stored else 0)
     train(aligner, len(corpus), model1, hmm)
     table, jumps = oracle.uniform(corpus), (oracle.even_jumps(), oracle.even_jumps())
     for stage in [False] * model1 + [True] * hmm:
-        table, jumps = oracle.iterate(corpus, table, stage, jumps, root)
+        table, jumps = oracle.iterate(corpus, table, stage, jumps, agreement)
     for (e, f), wanted in table.items():
         assert aligner.translation(e, f) == pytest.approx(wanted, rel=2e-3, abs=2e-4)
     for side in (False, True):
@@ -170,25 +179,11 @@ def test_long_sentences_do_not_underflow() -> None:
 # ------------------------------------------------------------------------- what changes nothing
 
 
-def random_text(seed: int, sentences: int) -> tuple[Tokens, Tokens]:
-    """A text and its translation word by word, with some words moved and some left out."""
-    rng = np.random.default_rng(seed)
-    source, pivot = [], []
-    for _ in range(sentences):
-        words = rng.integers(0, 60, rng.integers(1, 12)).tolist()
-        other = [f"p{w}" for w in words if rng.random() < 0.9] or ["p0"]
-        if rng.random() < 0.5:
-            other[:2] = other[:2][::-1]
-        source.append(" ".join(f"s{w}" for w in words))
-        pivot.append(" ".join(other))
-    return tokens(*source), tokens(*pivot)
-
-
 @pytest.mark.parametrize("decoding", ["posterior", "grow-diag-final-and"])
 def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -> None:
     monkeypatch.setattr(batches, "_CELLS", 1000)
-    texts = random_text(1, 300)
-    how = Aligner(decoding=decoding)
+    texts = translated(1, 300)
+    how = Aligner(model="hmm", decoding=decoding)
     one = align_words(*texts, how, threads=1).links
     assert len(one.source) > 1000
     for threads in (2, 5):
@@ -197,21 +192,24 @@ def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_neither_does_a_table_too_large_to_point_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = random_text(2, 100)
-    stored = align_words(*texts)
+@pytest.mark.parametrize("model", ["hmm", "fertility"])
+def test_neither_does_a_table_too_large_to_point_into(
+    monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    texts, how = translated(2, 100), Aligner(model=model)
+    stored = align_words(*texts, how)
     monkeypatch.setattr(hmm, "_STORED_CELLS", 0)
-    sought = align_words(*texts)
+    sought = align_words(*texts, how)
     np.testing.assert_array_equal(stored.links.source, sought.links.source)
     np.testing.assert_array_equal(stored.links.offsets, sought.links.offsets)
     assert sought.nbytes < stored.nbytes
 
 
 def test_a_translation_word_by_word_is_found() -> None:
-    source, pivot = random_text(3, 400)
-    found = align_words(source, pivot).links
+    source, pivot = translated(3, 400)
+    found = align_words(source, pivot, Aligner(model="hmm")).links
     right = sum(
-        source[s][i][1:] == pivot[s][j][1:] for s in range(len(source)) for i, j in found[s]
+        source[s][i][:-1] == pivot[s][j][:-1] for s in range(len(source)) for i, j in found[s]
     )
     assert right > 0.97 * len(found.source)
     assert right > 0.97 * len(pivot.ids)
@@ -244,7 +242,7 @@ def test_unequal_texts() -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"agreement": "sum"}, "agreement=sum: expected one of root, product"),
+        ({"agreement": "sum"}, "agreement=sum: expected one of min, root, product"),
         ({"decoding": "viterbi"}, "decoding=viterbi: expected one of posterior, "),
         ({"model1": -1}, "model1=-1: "),
         ({"threshold": 0.0}, "threshold=0.0: "),
@@ -262,7 +260,7 @@ def test_work_can_be_stopped() -> None:
             raise Interrupted("enough")
 
     with pytest.raises(Interrupted, match="enough"):
-        align_words(*random_text(4, 50), progress=progress)
+        align_words(*translated(4, 50), progress=progress)
 
 
 def test_signals_are_heeded_while_word_pairs_are_found() -> None:
@@ -273,7 +271,7 @@ def test_signals_are_heeded_while_word_pairs_are_found() -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: heeded.append(1))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-        _kernel.JointAligner(ids, offsets, ids, offsets, 99, 1 << 28, True)
+        _kernel.JointAligner(ids, offsets, ids, offsets, 99, 1 << 28, "root")
         signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.signal(signal.SIGALRM, before)
@@ -283,11 +281,11 @@ def test_signals_are_heeded_while_word_pairs_are_found() -> None:
 def test_the_kernel_checks_what_it_is_given() -> None:
     ids, offsets = ragged([[0, 1]])
     with pytest.raises(ValueError, match="different numbers"):
-        _kernel.JointAligner(ids, offsets, *ragged([[0], [1]]), 9, 9, True)
+        _kernel.JointAligner(ids, offsets, *ragged([[0], [1]]), 9, 9, "root")
     with pytest.raises(ValueError, match="negative"):
-        _kernel.JointAligner(-ids, offsets, ids, offsets, 9, 9, True)
+        _kernel.JointAligner(-ids, offsets, ids, offsets, 9, 9, "root")
     with pytest.raises(ValueError, match="do not fit"):
-        _kernel.JointAligner(ids[:1].copy(), offsets, ids, offsets, 9, 9, True)
-    aligner = _kernel.JointAligner(ids, offsets, ids, offsets, 9, 9, True)
+        _kernel.JointAligner(ids[:1].copy(), offsets, ids, offsets, 9, 9, "root")
+    aligner = _kernel.JointAligner(ids, offsets, ids, offsets, 9, 9, "root")
     with pytest.raises(IndexError):
         aligner.expect(0, 2, False)

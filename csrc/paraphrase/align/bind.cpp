@@ -12,23 +12,6 @@
 namespace karat::paraphrase {
 namespace {
 
-int32_t words_in(const Ids& ids) {
-    int32_t most = -1;
-    for (size_t i = 0; i < ids.shape(0); ++i) {
-        if (ids(i) < 0) throw nb::value_error("an id is negative");
-        most = std::max(most, ids(i));
-    }
-    return most + 1;
-}
-
-Bitext bitext(const Ids& s_ids, const Offsets& s_offsets, const Ids& p_ids,
-              const Offsets& p_offsets, int64_t longest) {
-    if (s_offsets.shape(0) != p_offsets.shape(0))
-        throw nb::value_error("the texts have different numbers of sentences");
-    return {ragged_in_order(s_ids, s_offsets), ragged_in_order(p_ids, p_offsets),
-            static_cast<int64_t>(s_offsets.shape(0)) - 1, longest};
-}
-
 // The word pairs of a text: rows, columns, and the pair of every cell.
 nb::tuple word_pairs(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest) {
     const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
@@ -117,20 +100,21 @@ Array<float> estimate_pairs(Rows pairs, Offsets counts, Offsets source, Offsets 
 class PyAligner {
   public:
     PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
-              int64_t most_cells, bool root)
+              int64_t most_cells, const std::string& agreement)
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets) {
         const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
         const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
+        const Agreement how = agreement_named(agreement);
         Poll poll{nb::none()};
         nb::gil_scoped_release release;
         Watch watch(std::ref(poll));
-        aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, root, watch);
+        aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, how, watch);
     }
 
     // A part of a text, with what was learned from all of it so far: `cells` say which entry each
     // cell of each sentence pair has.
     PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
-              bool root, Ids cells, Weights entries, Weights jumps)
+              const std::string& agreement, Ids cells, Weights entries, Weights jumps)
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets),
           cells_(cells), entries_(entries) {
         const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
@@ -142,8 +126,9 @@ class PyAligner {
                 throw nb::value_error("a cell has no entry");
         static_assert(sizeof(Entry) == 2 * sizeof(float));
         const auto* const given = reinterpret_cast<const Entry*>(entries.data());
-        aligner_ = std::make_unique<JointAligner>(text, root, cells.data(), given, size,
-                                                  jumps_of(jumps, 0), jumps_of(jumps, 1));
+        aligner_ = std::make_unique<JointAligner>(text, agreement_named(agreement), cells.data(),
+                                                  given, size, jumps_of(jumps, 0),
+                                                  jumps_of(jumps, 1));
         part_ = true;
     }
 
@@ -155,13 +140,7 @@ class PyAligner {
 
     // The counts of some entries as whole numbers.
     Array<int64_t> counts(int64_t start, int64_t stop) const {
-        const ExactSums& sums = aligner_->table().counts();
-        if (start < 0 || start > stop || stop > static_cast<int64_t>(sums.size()))
-            throw nb::index_error("no such entries");
-        std::vector<int64_t> found;
-        found.reserve(stop - start);
-        for (int64_t k = start; k < stop; ++k) found.push_back(sums.whole(k));
-        return give(std::move(found));
+        return whole_counts(aligner_->table().counts(), start, stop);
     }
     // For each direction: how much each jump was made, and could have been.
     Array<int64_t> jump_counts() const {
@@ -179,33 +158,21 @@ class PyAligner {
     nb::tuple decode(int64_t start, int64_t stop, bool hmm, const std::string& rule,
                      double threshold) {
         check(start, stop);
-        const Decode how = rule == "forward"    ? Decode::forward
-                           : rule == "backward" ? Decode::backward
-                                                : Decode::mean;
+        const Decode how = decode_named(rule);
         LinkRows found;
         {
             nb::gil_scoped_release release;
             found = aligner_->decode(start, stop, hmm, how, threshold);
         }
-        return nb::make_tuple(give(std::move(found.source)), give(std::move(found.pivot)),
-                              give(std::move(found.ends)));
+        return rows_of(std::move(found));
     }
 
     // What the two directions believe about one sentence pair, both as source x pivot.
     nb::tuple beliefs(int64_t s, bool hmm) {
         check(s, s + 1);
         if (!aligner_->text().takes_part(s)) throw nb::value_error("this pair takes no part");
-        const auto n = static_cast<size_t>(aligner_->text().source.length(s));
-        const auto m = static_cast<size_t>(aligner_->text().pivot.length(s));
         JointAligner::View view(*aligner_, hmm);
-        view.look(s);
-        std::vector<double> forward(n * m), backward(n * m);
-        for (size_t i = 0; i < n; ++i)
-            for (size_t j = 0; j < m; ++j) {
-                forward[i * m + j] = view.forward(i, j);
-                backward[i * m + j] = view.backward(i, j);
-            }
-        return nb::make_tuple(give(std::move(forward), {n, m}), give(std::move(backward), {n, m}));
+        return matrices(view.look(s));
     }
 
     // t(pivot | source) and t(source | pivot) of a pair of words; zeros if they are never together.
@@ -213,7 +180,7 @@ class PyAligner {
         whole();
         if (e < 0 || f < 0 || e >= words_in(s_ids_) || f >= words_in(p_ids_))
             throw nb::index_error("no such word");
-        const int32_t at = aligner_->table().find(e, f);
+        const int32_t at = aligner_->table().index().find(e, f);
         if (at < 0) return nb::make_tuple(0.0, 0.0);
         const auto& entry = aligner_->table()[at];
         return nb::make_tuple(static_cast<double>(entry.forward),
@@ -315,12 +282,15 @@ nb::tuple symmetrize(Offsets s_lengths, Offsets p_lengths, Ids s1, Ids p1, Offse
 }  // namespace
 
 void bind_align(nb::module_& m) {
+    bind_fertility_aligner(m);
     nb::class_<PyAligner>(m, "JointAligner")
-        .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, int64_t, bool>(), "s_ids"_a,
-             "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "most_cells"_a, "root"_a)
-        .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, bool, Ids, Weights, Weights>(),
-             "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "root"_a, "cells"_a,
-             "entries"_a, "jumps"_a)
+        .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, int64_t, const std::string&>(),
+             "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "most_cells"_a,
+             "agreement"_a)
+        .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, const std::string&, Ids, Weights,
+                      Weights>(),
+             "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "agreement"_a,
+             "cells"_a, "entries"_a, "jumps"_a)
         .def("counts", &PyAligner::counts, "start"_a, "stop"_a)
         .def("jump_counts", &PyAligner::jump_counts)
         .def("expect", &PyAligner::expect, "start"_a, "stop"_a, "hmm"_a)

@@ -1,43 +1,38 @@
-// Two aligners, one for each direction, that learn to agree (Liang, Taskar & Klein 2006).
+// Two HMM aligners, one for each direction, that learn to agree (Liang, Taskar & Klein 2006).
 //
 // Where EM would count what one direction expects, a link counts as far as both believe in it:
 //
-//     c(e, f) = sum over links (i, j) of e and f of P(a_j = i | e, f) P(b_i = j | f, e)
+//     c(e, f) = sum over links (i, j) of e and f of agreed(P(a_j = i | e, f), P(b_i = j | f, e))
 //
-// or the square roots of these products. The product is the paper's; where both are uncertain it
-// is very small, so that a few easy sentences outweigh all others. The root is the belief whose
-// (generalised Kullback-Leibler) divergences from the two have the least sum. Jumps are counted by
-// each direction for itself.
+// Jumps are counted by each direction for itself. The null word takes part with a constant weight,
+// as in the Berkeley aligner.
 #pragma once
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "paraphrase/align/beliefs.hpp"
 #include "paraphrase/align/hmm.hpp"
 #include "paraphrase/align/model1.hpp"
 #include "paraphrase/align/translation_table.hpp"
 
 namespace karat::paraphrase {
 
-struct LinkRows {
-    std::vector<int32_t> source, pivot;
-    std::vector<int64_t> ends;  // of every sentence pair
-};
-
-enum class Decode { mean, forward, backward };
-
 class JointAligner {
   public:
+    static constexpr float p0 = 1e-6f;  // the weight of the null word
+
     JointAligner(const Bitext& text, int32_t source_words, int32_t pivot_words, int64_t most_cells,
-                 bool root, Watch& watch)
-        : text_(text), root_(root), table_(text, source_words, pivot_words, most_cells, watch) {}
+                 Agreement agreement, Watch& watch)
+        : text_(text), agreement_(agreement),
+          table_(text, source_words, pivot_words, most_cells, watch) {}
 
     // An aligner of a part of a text, with what was learned from all of it so far; it does not
     // update, but says what it counted.
-    JointAligner(const Bitext& text, bool root, const int32_t* cells,
+    JointAligner(const Bitext& text, Agreement agreement, const int32_t* cells,
                  const TranslationTable::Entry* entries, size_t size, const Jumps& ahead,
                  const Jumps& back)
-        : text_(text), root_(root), table_(text, cells, entries, size), jumps_{ahead, back} {}
+        : text_(text), agreement_(agreement), table_(text, cells, entries, size),
+          jumps_{ahead, back} {}
 
     const TranslationTable& table() const { return table_; }
     const Bitext& text() const { return text_; }
@@ -48,91 +43,58 @@ class JointAligner {
     class View {
       public:
         View(JointAligner& aligner, bool hmm)
-            : aligner_(aligner), hmm_(hmm), ahead_(aligner.jumps_[0]), back_(aligner.jumps_[1]) {}
+            : aligner_(aligner), hmm_(hmm), steps_{SharedSteps(aligner.jumps_[0]),
+                                                   SharedSteps(aligner.jumps_[1])},
+              ahead_(steps_[0], p0), back_(steps_[1], p0) {}
 
-        void look(int64_t s) {
-            n_ = aligner_.text_.source.length(s);
-            m_ = aligner_.text_.pivot.length(s);
-            cells_ = aligner_.table_.cells(s, found_);
+        Beliefs& look(int64_t s) {
+            const int64_t n = aligner_.text_.source.length(s), m = aligner_.text_.pivot.length(s);
+            cells_ = aligner_.table_.index().cells(s, found_);
+            beliefs_.resize(n, m);
             read();
-            forward_.resize(n_ * m_);
-            backward_.resize(n_ * m_);
             if (hmm_) {
-                ahead_.posteriors(given_source_.data(), m_, n_, forward_.data());
-                back_.posteriors(given_pivot_.data(), n_, m_, backward_.data());
+                ahead_.posteriors(given_source_.data(), m, n, beliefs_.ahead.data());
+                back_.posteriors(given_pivot_.data(), n, m, beliefs_.backward.data());
             } else {
-                model1_posteriors(given_source_.data(), m_, n_, forward_.data());
-                model1_posteriors(given_pivot_.data(), n_, m_, backward_.data());
+                model1_posteriors(given_source_.data(), m, n, p0, beliefs_.ahead.data());
+                model1_posteriors(given_pivot_.data(), n, m, p0, beliefs_.backward.data());
             }
+            return beliefs_;
         }
-        float forward(int64_t i, int64_t j) const { return forward_[j * n_ + i]; }
-        float backward(int64_t i, int64_t j) const { return backward_[i * m_ + j]; }
 
         void count() {
-            for (int64_t i = 0; i < n_; ++i)
-                for (int64_t j = 0; j < m_; ++j) {
-                    const float both = forward(i, j) * backward(i, j);
-                    aligner_.table_.expect(cells_[i * m_ + j],
-                                           aligner_.root_ ? std::sqrt(both) : both);
-                }
+            const int64_t n = beliefs_.n, m = beliefs_.m;
+            for (int64_t i = 0; i < n; ++i)
+                for (int64_t j = 0; j < m; ++j)
+                    aligner_.table_.expect(cells_[i * m + j],
+                                           agreed(aligner_.agreement_, beliefs_.of_source(i, j),
+                                                  beliefs_.of_pivot(i, j)));
             if (!hmm_) return;
-            ahead_.count(aligner_.counts_[0]);
-            back_.count(aligner_.counts_[1]);
-        }
-
-        void links(Decode rule, double threshold, LinkRows& out) {
-            if (rule != Decode::mean) choose(rule == Decode::forward);
-            for (int64_t i = 0; i < n_; ++i)
-                for (int64_t j = 0; j < m_; ++j) {
-                    if (!linked(rule, i, j, threshold)) continue;
-                    out.source.push_back(static_cast<int32_t>(i));
-                    out.pivot.push_back(static_cast<int32_t>(j));
-                }
+            aligner_.counts_[0].add(ahead_.jumps(), aligner_.jumps_[0]);
+            aligner_.counts_[1].add(back_.jumps(), aligner_.jumps_[1]);
         }
 
       private:
         void read() {
-            given_source_.resize(m_ * (n_ + 1));
-            given_pivot_.resize(n_ * (m_ + 1));
-            for (int64_t i = 0; i < n_; ++i)
-                for (int64_t j = 0; j < m_; ++j) {
-                    const auto& entry = aligner_.table_[cells_[i * m_ + j]];
-                    given_source_[j * (n_ + 1) + i + 1] = entry.forward;
-                    given_pivot_[i * (m_ + 1) + j + 1] = entry.backward;
+            const int64_t n = beliefs_.n, m = beliefs_.m;
+            given_source_.resize(m * (n + 1));
+            given_pivot_.resize(n * (m + 1));
+            for (int64_t i = 0; i < n; ++i)
+                for (int64_t j = 0; j < m; ++j) {
+                    const auto& entry = aligner_.table_[cells_[i * m + j]];
+                    given_source_[j * (n + 1) + i + 1] = entry.forward;
+                    given_pivot_[i * (m + 1) + j + 1] = entry.backward;
                 }
-        }
-
-        // For every generated word its most probable place; -1 where that is the null word.
-        void choose(bool ahead) {
-            const auto& beliefs = ahead ? forward_ : backward_;
-            const int64_t words = ahead ? m_ : n_, places = ahead ? n_ : m_;
-            best_.assign(words, -1);
-            for (int64_t j = 0; j < words; ++j) {
-                double null = 1.0;
-                for (int64_t i = 0; i < places; ++i) null -= beliefs[j * places + i];
-                double most = null;
-                for (int64_t i = 0; i < places; ++i) {
-                    if (beliefs[j * places + i] <= most) continue;
-                    most = beliefs[j * places + i];
-                    best_[j] = i;
-                }
-            }
-        }
-
-        bool linked(Decode rule, int64_t i, int64_t j, double threshold) const {
-            if (rule == Decode::forward) return best_[j] == i;
-            if (rule == Decode::backward) return best_[i] == j;
-            return (static_cast<double>(forward(i, j)) + backward(i, j)) / 2 >= threshold;
         }
 
         JointAligner& aligner_;
         const bool hmm_;
-        Trellis ahead_, back_;
-        int64_t n_ = 0, m_ = 0;
+        const SharedSteps steps_[2];
+        Trellis<SharedSteps> ahead_, back_;
+        Beliefs beliefs_;
         const int32_t* cells_ = nullptr;
         std::vector<int32_t> found_;
-        std::vector<float> given_source_, given_pivot_, forward_, backward_;
-        std::vector<int64_t> best_;
+        std::vector<float> given_source_, given_pivot_;
     };
 
     // The E-step of a run of sentence pairs; runs may be looked at by several threads at once.
@@ -155,10 +117,7 @@ class JointAligner {
         LinkRows found;
         View view(*this, hmm);
         for (int64_t s = start; s < stop; ++s) {
-            if (text_.takes_part(s)) {
-                view.look(s);
-                view.links(rule, threshold, found);
-            }
+            if (text_.takes_part(s)) view.look(s).links(rule, threshold, found);
             found.ends.push_back(static_cast<int64_t>(found.source.size()));
         }
         return found;
@@ -166,7 +125,7 @@ class JointAligner {
 
   private:
     const Bitext text_;
-    const bool root_;
+    const Agreement agreement_;
     TranslationTable table_;
     Jumps jumps_[2];
     JumpCounts counts_[2];

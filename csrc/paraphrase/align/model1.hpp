@@ -2,23 +2,23 @@
 //
 //     P(a_j = i | e, f) = (1 - p0) / n t(f_j|e_i) / (p0 + (1 - p0) / n sum over i of t(f_j|e_i))
 //
-// The null word takes part with the constant weight p0, as in the Berkeley aligner.
+// where p0 is the weight of the null word. If the null word generates f_j with probability n(f_j),
+// t(f_j|e_i) / n(f_j) stands in the place of t(f_j|e_i).
 #pragma once
 #include <cstdint>
 
 namespace karat::paraphrase {
 
-constexpr float null_weight = 1e-6f;  // p0
-
 // `table` has one row of `n` probabilities for each of `words` words that are generated, with one
 // place in front that is not used; `posterior` gets the same rows without that place.
-inline void model1_posteriors(const float* table, int64_t words, int64_t n, float* posterior) {
-    const float each = (1.0f - null_weight) / static_cast<float>(n);
+inline void model1_posteriors(const float* table, int64_t words, int64_t n, float p0,
+                              float* posterior) {
+    const float each = (1.0f - p0) / static_cast<float>(n);
     for (int64_t j = 0; j < words; ++j) {
         const float* const row = table + j * (n + 1) + 1;
         float sum = 0;
         for (int64_t i = 0; i < n; ++i) sum += row[i];
-        const float scale = each / (null_weight + each * sum);
+        const float scale = each / (p0 + each * sum);
         for (int64_t i = 0; i < n; ++i) posterior[j * n + i] = row[i] * scale;
     }
 }

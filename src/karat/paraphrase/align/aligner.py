@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.paraphrase.align.links import RULES
 from karat.text.recipe import check_choice
 
+MODELS = {
+    "fertility": "an HMM with jumps by word, fertilities, a null word and leave-one-out counts",
+    "hmm": "the HMM of Liang, Taskar and Klein (2006)",
+}
 AGREEMENTS = {
+    "min": "the smaller of what the two directions expect",
     "root": "the square root of the product of what both directions expect",
     "product": "the product, as in the paper",
 }
@@ -17,20 +23,46 @@ DECODINGS = {
     "posterior": "links in which both directions believe with at least `threshold` on average",
     **{rule: f"each direction's best links, joined: {text}" for rule, text in RULES.items()},
 }
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
+    "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
+}
+_WITH_FERTILITY = 2  # of the last iterations of the HMM
+_OF_MODEL: Any = None  # the default is the model's
+
+
+class Iteration(NamedTuple):
+    """One step of training: model 1 or the HMM, with fertilities or without."""
+
+    what: str
+    hmm: bool
+    fertility: bool = False
+    counts_fertility: bool = False
+    """True if the next step takes fertilities."""
 
 
 @dataclass(frozen=True)
 class Aligner:
-    """Settings of word alignment: iterations, agreement, decoding, and the longest sentences."""
+    """Settings of word alignment.
 
-    model1: int = 5
-    hmm: int = 5
-    agreement: str = "root"
+    Iterations of model 1 and of the HMM, agreement, decoding, the longest sentences, the model, and
+    how many characters of a word are looked at (0: all). What is not given is the model's default.
+    """
+
+    model1: int = _OF_MODEL
+    hmm: int = _OF_MODEL
+    agreement: str = _OF_MODEL
     decoding: str = "posterior"
-    threshold: float = 0.5
+    threshold: float = _OF_MODEL
     longest: int = 200
+    model: str = "fertility"
+    prefix: int = _OF_MODEL
 
     def __post_init__(self) -> None:
+        check_choice("model", self.model, MODELS)
+        for name, value in _DEFAULTS[self.model].items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         check_choice("agreement", self.agreement, AGREEMENTS)
         check_choice("decoding", self.decoding, DECODINGS)
         for name in ("model1", "hmm"):
@@ -40,14 +72,28 @@ class Aligner:
             raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
         if self.longest < 1:
             raise InputError(f"longest={self.longest}: expected at least one word")
+        if self.prefix < 0:
+            raise InputError(f"prefix={self.prefix}: expected 0 (whole words) or more characters")
 
-    def iterations(self) -> Iterator[tuple[bool, str]]:
-        """Yield for each iteration whether it is the HMM's, and its name."""
-        for name, hmm, times in (("model 1", False, self.model1), ("HMM", True, self.hmm)):
-            for iteration in range(1, times + 1):
-                yield hmm, f"{name}, iteration {iteration} of {times}"
+    def iterations(self) -> Iterator[Iteration]:
+        """Yield what each iteration does."""
+        for k in range(1, self.model1 + 1):
+            counts = self.fertilities >= self.hmm > 0 and k == self.model1
+            yield Iteration(f"model 1, iteration {k} of {self.model1}", False, False, counts)
+        for k in range(1, self.hmm + 1):
+            left = self.hmm - k
+            fertility, counts = left < self.fertilities, left <= self.fertilities > 0
+            yield Iteration(f"HMM, iteration {k} of {self.hmm}", True, fertility, counts)
+
+    @property
+    def fertilities(self) -> int:
+        """The number of iterations with fertilities; they need one before that counts them."""
+        most = self.hmm if self.model1 else self.hmm - 1
+        return max(min(_WITH_FERTILITY, most), 0) if self.model == "fertility" else 0
 
     def __str__(self) -> str:
         how = f"{self.agreement},{self.decoding}"
         how += f">={self.threshold:g}" if self.decoding == "posterior" else ""
-        return f"hmm-joint:model1={self.model1},hmm={self.hmm},{how},longest={self.longest}"
+        how = f"model1={self.model1},hmm={self.hmm},{how},longest={self.longest}"
+        how += f",prefix={self.prefix}" if self.prefix else ""
+        return f"{self.model}-joint:{how}"

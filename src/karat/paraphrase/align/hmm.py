@@ -1,9 +1,9 @@
 """Word alignment: two HMMs, one for each direction, that learn to agree.
 
 After Liang, Taskar & Klein (2006): IBM model 1 first, then the HMM, both directions together. In
-the E-step a link counts as far as both directions believe in it; the M-step is EM's. Nothing is
-random, and expectations are added up as whole numbers: the result is the same for any number of
-threads.
+the E-step a link counts as far as both directions believe in it. Words are learned by their first
+characters; links are those of words. Nothing is random, and expectations are added up as whole
+numbers: the result is the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
-from karat import _kernel
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.batches import batch_cuts, by_batches, text_size
 from karat.paraphrase.align.by_parts import align_by_parts, batch_cells
+from karat.paraphrase.align.learners import learner_of, shortened
 from karat.paraphrase.align.linking import Linked, link_words
 from karat.paraphrase.align.links import AnyLinks, check_lengths
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
@@ -76,6 +75,7 @@ def align_words(
     """
     check_lengths(source, pivot)
     how = aligner or Aligner()
+    source, pivot = shortened(source, how.prefix), shortened(pivot, how.prefix)
     size = text_size(source, pivot, how.longest)
     work: dict[str, Any] = {"threads": threads, "progress": progress}
     most = batch_cells(as_memory(memory))
@@ -96,15 +96,15 @@ def align_words(
 
 def _align_at_once(source: Tokens, pivot: Tokens, how: Aligner, **work: Any) -> Linked:
     """Align with all word pairs in memory."""
-    cuts = batch_cuts(source, pivot)
+    cuts, learner = batch_cuts(source, pivot), learner_of(source, pivot, how)
     work["progress"](0, len(source), "finding word pairs")
     texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
-    kernel = _kernel.JointAligner(*texts, how.longest, _STORED_CELLS, how.agreement == "root")
-    for hmm, what in how.iterations():
-        expect = partial(kernel.expect, hmm=hmm)
-        deque(by_batches(expect, cuts, what=what, **work), maxlen=0)
-        kernel.update(hmm)
-    return Linked(link_words(kernel, source, pivot, how, **work), kernel.pairs, kernel.nbytes)
+    kernel: Any = learner.whole(texts, _STORED_CELLS)
+    for step in how.iterations():
+        expect = learner.expect(kernel, step)
+        deque(by_batches(expect, cuts, what=step.what, **work), maxlen=0)
+        learner.update(kernel, step)
+    return Linked(link_words(learner, kernel, source, pivot, **work), kernel.pairs, kernel.nbytes)
 
 
 def align_text(

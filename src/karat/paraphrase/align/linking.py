@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from karat import _kernel
 from karat.arrays import np
-from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.batches import batch_cuts, by_batches
+from karat.paraphrase.align.learners import Learner
 from karat.paraphrase.align.links import AnyLinks, Links, symmetrize
 from karat.text.tokens import Tokens
 
@@ -21,21 +20,19 @@ class Linked(NamedTuple):
     nbytes: int
 
 
-def link_words(
-    kernel: _kernel.JointAligner, source: Tokens, pivot: Tokens, how: Aligner, **work: Any
-) -> Links:
-    """Return the links of a text; `work` is `threads` and `progress`."""
+def link_words(learner: Learner, kernel: Any, source: Tokens, pivot: Tokens, **work: Any) -> Links:
+    """Return the links of a text by the learner's aligner; `work` is `threads` and `progress`."""
     cuts = batch_cuts(source, pivot)
 
     def decoded(rule: str) -> Links:
-        def decode(start: int, stop: int) -> Links:
-            return Links(*kernel.decode(start, stop, how.hmm > 0, rule, how.threshold))
+        decode = learner.decode(kernel, rule)
+        found = by_batches(decode, cuts, what="linking words", **work)
+        return _joined(Links(*batch) for batch in found)
 
-        return _joined(by_batches(decode, cuts, what="linking words", **work))
-
-    if how.decoding == "posterior":
+    decoding = learner.how.decoding
+    if decoding == "posterior":
         return decoded("mean")
-    return symmetrize(source, pivot, decoded("forward"), decoded("backward"), how.decoding)
+    return symmetrize(source, pivot, decoded("forward"), decoded("backward"), decoding)
 
 
 def _joined(batches: Iterable[Links]) -> Links:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
-from karat.arrays import np
+from karat.arrays import NDArray, np
 from karat.storage.array_file import ArrayFile
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
@@ -21,6 +22,7 @@ class StoredTokens:
         self.vocab = Vocab()
         self._ids, self._offsets = ArrayFile("int32", _PURPOSE), ArrayFile("int64", _PURPOSE)
         self._offsets.append(np.zeros(1, np.int64))
+        self._mapped: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -34,7 +36,16 @@ class StoredTokens:
         """Return some of the segments."""
         offsets = self._offsets.read(start, stop + 1)
         ids = self._ids.read(int(offsets[0]), int(offsets[-1]))
+        ids = ids if self._mapped is None else self._mapped[ids]
         return Tokens(ids, offsets - offsets[0], self.vocab)
+
+    def map(self, function: Callable[[str], str]) -> StoredTokens:
+        """Apply any function to the words, as `Tokens.map` does; the files are the same."""
+        found, target = copy(self), Vocab()
+        mapped = target.add([function(word) for word in self.vocab.words(0, len(self.vocab))])
+        found.vocab = target
+        found._mapped = mapped if self._mapped is None else mapped[self._mapped]
+        return found
 
 
 Words = Tokens | StoredTokens

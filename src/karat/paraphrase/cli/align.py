@@ -49,18 +49,26 @@ def _words(function: F) -> F:
     "posterior",
     metavar="NAME",
 )
-@option("--threshold", "Lowest posterior probability of a link.", float, 0.5, metavar="X")
+@option(
+    "--threshold",
+    "Lowest posterior probability of a link. Default: 0.4; with --aligner hmm 0.5.",
+    float,
+    metavar="X",
+)
 @_words
 @options.as_text
-@option("--model1", "Number of iterations of IBM model 1.", whole(0), 5, heading=ADVANCED)
-@option("--hmm", "Number of iterations of the HMM.", whole(0), 5, heading=ADVANCED)
+@group.aligner("fertility")
 @option(
-    "--agreement",
-    "Combination of the link probabilities of both directions: product, or its square root.",
-    choice("root", "product"),
-    "root",
+    "--prefix",
+    "Learn from the first N characters of words; 0 is whole words. Default: 4; with hmm 0.",
+    whole(0),
     heading=ADVANCED,
 )
+@option(
+    "--model1", "Iterations of IBM model 1. Default: 4; with hmm 5.", whole(0), heading=ADVANCED
+)
+@option("--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", whole(0), heading=ADVANCED)
+@group.agreement("min; with hmm root")
 @option("--longest", "Skip sentences with more than N words.", whole(1), 200, heading=ADVANCED)
 @group.memory
 @options.threads
@@ -93,7 +101,7 @@ def command(
         Recipe(*(given.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
         for prefix in ("", "pivot_")
     )
-    how = Aligner(**given)
+    how = Aligner(model=given.pop("aligner") or "fertility", **given)
     work: dict[str, Any] = {"memory": memory, "threads": threads}
     with Bar() as progress:
         text = read_parallel(source, pivot, progress, as_text=as_text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 
 from karat.arrays import Flags, NDArray, np
 from karat.paraphrase.align.parallel_text import each_line
@@ -31,6 +32,14 @@ def different_lines(texts: Sequence[Segments], memory: int | None = None) -> Sto
         if keep:
             found.append(line)
     return found.done()
+
+
+def spread_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
+    """Return at most so many different lines with words, spread evenly over some texts."""
+    step = max(-(-sum(map(len, texts)) // most), 1)
+    return list(
+        dict.fromkeys(line for line in islice(_lines(texts), 0, None, step) if line.split())
+    )
 
 
 def _lines(texts: Sequence[Segments]) -> Iterator[str]:

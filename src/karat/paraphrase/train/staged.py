@@ -6,7 +6,7 @@ Each depends on the texts it was made from and on the settings that it uses, no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -19,12 +19,13 @@ from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.links import AnyLinks
 from karat.paraphrase.align.parallel_text import Parallel, joined_tokens, parallel_tokens
 from karat.paraphrase.align.stored_tokens import Words
+from karat.paraphrase.combine.svr import SVR
 from karat.paraphrase.generate.generator import Generator, learn_casing, surface
-from karat.paraphrase.generate.paths import PivotPhrases
+from karat.paraphrase.generate.paths import PivotPhrases, RewriteLimits
 from karat.paraphrase.generate.rewrites import rewrite_table
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
+from karat.paraphrase.pem.metric_features import identified
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.svr import SVR
 from karat.paraphrase.table.phrase_pairs import LONGEST, sorted_phrases
 from karat.paraphrase.table.phrase_table import PIVOT, PhraseTable, every_word
 from karat.paraphrase.table.stored_phrases import (
@@ -171,9 +172,11 @@ def staged_generator(
 
     def rewrite(path: Path) -> None:
         languages = [one.phrases() for one in pivots]
-        rewrite_table(languages, recipe, memory=work["memory"]).save(path)
+        rewrite_table(languages, recipe, limits, memory=work["memory"]).save(path)
 
-    inputs = {"recipe": str(recipe), "pivots": [one.inputs for one in pivots]}
+    limits = RewriteLimits()
+    inputs: dict[str, Any] = {"recipe": str(recipe), "pivots": [one.inputs for one in pivots]}
+    inputs["limits"] = asdict(limits)
     rewrites = stages.result("rewrites", inputs, rewrite, PhraseTable.open)
     rewrites = replace(rewrites, name="the phrase table")
     which = "language model of written words"
@@ -199,7 +202,7 @@ def staged_regression(
     def make(path: Path) -> None:
         found = model.train(judged, **work)
         about = {part: found.about[part] for part in ("judged", "features")}
-        arrays = {} if found.regression is None else found.regression.arrays()
+        arrays = {} if found.combination is None else found.combination.arrays()
         write_store(path, _REGRESSION, 1, about, arrays)
 
     def read(path: Path) -> tuple[SVR, dict[str, Any]]:
@@ -212,8 +215,11 @@ def staged_regression(
     for column in (judged.human, judged.real):
         rows.update(column.tobytes())
     said = {"judged": [judged.evalset.name, judged.overall, rows.hexdigest()], "form": model.form}
+    if model.metrics:
+        said |= {"metrics": [one.metric.full_name() for one in model.metrics]}
     regression, about = stages.result("regression", {**inputs, **said}, make, read)
-    return replace(model, regression=regression, about={**model.about, **about})
+    metrics = identified(model.metrics)
+    return replace(model, combination=regression, about={**model.about, **about}, metrics=metrics)
 
 
 def _links_digest(links: AnyLinks) -> str:

@@ -1,0 +1,49 @@
+// The counts of word pairs: those that an iteration sees, and beside them the new ones, to which
+// threads add. Both are needed of a pair within a short time, and lie far from those of others.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace karat::paraphrase {
+
+class PairCounts {
+  public:
+    explicit PairCounts(size_t size) : size_(size), counts_(new Count[size]) {}
+    PairCounts(const int64_t* seen, size_t size) : PairCounts(size) {
+        for (size_t k = 0; k < size; ++k) counts_[k].seen = seen[k];
+    }
+
+    size_t size() const { return size_; }
+    size_t bytes() const { return sizeof(Count) * size_; }
+    int64_t operator[](size_t pair) const { return counts_[pair].seen; }
+    int64_t whole(size_t pair) const { return counts_[pair].next.load(std::memory_order_relaxed); }
+    void add(size_t pair, int64_t count) {
+        if (count) counts_[pair].next.fetch_add(count, std::memory_order_relaxed);
+    }
+    // Asks for the memory of a pair some time before it is needed.
+    void prefetch(size_t pair) const {
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(&counts_[pair]);
+#else
+        (void)pair;
+#endif
+    }
+    // The new counts are seen from now on.
+    void update() {
+        for (size_t k = 0; k < size_; ++k) {
+            counts_[k].seen = whole(k);
+            counts_[k].next.store(0, std::memory_order_relaxed);
+        }
+    }
+
+  private:
+    struct Count {
+        int64_t seen = 0;
+        std::atomic<int64_t> next{0};
+    };
+    const size_t size_;
+    std::unique_ptr<Count[]> counts_;
+};
+
+}  // namespace karat::paraphrase
