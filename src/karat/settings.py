@@ -126,6 +126,18 @@ class Named:
         settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
         return f"{self._head()}:{settings}" if settings else self._head()
 
+    def identity(self) -> str:
+        """Return the name with every setting; of files their digest alone, wherever they are."""
+        said = {f.name: f for f in self.settings() if f.compare}
+        parts = (f"{name}={self._identity(f)}" for name, f in said.items())
+        return f"{self._head()}:{','.join(parts)}" if said else self._head()
+
+    def _identity(self, f: Field[Any]) -> str:
+        full = self._full(f.name)
+        if not f.metadata["place"] or full == "none":
+            return full
+        return full.rpartition("@")[2] if f.name in self.digests else "…"
+
     def _full(self, name: str) -> str:
         text = to_text(getattr(self, name))
         digest = self.digests[name](text) if name in self.digests and text != "none" else ""

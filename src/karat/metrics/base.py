@@ -96,6 +96,11 @@ class Metric(Named, ABC):
         """1 if higher is better, -1 if lower is (error rates); a class may have `sign = -1`."""
         return 1
 
+    @property
+    def slow(self) -> bool:
+        """True if a segment takes so long that batches must be small, for threads and progress."""
+        return False
+
     # ------------------------------------------------------------------ what a family defines
 
     @abstractmethod

@@ -36,6 +36,8 @@ CounterT = TypeVar("CounterT", bound=Counter)
 
 SEGMENTS_PER_BATCH = 4096
 BYTES_PER_BATCH = 1 << 23
+SLOW_SEGMENTS_PER_BATCH = 256
+"""Segments of a batch where a metric is slow."""
 _FEW_BATCHES = 64
 """Batches up to which the pages of mapped files are kept."""
 
@@ -85,10 +87,14 @@ class Counting(Generic[CounterT, T]):
         return found
 
 
-def cuts_of(systems: Sequence[Segments], references: References) -> list[tuple[int, int]]:
-    """Return the batches into which aligned texts are cut, by the text alone."""
+def cuts_of(
+    systems: Sequence[Segments], references: References, metrics: Sequence[Counter] = ()
+) -> list[tuple[int, int]]:
+    """Return the batches into which aligned texts are cut, by the text and the metrics alone."""
     sources: list[Any] = [*systems, references]
-    return list(batches(sources, SEGMENTS_PER_BATCH, BYTES_PER_BATCH))
+    slow = any(getattr(metric, "slow", False) for metric in metrics)
+    most = min(SEGMENTS_PER_BATCH, SLOW_SEGMENTS_PER_BATCH) if slow else SEGMENTS_PER_BATCH
+    return list(batches(sources, most, BYTES_PER_BATCH))
 
 
 def run_batches(
@@ -98,20 +104,22 @@ def run_batches(
     reduce: Callable[[CounterT, NDArray[Any], int], T],
     *,
     ids: Callable[[], Sequence[str] | Ints] | None = None,
+    outputs: Outputs | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> list[list[list[T]]]:
     """`reduce(metric, rows, first)` as found[batch][system][metric], in the order of the text.
 
-    `ids` are those of the segments; without them, they go by their numbers, from 1.
+    `ids` are those of the segments; without them, they go by their numbers, from 1. `outputs` says
+    which system and segment each row is of, where one text has those of several systems.
     """
-    texts = [(Outputs((name,), ids=ids), own) for name, own in systems.items()]
+    texts = [(outputs or Outputs((name,), ids=ids), own) for name, own in systems.items()]
     segments = [*systems.values()]
     check_aligned([*segments])
     if not len(segments[0]):
         raise InputError("no segments: there is nothing to score")
     count = Counting(metrics, reduce)
-    cuts = cuts_of(segments, references)
+    cuts = cuts_of(segments, references, metrics)
 
     def work(cut: tuple[int, int]) -> list[list[T]]:
         return count(texts, references, cut)

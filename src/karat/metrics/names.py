@@ -43,6 +43,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "aev": "karat.metrics.ngram:AEv",
         "bleu": "karat.metrics.ngram:BLEU",
         "chrf": "karat.metrics.chrf:ChrF",
+        "cosine": "karat.metrics.embedding.cosine:Cosine",
         "estimate": "karat.estimation.estimate_metric:HumanEstimate",
         "given": "karat.metrics.given:Given",
         "gtm": "karat.metrics.matching:GTM",

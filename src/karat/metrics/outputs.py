@@ -65,6 +65,15 @@ class Outputs:
         made["columns"] = {name: own[start:stop] for name, own in self.columns.items()}
         return replace(self, **made)
 
+    def repeated(self, times: Ints) -> Outputs:
+        """Return each row as often as given; rows are then found by their ids alone."""
+        ids = [str(name) for name in self.segments()]
+        listed = [name for name, n in zip(ids, times.tolist(), strict=True) for _ in range(n)]
+        codes = np.zeros(self.count, np.int32) if self.codes is None else self.codes
+        columns = {name: np.repeat(own, times) for name, own in self.columns.items()}
+        rows = np.repeat(codes, times)
+        return Outputs(self.systems, rows, lambda: listed, columns, self.first, len(listed))
+
     def segments(self) -> Sequence[str] | Sequence[int] | Ints:
         """Return the id of the segment of each row."""
         if self.ids is not None:

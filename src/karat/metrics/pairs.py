@@ -7,7 +7,7 @@ and so on; `starts` says where each segment's pairs begin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.text.trees import TreeBatch
 
 T = TypeVar("T")
+ArrayT = TypeVar("ArrayT", bound="NDArray[Any]")
 
 MOST_CELLS = 10**12
 """The largest LCS table (candidate tokens x reference tokens) that is worked on: a minute or so."""
@@ -78,9 +79,22 @@ class Pairs:
         """True if every segment has one reference."""
         return len(self.starts) - 1 == int(self.starts[-1])
 
-    def spread(self, per_segment: Ints) -> Ints:
+    def spread(self, per_segment: ArrayT) -> ArrayT:
         """Repeat each segment's number (or row) for each of its pairs."""
-        return per_segment if self.single else np.repeat(per_segment, np.diff(self.starts), axis=0)
+        if self.single:
+            return per_segment
+        return np.repeat(per_segment, np.diff(self.starts), axis=0)  # type: ignore[return-value]
+
+    def each(self) -> Pairs:
+        """Return the same pairs as if every reference were that of a segment of its own."""
+        if self.single:
+            return self
+        times, texts = np.diff(self.starts), self.candidates.views("mixed").strings()
+        listed = [text for text, n in zip(texts, times.tolist(), strict=True) for _ in range(n)]
+        candidates = self.candidates.beside(_kernel.Views.from_strings(listed, 0, len(listed)))
+        starts, outputs = np.arange(len(listed) + 1), self.outputs.repeated(times)
+        more = self._orders, self._first, self.check, None, outputs
+        return Pairs(candidates, self.references, starts, *more)
 
     def sum(self, per_pair: Ints) -> Ints:
         """Add up over the references of each segment."""

@@ -122,6 +122,10 @@ class Passage:
     def _lowered(self) -> _kernel.Views:
         return self._views.lower()
 
+    def beside(self, views: _kernel.Views) -> Passage:
+        """Return another batch of segments whose words have the same ids."""
+        return Passage(views, self._lexicon)
+
     def views(self, case: str) -> _kernel.Views:
         """Return the text, as it is or lower-cased."""
         return self._views if case == "mixed" else self._lowered

@@ -133,7 +133,8 @@ class Lines(Segments):
         index = self._index(progress)
         self._lines = index.lines
         self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None
-        self._starts = [*index.starts().tolist(), len(self._buffer)]
+        # numpy is loaded here, not within the kernel, where Ctrl-C would become another error.
+        self._starts = [*np.asarray(index.starts()).tolist(), len(self._buffer)]
 
     def digest(self) -> str:
         """Return eight characters that change when the file does, for signatures."""

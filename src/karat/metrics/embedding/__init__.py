@@ -1,0 +1,1 @@
+"""Cosine of sentence embeddings, by models that the user has; nothing is downloaded."""

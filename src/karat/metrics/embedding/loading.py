@@ -1,0 +1,97 @@
+"""Finding out what a folder of an embedding model is, loading it once, and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from karat.errors import InputError, quoted
+from karat.metrics.embedding.embedder import Embedder
+from karat.metrics.embedding.model2vec import Model2VecEmbedder, model2vec_files
+from karat.metrics.embedding.onnx import OnnxEmbedder, onnx_files
+from karat.metrics.embedding.sentence_transformers import TransformerEmbedder, transformer_files
+from karat.metrics.embedding.wordllama import NAME, WordLlamaEmbedder, wordllama_files
+
+LOADERS: Mapping[str, str] = {
+    "auto": "by the files of the folder: model2vec, else onnx, else sentence-transformers",
+    "model2vec": "config.json, model.safetensors and tokenizer.json",
+    "onnx": "model.onnx or onnx/model.onnx, and tokenizer.json",
+    "sentence-transformers": "modules.json; needs that package",
+}
+"""Name of a loader -> the files that it looks for."""
+
+_Kind = tuple[Callable[[Path], list[Path]], Callable[[Path], Embedder]]
+_FOLDERS: Mapping[str, _Kind] = {
+    "model2vec": (model2vec_files, Model2VecEmbedder),
+    "onnx": (onnx_files, OnnxEmbedder),
+    "sentence-transformers": (transformer_files, TransformerEmbedder),
+}
+_PIECE = 1 << 20
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""Names, sizes and times of files."""
+
+
+def load_embedder(model: str, loader: str = "auto") -> Embedder:
+    """Return a model, loaded once for as long as its files do not change."""
+    return _loaded(model, _chosen(model, loader), _stamp(_files(model)))
+
+
+@lru_cache(maxsize=4)
+def _loaded(model: str, loader: str, _stamp: Stamp) -> Embedder:
+    return WordLlamaEmbedder() if loader == NAME else _FOLDERS[loader][1](Path(model))
+
+
+def embedder_digest(model: str) -> str:
+    """Return eight digits that differ with the content of a model's files."""
+    return _digest(_stamp(_files(model)))
+
+
+@lru_cache(maxsize=16)
+def _digest(stamp: Stamp) -> str:
+    whole, names = hashlib.sha256(), [name for name, _, _ in stamp]
+    for name in names:
+        own = hashlib.sha256()
+        with open(name, "rb") as file:
+            while piece := file.read(_PIECE):
+                own.update(piece)
+        whole.update(own.digest())
+    return whole.hexdigest()[:8]
+
+
+def _stamp(files: list[Path]) -> Stamp:
+    return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files)
+
+
+def _files(model: str) -> list[Path]:
+    """Return the files of a model, whichever loader reads them."""
+    if model == NAME:
+        return wordllama_files()
+    folder = _folder(model)
+    found = [file for files, _ in _FOLDERS.values() for file in files(folder)]
+    return sorted(set(found), key=lambda file: file.relative_to(folder).as_posix())
+
+
+def _chosen(model: str, loader: str) -> str:
+    """Return the loader of a model."""
+    if model == NAME:
+        return NAME
+    folder = _folder(model)
+    fits = [name for name, (files, _) in _FOLDERS.items() if files(folder)]
+    wanted = fits[:1] if loader == "auto" else [name for name in fits if name == loader]
+    if wanted:
+        return wanted[0]
+    looked = [name for name in _FOLDERS if loader in ("auto", name)]
+    files = "; ".join(f"{name}: {LOADERS[name]}" for name in looked)
+    raise InputError(f"model {model}: the folder has no embedding model that is known ({files})")
+
+
+def _folder(model: str) -> Path:
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    found = "a file" if folder.exists() else "no such folder"
+    wanted = f"the folder of an embedding model on this machine, or {NAME}"
+    raise InputError(f"model {quoted(model)}: {found}; expected {wanted} (nothing is downloaded)")

@@ -1,0 +1,142 @@
+"""Vectors of texts: each different text is embedded once, and kept while there is room.
+
+Nothing is kept on disk: a static model makes thousands of vectors a second, and scores of a slow
+model can be written once and read by the metric `given`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from karat.arithmetic import product
+from karat.arrays import Floats, NDArray, np
+from karat.errors import InputError, quoted
+from karat.metrics.embedding.embedder import Embedded, Embedder, said_of
+from karat.metrics.embedding.loading import load_embedder
+
+KEPT = 1 << 27
+"""Bytes of vectors and texts that are kept."""
+_TEXTS = 256  # embedded in one call
+_CHARACTERS = 1 << 16  # in one call, as if all texts were as long as the longest
+
+Vector = tuple[NDArray[np.float32], bool]
+"""The vector of a text, and whether the text was cut."""
+
+
+class Vectors:
+    """The vectors of one model."""
+
+    def __init__(self, name: str, embedder: Embedder, batch: int = 1, kept: int = KEPT) -> None:
+        self.name, self.embedder, self._batch, self._room = name, embedder, batch, kept
+        self._known: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+        self.dim = 0  # until it is known
+        self.dim = int(self._embed(["a"]).vectors.shape[1])
+
+    def of(self, texts: Sequence[str]) -> Embedded:
+        """Return a row for each text; zeros for a text of white space alone."""
+        wanted = dict.fromkeys(texts)
+        found: dict[str, Vector] = {}
+        with self._lock:
+            for text in wanted:
+                if text in self._known:
+                    self._known.move_to_end(text)
+                    found[text] = self._known[text]
+        missing = [text for text in wanted if text not in found]
+        for block in _blocks([text for text in missing if text.strip()]):
+            vectors, cut = self._embed(block)
+            own = zip(vectors, cut.tolist(), strict=True)
+            found |= dict(zip(block, own, strict=True))
+        self._keep({text: found[text] for text in missing if text in found})
+        nothing = np.zeros(self.dim, np.float32), False
+        rows = [found.get(text, nothing) for text in texts]
+        vectors = np.array([row for row, _ in rows], np.float32).reshape(len(texts), self.dim)
+        return Embedded(vectors, np.array([cut for _, cut in rows], np.bool_))
+
+    def _embed(self, texts: list[str]) -> Embedded:
+        for text in texts:
+            _check_text(self.name, text)
+        with said_of(self.name, "the model failed"):
+            found = self.embedder.embed(texts, self._batch)
+        shape = found.vectors.shape
+        if len(shape) != 2 or shape[0] != len(texts) or not shape[1]:
+            told = f"it gave numbers of shape {shape} for {len(texts)} texts"
+            raise InputError(f"{self.name}: {told}; expected a vector for each")
+        if self.dim and shape[1] != self.dim:
+            told = f"it gave {shape[1]} numbers for one text and {self.dim} for another"
+            raise InputError(f"{self.name}: {told}; expected vectors of one length")
+        with np.errstate(over="ignore"):
+            vectors = found.vectors.astype(np.float32)
+        if not np.isfinite(vectors).all():
+            raise InputError(f"{self.name}: it gave numbers that are not finite: is it damaged?")
+        return Embedded(vectors, found.cut)
+
+    def _keep(self, new: dict[str, Vector]) -> None:
+        with self._lock:
+            for text, vector in new.items():
+                if text not in self._known:
+                    self._room -= self._size(text)
+                self._known[text] = vector
+            while self._room < 0:
+                text, _ = self._known.popitem(last=False)
+                self._room += self._size(text)
+
+    def _size(self, text: str) -> int:
+        return 4 * self.dim + 4 * len(text) + 256  # and what Python adds
+
+
+def _check_text(name: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        told = f"the text {quoted(text)} has a lone surrogate, which no model takes"
+        raise InputError(f"{name}: {told}; remove it") from error
+
+
+def _blocks(texts: list[str]) -> Iterator[list[str]]:
+    """Yield texts of similar length, so many that their tokens fit into memory."""
+    block: list[str] = []
+    for text in sorted(texts, key=len):
+        if block and (len(block) == _TEXTS or (len(block) + 1) * len(text) > _CHARACTERS):
+            yield block
+            block = []
+        block.append(text)
+    if block:
+        yield block
+
+
+def cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> Floats:
+    """Return the cosine of each row of two tables; 0 where a vector is 0.
+
+    Sums are made in the order of the numbers, so equal vectors have a cosine of exactly 1.
+    """
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    both, of_a, of_b = (_dots(x, y) for x, y in ((a, b), (a, a), (b, b)))
+    length = np.sqrt(of_a * of_b)
+    value = np.divide(both, length, out=np.zeros(len(a)), where=length > 0)
+    return np.clip(value, -1.0, 1.0)
+
+
+def units(vectors: NDArray[np.float32]) -> Floats:
+    """Return rows of length 1; a vector of zeros stays as it is."""
+    rows = vectors.astype(np.float64)
+    lengths = np.sqrt(_dots(rows, rows))
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    found: Floats = product(a[:, None, :], b[:, :, None])[:, 0, 0]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _shared(name: str, embedder: Embedder, batch: int) -> Vectors:
+    return Vectors(name, embedder, batch)
+
+
+def load_vectors(model: str, loader: str = "auto", batch: int = 1) -> Vectors:
+    """Return the vectors of a model, shared by all that use it in this process."""
+    return _shared(f"model {model}", load_embedder(model, loader), batch)

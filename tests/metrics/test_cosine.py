@@ -1,0 +1,350 @@
+"""Cosine of sentence embeddings: worked values, the libraries' own, real data, bad input."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.errors import InputError, MissingExtra
+from karat.metrics.base import Metric
+from karat.metrics.embedding import loading, vectors
+from karat.metrics.embedding.embedder import Embedded
+from karat.metrics.embedding.vectors import Vectors, cosines
+from karat.metrics.names import parse
+from tests.oracles.letter_embeddings import Letters
+from tests.oracles.tiny_embeddings import slow_cosine, write_model2vec, write_onnx
+
+TEXTS = ["cat", "cat dog", "sat sat not", "dog cat sat", "not", "dog dog cat cat cat"]
+
+
+@pytest.fixture(params=["model2vec", "onnx"])
+def tiny(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return {"model2vec": write_model2vec, "onnx": write_onnx}[request.param](tmp_path / "tiny")
+
+
+def cosine(model: object, **settings: object) -> Metric:
+    more = "".join(f",{key}={value}" for key, value in settings.items())
+    return parse(f"cosine:model={model}{more}")
+
+
+# ------------------------------------------------------------------------------- tiny models
+
+
+def test_worked_values(tiny: Path) -> None:
+    found = cosine(tiny).segments(
+        ["cat dog", "cat", "cat", "not"], [["cat"], ["cat"], ["dog"], ["cat"]]
+    )
+    assert found.tolist() == pytest.approx([1 / math.sqrt(2), 1, 0, -1], abs=1e-7)
+    assert found[1] == 1  # not nearly
+
+
+def test_every_pair_is_that_of_the_slow_loop(tiny: Path) -> None:
+    pairs = [(a, b) for a in TEXTS for b in TEXTS]
+    found = cosine(tiny).segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    assert found.tolist() == pytest.approx([slow_cosine(*pair) for pair in pairs], abs=1e-6)
+
+
+def test_of_several_references_the_best_counts(tiny: Path) -> None:
+    score = cosine(tiny).corpus(["cat", "dog"], [["dog", "cat dog"], ["cat", "not", "dog"]])
+    assert score.value == pytest.approx((1 / math.sqrt(2) + 1) / 2, abs=1e-7)
+
+
+def test_an_empty_text_scores_zero(tiny: Path) -> None:
+    found = cosine(tiny).segments(["", " \t ", "cat", ""], [["cat"], ["cat"], [" "], [""]])
+    assert found.tolist() == [0, 0, 0, 0]
+
+
+def test_a_text_without_a_vector_scores_zero(tmp_path: Path) -> None:
+    found = cosine(write_model2vec(tmp_path / "m")).segments(["whatever", "cat"], [["cat"], ["x"]])
+    assert found.tolist() == [0, 0]
+
+
+def test_long_texts_are_noted(tiny: Path) -> None:
+    long = " ".join(["cat"] * 8 + ["dog"] * 50)
+    score = cosine(tiny).corpus([long, "cat", "cat"], [["cat"], ["cat"], ["dog"]])
+    assert score.value == pytest.approx(2 / 3)
+    told = "1 of 3 segments has a text longer than the model takes (8 tokens): "
+    assert score.notes == (f"{told}only its beginning counts",)
+    assert cosine(tiny).corpus([" ".join(["cat"] * 6)], [["cat"]]).notes == ()
+
+
+def test_case_and_dimension_are_settings(tiny: Path) -> None:
+    assert cosine(tiny, case="lower").segments(["CAT"], [["cat"]]).tolist() == [1]
+    found = cosine(tiny, dim=1).segments(["cat dog"], [["cat"]])
+    assert found.tolist() == [1]  # (.5, .5, 0) and (1, 0, 0) have the first number in common
+    with pytest.raises(InputError, match=r"vectors of the model have 3 numbers; give dim of"):
+        cosine(tiny, dim=4).segments(["cat"], [["cat"]])
+
+
+def test_the_signature_names_the_model_and_its_content(tiny: Path) -> None:
+    first = cosine(tiny)
+    signature = first.signature(1)
+    assert f"model={tiny}@" in signature
+    assert parse(signature) == first
+    tokenizer = tiny / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text() + "\n")
+    assert first.signature(1) != signature
+    with pytest.raises(InputError, match="is not the one of the signature"):
+        parse(signature)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5, 64])
+def test_neither_batches_nor_threads_change_a_score(
+    tiny: Path, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, references = TEXTS * 100, [[text] for text in reversed(TEXTS * 100)]
+    expected = cosine(tiny).segments(texts, references, threads=1)
+    monkeypatch.setattr(vectors, "_TEXTS", 3)
+    vectors._shared.cache_clear()
+    found = cosine(tiny, batch=batch).segments(texts, references, threads=3)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    if batch == 1:
+        assert found.tolist() == expected.tolist()
+
+
+def test_progress_comes_in_small_steps(tiny: Path) -> None:
+    steps: list[int] = []
+    cosine(tiny).segments(
+        ["cat"] * 600, [["dog"]] * 600, progress=lambda done, *_: steps.append(done)
+    )
+    assert steps == [256, 512, 600]
+
+
+def test_poolings_of_onnx(tmp_path: Path) -> None:
+    def found(name: str, **given: object) -> float:
+        model = write_onnx(tmp_path / name, **given)  # type: ignore[arg-type]
+        return float(cosine(model).segments(["cat dog"], [["cat"]])[0])
+
+    assert found("mean", pooling="pooling_mode_mean_tokens") == pytest.approx(1 / math.sqrt(2))
+    assert found("cls", pooling="pooling_mode_cls_token") == 1
+    assert found("pooled", axes=2) == 1
+    with pytest.raises(InputError, match=r"pooling_mode_max_tokens .*; expected one of"):
+        found("max", pooling="pooling_mode_max_tokens")
+
+
+def test_a_model_that_was_exported_in_part_is_refused(tmp_path: Path) -> None:
+    model = write_onnx(tmp_path / "m")
+    (model / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense"}]')
+    with pytest.raises(InputError, match=r"ends before the module Dense of modules\.json"):
+        cosine(model).segments(["cat"], [["cat"]])
+
+
+# ------------------------------------------------------------------------------ what is kept
+
+
+def test_a_text_is_embedded_once() -> None:
+    embedder = Letters()
+    own = Vectors("model x", embedder)
+    for _ in range(3):
+        found = own.of(["ab", "b", "ab", ""]).vectors[:, :3].tolist()
+        assert found == [[1, 1, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
+    assert sorted(embedder.texts) == ["a", "ab", "b"]  # the first tells the dimension
+
+
+def test_what_is_kept_has_a_limit() -> None:
+    embedder = Letters()
+    own = Vectors("model x", embedder, kept=4000)
+    texts = [f"a{i}" for i in range(50)]
+    for _ in range(2):
+        assert own.of(texts).vectors[:, 0].tolist() == [1] * 50
+    assert 5 < len(own._known) < 15
+    assert len(embedder.texts) > 80
+    own.of(["b"])
+    asked = len(embedder.texts)
+    own.of(["b"])
+    assert len(embedder.texts) == asked  # the last one was still there
+
+
+def test_cosines_of_vectors() -> None:
+    a = np.array([[3, 4], [0, 0], [1e-20, 0], [1e18, 1e18]], np.float32)
+    b = np.array([[4, 3], [1, 1], [-1e-20, 0], [1e18, 1e18]], np.float32)
+    assert cosines(a, b).tolist() == pytest.approx([0.96, 0, -1, 1])
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    class Broken(Letters):
+        def embed(self, texts: list[str], batch: int) -> Embedded:
+            found = super().embed(texts, batch)
+            return found if texts == ["a"] else Embedded(found.vectors * np.nan, found.cut)
+
+    with pytest.raises(InputError, match="model x: it gave numbers that are not finite"):
+        Vectors("model x", Broken()).of(["ab"])
+
+
+def test_numbers_that_are_too_large_are_refused() -> None:
+    class Large(Letters):
+        def embed(self, texts: list[str], batch: int) -> Embedded:
+            found = super().embed(texts, batch)
+            return Embedded(found.vectors.astype(np.float64) * 1e300, found.cut)
+
+    with pytest.raises(InputError, match="model x: it gave numbers that are not finite"):
+        Vectors("model x", Large())
+
+
+def test_vectors_of_several_lengths_are_refused() -> None:
+    class Tokens(Letters):
+        def embed(self, texts: list[str], batch: int) -> Embedded:
+            found = super().embed(texts, batch)
+            return Embedded(found.vectors[:, : len(texts[0])], found.cut)
+
+    with pytest.raises(InputError, match="it gave 2 numbers for one text and 1 for another"):
+        Vectors("model x", Tokens()).of(["ab"])
+
+
+# ---------------------------------------------------------------------------------- bad input
+
+
+def test_a_model_is_needed() -> None:
+    with pytest.raises(InputError, match="cosine needs an embedding model: write cosine:model="):
+        parse("cosine").segments(["a"], [["a"]])
+
+
+def test_a_name_of_a_hub_is_no_folder() -> None:
+    with pytest.raises(InputError, match=r"no such folder; .* \(nothing is downloaded\)"):
+        cosine("sentence-transformers/all-MiniLM-L6-v2").segments(["a"], [["a"]])
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="the folder has no embedding model that is known"):
+        cosine(tmp_path).segments(["a"], [["a"]])
+    with pytest.raises(InputError, match=r"model .*: a file; expected the folder"):
+        cosine(tmp_path / "config.json").segments(["a"], [["a"]])
+
+
+def test_another_loader_than_the_folder_is_for(tiny: Path) -> None:
+    other = "model2vec" if (tiny / "model.onnx").exists() else "onnx"
+    with pytest.raises(InputError, match=rf"no embedding model that is known \({other}: "):
+        cosine(tiny, loader=other).segments(["a"], [["a"]])
+
+
+def test_a_damaged_model_is_one_sentence(tiny: Path) -> None:
+    weights = next(file for file in tiny.iterdir() if file.suffix in (".onnx", ".safetensors"))
+    weights.write_bytes(weights.read_bytes()[:40])
+    with pytest.raises(InputError, match=r"tiny: .* cannot load it: ") as caught:
+        cosine(tiny).segments(["a"], [["a"]])
+    assert "\n" not in str(caught.value)
+
+
+def test_modules_of_no_kind_are_refused(tmp_path: Path) -> None:
+    folder = write_onnx(tmp_path / "m")
+    (folder / "modules.json").write_text("[1]")
+    with pytest.raises(
+        InputError, match=r"its ONNX file ends before the module 1 of modules\.json"
+    ):
+        cosine(folder).segments(["a"], [["a"]])
+
+
+def test_a_lone_surrogate_is_refused(tiny: Path) -> None:
+    with pytest.raises(InputError, match="surrogate"):
+        cosine(tiny).segments(["a \ud800"], [["a"]])
+
+
+def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (tmp_path / name).write_text('{"model_type": "model2vec"}')
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    with pytest.raises(MissingExtra, match=r"needs the package model2vec, .* 'karat\[embed\]'"):
+        cosine(tmp_path).segments(["a"], [["a"]])
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    loading._loaded.cache_clear()
+    with pytest.raises(MissingExtra, match="model wordllama needs the package wordllama"):
+        cosine("wordllama").segments(["a"], [["a"]])
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
+    for name in ("a", "r"):
+        (tmp_path / name).write_text("cat\n")
+    program = "import sys; from karat.cli import run; sys.exit(run())"
+    arguments = ["score", "a", "-r", "r", "-m", "cosine:model=nowhere"]
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "model 'nowhere': no such folder" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------------------------- wordllama
+
+
+@pytest.fixture(scope="module")
+def wordllama() -> Metric:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
+    return cosine("wordllama")
+
+
+def test_wordllama_agrees_with_its_own_similarity(wordllama: Metric) -> None:
+    model = wordllama.vectors.embedder._model  # type: ignore[attr-defined]
+    pairs = [("the cat sat", "a cat was sitting"), ("Good day!", "x" * 500), ("é 漢字", "ok")]
+    found = wordllama.segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    assert found.tolist() == pytest.approx([model.similarity(a, b) for a, b in pairs], abs=1e-6)
+
+
+def test_wordllama_leaves_logging_alone() -> None:
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
+    code = (
+        "import logging, karat; from karat.metrics.names import parse;"
+        "parse('cosine:model=wordllama').segments(['a'], [['a']]);"
+        "print(logging.getLogger().handlers, logging.getLogger().level)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"[] {logging.WARNING}\n"
+
+
+def test_wordllama_in_score_compare_and_gate(wordllama: Metric) -> None:
+    systems = {"A": ["the cat sat", "a dog"], "B": ["no", "yes"]}
+    references = [["a cat was sitting"], ["the dog"]]
+    scores = kt.score(systems, references, [str(wordllama), "chrf"], resamples=20)
+    assert scores["A", str(wordllama)].score.value > scores["B", str(wordllama)].score.value
+    compared = kt.compare(systems, references, baseline="B", metrics=[str(wordllama)])
+    assert compared.rows[-1].metric == wordllama
+
+
+DATA = os.environ.get("KARAT_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="KARAT_DATA is not set")
+def test_wordllama_on_judged_paraphrases(
+    wordllama: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lower-casing matters to a static model; blocks and threads change no bit."""
+    from karat.paraphrase.pem.judged_pairs import judged_rows
+
+    judged = judged_rows(kt.load_evalset("paraphrase-twitter"))
+    originals = [[text] for text in judged.originals]
+    lower = cosine("wordllama", case="lower")
+    found = lower.segments(judged.paraphrases, originals, threads=1)
+    agreement = np.corrcoef(found, judged.human)[0, 1]
+    mixed = wordllama.segments(judged.paraphrases, originals)
+    assert agreement == pytest.approx(0.4257, abs=5e-4)
+    assert np.corrcoef(mixed, judged.human)[0, 1] == pytest.approx(0.3076, abs=5e-4)
+    vectors._shared.cache_clear()
+    monkeypatch.setattr(vectors, "_TEXTS", 17)
+    assert lower.segments(judged.paraphrases, originals, threads=3).tolist() == found.tolist()
+
+
+# ---------------------------------------------------------------------- sentence-transformers
+
+
+def test_sentence_transformers_agrees_with_its_own_similarity(tmp_path: Path) -> None:
+    library = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
+    from tests.oracles.tiny_embeddings import write_transformer
+
+    model = cosine(write_transformer(tmp_path / "st"))
+    own = library.SentenceTransformer(str(tmp_path / "st"))
+    pairs = [("cat sat", "dog"), ("cat", "cat dog not"), ("sat " * 40, "dog")]
+    found = model.segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    expected = [float(own.similarity(*own.encode(list(pair)))[0, 0]) for pair in pairs]
+    assert found.tolist() == pytest.approx(expected, abs=1e-5)
+    assert model.corpus(["sat " * 40], [["dog"]]).notes
