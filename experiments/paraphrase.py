@@ -24,13 +24,13 @@ import numpy as np
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+from karat.paraphrase.combine.svr import cross_predict
 from karat.paraphrase.pem.evaluation import Gain, paired_gain
 from karat.paraphrase.pem.features import Features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.recognition import recognition
 from karat.paraphrase.pem.rivals import rival_features, rival_scores
-from karat.paraphrase.pem.svr import cross_predict
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot

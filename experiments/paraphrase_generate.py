@@ -6,8 +6,8 @@ The model is trained on the 29,000 training pairs in French and German; its regr
 bundled judgements with controls or, with `twitter`, on half of the originals of the judged
 headlines, with controls. PEM chooses among the candidates, so that its own score of the choice is
 circular. The other rows show what it is worth: the paraphrase of the highest confidence, which PEM
-did not choose, and the controls. Originals without a paraphrase are left out. With `twitter` a
-second regression, trained on the other half, judges too.
+did not choose and `karat paraphrase generate` gives first, and the controls. Originals without a
+paraphrase are left out. With `twitter` a second regression, trained on the other half, judges too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 import karat as kt
 from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.generate.paraphraser import paraphrases
 from karat.paraphrase.pem.judged_pairs import add_controls, control_sentences, judged_rows
 from karat.paraphrase.pem.model import PEM, PEMScores
 from karat.paraphrase.pem.training import train_pem
@@ -68,7 +69,7 @@ def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
 def wordings(pem: PEM, every: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """The originals that have a paraphrase; name -> a text for each of them, controls last."""
     started = time.process_time()
-    found = pem.generate(every, 64)
+    found = [one.paraphrases for one in paraphrases(pem, every, 64, rank_by="pem")]
     print(f"generated in {time.process_time() - started:.1f} s of processor time")
     originals = [line for line, each in zip(every, found, strict=True) if each]
     print(f"{len(originals)} of {len(every)} originals have a paraphrase")

@@ -23,12 +23,12 @@ import numpy as np
 import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.combine.svr import cross_predict, fit_svr, search
 from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.features import features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.rivals import rival_features
-from karat.paraphrase.pem.svr import cross_predict, fit_svr, search
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
@@ -131,7 +131,7 @@ def multi30k(form: str) -> PEM:
 def main() -> None:
     if not (DATA / UNSEEN).exists():
         sys.exit(f"KARAT_DATA must name the folder that holds {UNSEEN}")
-    pem = PEM.open()
+    pem = replace(PEM.open(), metrics=())
     bundled, headlines = both("demo-paraphrases"), both(UNSEEN)
     forms(pem, *bundled)
     transfer(pem, bundled, headlines[0])

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from importlib import resources
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 from oracles.small_tables import table
 
 from karat.evalset.loading import load_evalset
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.confidence import confidences, repeats
+from karat.paraphrase.generate.confidence import (
+    WEIGHTS,
+    Rewrite,
+    confidences,
+    only_forms,
+    repeats,
+)
+from karat.paraphrase.generate.contexts import Contexts
 from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.paraphraser import Wording, wordings
 from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.generate.rewriting import Original, Replacement, RewrittenWords
+from karat.paraphrase.generate.wordings import Wording, wordings
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -167,7 +174,7 @@ def generator(rewrites: dict[str, dict[str, int]]) -> Generator:
 
 
 def given(rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01) -> list[Wording]:
-    return wordings(generator(rewrites).trusting(least), [line], 9, least)[0]
+    return wordings(generator(rewrites).trusting, [line], 9, least)[0]
 
 
 def test_a_rewrite_must_fit_the_words_beside_it() -> None:
@@ -210,12 +217,68 @@ def test_only_the_words_that_differ_are_new() -> None:
     assert written.new == [False, False, True, False, False]
 
 
+def in_place(old: str, new: str, at: int, probability: float) -> Rewrite:
+    """The rewrite of words of `a big dog`."""
+    words = ["a", "big", "dog"]
+    wording = [*words[:at], *new.split(), *words[at + len(old.split()) :]]
+    flags = [at <= i < at + len(new.split()) for i in range(len(wording))]
+    written = RewrittenWords(wording, flags, [None] * len(wording))
+    return Rewrite(written, tuple(old.split()), tuple(new.split()), at, probability)
+
+
 def test_confidence_is_what_the_formula_says() -> None:
-    original, text = ["a", "big", "dog"], ["a", "large", "dog"]
-    wording = RewrittenWords(text, [False, True, False], [None] * 3)
-    (found,) = confidences(language(), original, [wording], [0.5])
-    log10_p = language().score([" ".join(original), " ".join(text)]) / 4
-    assert found == pytest.approx(0.5 * 10 ** -abs(log10_p[1] - log10_p[0]), rel=1e-5)
+    contexts = Contexts(language())
+    (found,) = confidences(contexts, ["a", "big", "dog"], [in_place("big", "large", 1, 0.5)])
+    before, after = language().score(["a big dog", "a large dog"])
+    change = after - before
+    rarest = min(contexts.log10_p(word) for word in ("big", "large"))
+    assert [one.length for one in language().words("a large dog")] == [2, 3, 3, 2]
+    features = [
+        math.log(0.5),
+        contexts.likeness(("big",), ("large",)),
+        min(change, 0.0),
+        max(change, 0.0),
+        (3 + 3 + 2) / 3,
+        rarest,
+    ]
+    x = WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
+    assert found == pytest.approx(1 / (1 + math.exp(-x)), rel=1e-5)
+
+
+def test_three_words_in_a_row_must_be_seen_across_both_ends() -> None:
+    contexts = Contexts(language())
+    ways = [in_place("a big", "the cat", 0, 0.5), in_place("big dog", "large cat", 1, 0.5)]
+    assert confidences(contexts, ["a", "big", "dog"], ways) == [0.0, 0.0]
+
+
+def test_words_of_one_class_stand_beside_the_same_words() -> None:
+    text = ["the dog sees a cat", "a cat sees the dog", "the cat runs", "a dog runs"] * 3
+    contexts = Contexts(LanguageModel.train(text, 3, tok="none"))
+    assert contexts.likeness(("dog",), ("dog",)) == pytest.approx(1)
+    same, other = (contexts.likeness(("dog",), (word,)) for word in ("cat", "sees"))
+    assert 0 < other < same < 1
+    before, behind = contexts.of(("dog",))
+    assert before.sum() == pytest.approx(1)
+    assert behind.sum() == pytest.approx(1)
+
+
+def test_forms_of_the_same_words_are_no_paraphrase() -> None:
+    forms = [("girl", "girls"), ("want", "wanted"), ("i am", "i'm"), ("do not", "don't"), ("", "a")]
+    assert [only_forms(a.split(), b.split()) for a, b in forms] == [True] * 5
+    others = [("girl", "woman"), ("want", "would like"), ("i want", "i'd like"), ("is", "are")]
+    assert [only_forms(a.split(), b.split()) for a, b in others] == [False] * 4
+
+
+def test_at_most_three_phrases_are_rewritten() -> None:
+    line = "a big dog saw my big cat near two big cars and some big men"
+    known = LanguageModel.train([line, line.replace("big", "large")], 3, tok="none", case="lower")
+    rewriter = Generator(table({"big": {"large": 1}}, LOWER), known, {}).trusting
+    (found,) = wordings(rewriter, [line], 64, 0.0)
+    sure = {one.text: one.confidence for one in found}
+    assert sorted(text.count("large") for text in sure) == [1] * 4 + [2] * 6 + [3] * 4
+    dog, men = line.replace("big dog", "large dog"), line.replace("big men", "large men")
+    both = dog.replace("big men", "large men")
+    assert sure[both] == pytest.approx(sure[dog] * sure[men])
 
 
 def test_repeats_are_found_where_they_are_looked_for() -> None:
@@ -235,18 +298,21 @@ def test_which_rewrites_are_trusted() -> None:
             "his dog": {"her dog": 1, "her cat": 1},
             "he'll see": {"he will see": 1, "it will see": 1},
             "a b c": {"a c": 1, "c b a": 1},
+            "is not big": {"is big": 1, "is small": 1, "is never big": 1, "isn't big": 1},
+            "in paris": {"at paris": 1, "at rome": 1},
         },
         LOWER,
     )
-    kept = rewrites.select(trusted(rewrites, 0.1))
+    kept = rewrites.select(trusted(rewrites, {"paris", "rome"}))
     said = {(kept.phrase(i), one.words) for i in range(len(kept)) for one in kept.translations(i)}
     assert said == {
         (("big", "."), ("large", ".")),
         (("he'll", "see"), ("he", "will", "see")),
         (("a", "b", "c"), ("c", "b", "a")),
+        (("is", "not", "big"), ("is", "never", "big")),
+        (("in", "paris"), ("at", "paris")),
     }
-    np.testing.assert_array_equal(trusted(rewrites, 0.6), [False] * len(trusted(rewrites, 0.6)))
 
 
 def test_no_rewrite_may_be_left() -> None:
-    assert given({"big": {"large": 1, "old": 1, "cab": 1}}, "a big dog", 0.9) == []
+    assert given({"big": {"large": 1, "old": 1, "cab": 1}}, "a big dog", 1.0) == []

@@ -114,4 +114,4 @@ def test_an_alignment_counts_what_it_left_out(texts: Path) -> None:
     found = align_text(read_parallel(texts / "pairs.tsv"))
     assert found.rows[0] == (3, len(found.links.source), 1, 0)
     assert found.notes == ("no links for 1 sentence pair with an empty side",)
-    assert found.signature.startswith("hmm-joint:model1=5,")
+    assert found.signature.startswith("fertility-joint:model1=4,")

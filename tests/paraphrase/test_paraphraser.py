@@ -1,24 +1,22 @@
-"""The paraphraser: from originals to texts that PEM has ranked."""
+"""The paraphraser: from originals to ranked texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
+from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import learn_casing
-from karat.paraphrase.generate.paraphraser import MOST_WORDS, paraphrases, wordings
+from karat.paraphrase.generate.paraphraser import paraphrases
 from karat.paraphrase.generate.rewriting import Original, Replacement
-from karat.paraphrase.pem.model import PEM, bundled_model
-from karat.storage.store import read_store
+from karat.paraphrase.generate.wordings import MOST_WORDS, wordings
+from karat.paraphrase.pem.model import PEM
 from karat.text.recipe import Recipe
 from karat.text.segments import Strings
 
@@ -41,10 +39,23 @@ def test_the_best_come_first_and_have_their_parts() -> None:
     assert len(found) == len(LINES)
     assert "I want to purchase a new car." in [one.text for one in found[0]]
     for original, each in zip(LINES[:1], found[:1], strict=True):
-        assert [one.pem for one in each] == sorted((one.pem for one in each), reverse=True)
+        sure = [one.confidence for one in each]
+        assert sure == sorted(sure, reverse=True)
         again = model().score([original] * len(each), [one.text for one in each])
         for one, parts in zip(each, np.stack(again, axis=1), strict=True):
             np.testing.assert_allclose(one[1:5], parts)
+
+
+def test_paraphrases_can_be_ranked_by_pem() -> None:
+    (by_pem, *_), (surest, *_) = (
+        list(paraphrases(model(), LINES, 64, rank_by=how)) for how in ("pem", "confidence")
+    )
+    assert sorted(by_pem.paraphrases) == sorted(surest.paraphrases)
+    pem = [one.pem for one in by_pem.paraphrases]
+    assert pem == sorted(pem, reverse=True)
+    assert by_pem != surest
+    with pytest.raises(InputError, match="rank_by=length: expected one of confidence, pem"):
+        list(paraphrases(model(), LINES, rank_by="length"))
 
 
 def test_the_original_is_never_given_as_its_own_paraphrase() -> None:
@@ -83,7 +94,7 @@ def test_long_work_can_be_stopped() -> None:
 
     assert model().generator is not None
     with pytest.raises(Interrupted):
-        wordings(model().generator, ["a car " * 100], 5, check=stop)  # type: ignore[arg-type]
+        wordings(model().generator, ["a car " * 100], 5, 0.3, check=stop)  # type: ignore[arg-type]
 
 
 def test_a_model_that_only_scores_is_refused() -> None:
@@ -94,10 +105,9 @@ def test_a_model_that_only_scores_is_refused() -> None:
 def test_without_judgements_there_is_an_order_but_no_score() -> None:
     generator = model().generator
     assert generator is not None
-    found = replace(model(), regression=None).generate(LINES, 3)
-    texts = [one.text for one in wordings(generator.trusting(0.3), LINES, 128)[0]]
-    mine = [one.text for one in found[0]]
-    assert mine == [text for text in texts if text in mine]
+    found = replace(model(), combination=None).generate(LINES, 3)
+    texts = [one.text for one in wordings(generator.trusting, LINES, 128, CONFIDENCE)[0]]
+    assert [one.text for one in found[0]] == texts[:3]
     assert np.isnan(found[0][0].pem)
 
 
@@ -141,8 +151,9 @@ def test_kept_words_keep_their_case_and_spaces() -> None:
     original = Original.of("The  MAN ,who", ["the", "man", ",", "who"], ["The", "MAN", ",", "who"])
     one = Replacement(1, None)
     assert written(original, [Replacement(1, ("a",)), one, one, one]) == "A MAN ,who"
-    assert written(original, [one, Replacement(1, ("old", "man")), one, one]) == "The old man ,who"
+    assert written(original, [one, Replacement(1, ("old", "man")), one, one]) == "The old MAN ,who"
     assert written(original, [one, one, Replacement(2, (",", "that"))]) == "The MAN , that"
+    assert written(original, [Replacement(2, ("a", "man")), one, one]) == "A MAN ,who"
 
 
 def test_a_line_in_capitals_stays_so() -> None:
@@ -174,6 +185,12 @@ def test_names_keep_their_capitals() -> None:
         "paris": "Paris",
     }
     assert learn_casing([text], Recipe("13a", "mixed")) == {}
+    small = Strings(["in paris i saw", "the dog i saw in paris"] * 9)  # has no capitals at all
+    assert learn_casing([text, small], Recipe("13a", "lower")) == {
+        "dog": "Dog",
+        "i": "I",
+        "paris": "Paris",
+    }
 
 
 # ------------------------------------------------------------------------------------- on disk
@@ -208,34 +225,3 @@ def test_a_language_model_without_numbers_is_found(tmp_path: Path) -> None:
     replace(model(), generator=replace(generator, language=broken)).save(tmp_path / "bad.npz")
     with pytest.raises(InputError, match=r"bad\.npz: damaged \(its language model has"):
         PEM.open(tmp_path / "bad.npz")
-
-
-def without_versions(about: Any) -> Any:
-    """What a model says of itself, but for the version of Karat that made it."""
-    if not isinstance(about, Mapping):
-        return about
-    return {key: without_versions(value) for key, value in about.items() if key != "karat"}
-
-
-def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
-    from karat.evalset.loading import load_evalset
-    from karat.paraphrase.align.parallel_text import read_parallel
-    from karat.paraphrase.pem.judged_pairs import add_controls, judged_rows
-    from karat.paraphrase.pem.training import train_pem
-    from karat.paraphrase.train.staged import Pivot
-
-    text = resources.files("karat") / "data" / "paraphrase" / "en-fr.tsv"
-    judged = judged_rows(add_controls(load_evalset("demo-paraphrases"), "overall"), "overall")
-    train_pem({"fr": Pivot([read_parallel(Path(str(text)))])}, judged).save(tmp_path / "again.npz")
-    again, bundled = (
-        read_store(path, "paraphrase model", 1)
-        for path in (tmp_path / "again.npz", bundled_model())
-    )
-    assert without_versions(again.about) == without_versions(bundled.about)
-    assert again.arrays.keys() == bundled.arrays.keys()
-    for name, array in bundled.arrays.items():
-        if array.dtype.kind == "f":
-            np.testing.assert_allclose(again.arrays[name], array, rtol=1e-6, err_msg=name)
-        else:
-            np.testing.assert_array_equal(again.arrays[name], array, err_msg=name)

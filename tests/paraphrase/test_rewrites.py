@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -24,7 +25,8 @@ from karat.storage import memory
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
-ALL = RewriteLimits(0, 0, 1e-12, 1000)
+ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)
+HALF = Fraction(1, 2)
 Found = Mapping[str, Mapping[str, float]]
 
 
@@ -39,7 +41,7 @@ def found(languages: Sequence[Counts], limits: RewriteLimits = ALL) -> Found:
 
 
 def pivoted(counts: Counts) -> dict[str, dict[str, Fraction]]:
-    """sum_f Pr(f|e) Pr(e'|f), as it is written."""
+    """sum_f Pr(f|e) Pr(e'|f), as it is written; a half is taken from each count."""
     of_f: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for e, row in counts.items():
         for f, n in row.items():
@@ -48,21 +50,27 @@ def pivoted(counts: Counts) -> dict[str, dict[str, Fraction]]:
     for e, row in counts.items():
         for f, n in row.items():
             for other, m in of_f[f].items():
-                there, back = Fraction(n, sum(row.values())), Fraction(m, sum(of_f[f].values()))
+                there, back = (n - HALF) / sum(row.values()), (m - HALF) / sum(of_f[f].values())
                 sums[e][other] += there * back
     return {e: dict(row) for e, row in sums.items()}
 
 
 def expected(languages: Sequence[Counts]) -> Found:
     each = [pivoted(counts) for counts in languages]
-    listed: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    p: defaultdict[str, dict[str, Fraction]] = defaultdict(dict)
     for e in {e for one in each for e in one}:
         have = [one[e] for one in each if e in one]
         for other in {other for row in have for other in row}:
-            if f" {e} " not in f" {other} " and f" {other} " not in f" {e} ":
-                p = sum((row.get(other, Fraction(0)) for row in have), start=Fraction(0))
-                listed[e][other] = float(p / len(have))
-    return listed
+            found = sum((row.get(other, Fraction(0)) for row in have), start=Fraction(0))
+            p[e][other] = found / len(have)
+    return {
+        e: {
+            other: math.sqrt(there * p[other][e])
+            for other, there in row.items()
+            if f" {e} " not in f" {other} " and f" {other} " not in f" {e} "
+        }
+        for e, row in p.items()
+    }
 
 
 phrases = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join)
@@ -100,7 +108,7 @@ def in_order(counts: PhraseCounts, vocab: Vocab) -> PivotPhrases:
 @examples(20, 60)
 @given(
     languages=st.lists(tables, min_size=1, max_size=3),
-    limits=st.sampled_from([ALL, RewriteLimits(), RewriteLimits(0.2, 0.2, 0.1, 2)]),
+    limits=st.sampled_from([ALL, RewriteLimits(), RewriteLimits(0.2, 0.2, 0.1, 2, 1)]),
     run=st.sampled_from([1, 3, 1 << 20]),
     limit=st.integers(1, 3000),
 )
@@ -131,17 +139,17 @@ TEXT: Counts = {"big": {"grand": 3}, "large": {"grand": 1}, "tall": {"grand": 1,
 
 
 def test_an_example() -> None:
-    assert found([TEXT])["big"] == pytest.approx({"large": 0.2, "tall": 0.2})
-    assert found([TEXT])["tall"] == pytest.approx({"big": 0.15, "large": 0.05})
+    """Pr(large|big) = 2.5/3 * 0.5/5, Pr(big|large) = 0.5 * 2.5/5; the root of their product."""
+    assert found([TEXT])["big"] == pytest.approx(
+        {"large": math.sqrt(2.5 / 30 * 0.25), "tall": math.sqrt(2.5 / 30 * 0.0625)}
+    )
+    assert found([TEXT])["tall"]["big"] == found([TEXT])["big"]["tall"]
 
 
 def test_improbable_ones_are_left_out_whichever_way_round() -> None:
-    got = found([TEXT], RewriteLimits(0, 0, 0.1, 20))
-    assert got == {
-        "big": pytest.approx({"large": 0.2, "tall": 0.2}),
-        "large": pytest.approx({"big": 0.6}),
-        "tall": pytest.approx({"big": 0.15}),
-    }
+    got = found([TEXT], RewriteLimits(0, 0, 0.08, 20))
+    p = pytest.approx(math.sqrt(2.5 / 30 * 0.25))
+    assert got == {"big": {"large": p}, "large": {"big": p}}  # Pr(big|tall) is 0.0625
 
 
 def test_the_best_few_are_kept() -> None:
@@ -158,3 +166,13 @@ def test_rare_translations_are_left_out() -> None:
     assert {e: list(row) for e, row in got.items()} == {"big": ["large"], "large": ["big"]}
     with pytest.raises(InputError, match="no phrase has a rewrite"):
         found([TEXT], RewriteLimits(0, 0.5, 1e-9, 20))
+
+
+def test_of_two_languages_two_pivot_phrases_must_lead_to_a_rewrite() -> None:
+    """One of each language, or two of one; a rewrite that one of them suggests may be chance."""
+    other: Counts = {"big": {"gross": 2}, "large": {"gross": 2}, "high": {"hoch": 1}}
+    got = found([TEXT, other], RewriteLimits(0, 0, 1e-9, 20))
+    assert {e: list(row) for e, row in got.items()} == {"big": ["large"], "large": ["big"]}
+    both: Counts = {"big": {"gross": 2, "stark": 1}, "high": {"gross": 1, "stark": 2}}
+    got = found([TEXT, both], RewriteLimits(0, 0, 1e-9, 20))
+    assert {e: list(row) for e, row in got.items()} == {"big": ["high"], "high": ["big"]}

@@ -115,19 +115,20 @@ def test_controls_of_the_set_itself_are_counted(output: Callable[..., str]) -> N
 
 
 def test_a_model_that_does_not_say_whether_it_saw_controls(folder: Path) -> None:
-    old = {key: value for key, value in PEM.open().about["judged"].items() if key != "controls"}
-    replace(PEM.open(), about={"judged": old}).save(folder / "old.npz")
+    paper = PEM.open("bundled-paper")
+    old = {key: value for key, value in paper.about["judged"].items() if key != "controls"}
+    replace(paper, about={"judged": old}).save(folder / "old.npz")
     model = PEM.open(folder / "old.npz")
     assert "controls=unrecorded" in model.signature
     assert "controls not recorded" in repr(model)
 
 
-CAUTION = "small bundled model, for trying out only"
+CAUTION = "This is the small bundled model"
 
 
 @pytest.mark.parametrize("format", ["text", "json", "md", "html", "tsv", "latex"])
 @pytest.mark.parametrize("command", ["score", "explain", "generate"])
-def test_the_bundled_model_is_for_trying_out(
+def test_reports_say_that_the_model_is_the_bundled_one(
     output: Callable[..., str], folder: Path, command: str, format: str
 ) -> None:
     files = ("in.txt",) if command == "generate" else ("out.txt", "--originals", "in.txt")
@@ -152,14 +153,17 @@ def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Pa
             "-o",
             "two.npz",
         ),
-        *("--form", "paper", "--pivot-tok", "again=char", "--stem", "none"),
+        *("--form", "paper", "--pivot-tok", "again=char", "--stem", "none", "--no-generate"),
     )
     model = PEM.open(folder / "two.npz")
     assert list(model.pivots) == ["fr", "again"]
     assert model.pivots["again"].about["pivot"]["tok"] == "char"
     assert model.pivots["fr"].recipe.stem == "none"
     text = output("paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "two.npz")
-    assert "it has parts, but no PEM score" in text
+    assert "no PEM score: train it with --judged or --combine mean" in " ".join(text.split())
+    assert "nan" not in text
+    why = output("paraphrase", "explain", "out.txt", "--originals", "in.txt", "--model", "two.npz")
+    assert "nan" not in why
 
 
 def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> None:
@@ -179,6 +183,8 @@ def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> Non
         "stemmed unigram F1",
         "ROUGE-1 and chrF++",
         "BLEU",
+        "no metrics as features",
+        "the model's mean, nothing learned",
     }
 
 

@@ -15,7 +15,8 @@ from karat.paraphrase.pem.model import PEM
 
 Output = Callable[..., str]
 Called = Callable[..., Any]
-LINES = ["I want to buy a new car.", "", "Xyzzy!", "Could you help me, please?"]
+CINEMA = "We often go to the cinema with our friends."
+LINES = ["I want to buy a new car.", "", "Xyzzy!", CINEMA]
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,7 @@ def test_rows_are_what_python_gives(output: Output) -> None:
         row["paraphrase"] = row.pop("text")
     assert [row for row in found["rows"] if row["paraphrase"] is not None] == expected
     assert found["notes"][0] == (
-        "3 lines have no paraphrase of confidence 0.3 or more: a lower --confidence gives more "
+        "3 lines have no paraphrase of confidence 0.35 or more: a lower --confidence gives more "
         "paraphrases, and more bad ones."
     )
     assert "small bundled model" in found["notes"][1]
@@ -46,13 +47,15 @@ def test_lines_without_a_paraphrase_say_so(output: Output) -> None:
     rows = {row["segment"]: row for row in found["rows"] if row["paraphrase"] is None}
     assert {i: row["reason"] for i, row in rows.items()} == {
         2: "the line is empty",
-        3: "no rewriting reaches confidence 0.3",
-        4: "no rewriting reaches confidence 0.3",
+        3: "no rewriting reaches confidence 0.35",
+        4: "no rewriting reaches confidence 0.35",
     }
     for i, row in rows.items():
         assert row["original"] == LINES[i - 1]
         assert row["rank"] is row["pem"] is row["confidence"] is None
-    assert "(none: no rewriting" in output("paraphrase", "generate", "in.txt")
+    shown = output("paraphrase", "generate", "in.txt")
+    assert "(none: no rewriting" in shown
+    assert f"1 of {len(LINES)} sentences has a paraphrase; 2 none (no rewriting" in shown
 
 
 def test_a_lower_confidence_gives_more(output: Output) -> None:
@@ -85,7 +88,7 @@ def test_plain_text_has_a_line_for_each(called: Called, folder: Path) -> None:
     best = [each[0].text if each else "" for each in PEM.open().generate(LINES, 1)]
     shown = called("paraphrase", "generate", "in.txt", "--plain")
     assert (shown.returncode, shown.stdout.splitlines()) == (0, best)
-    assert shown.stderr.startswith("3 lines have no paraphrase of confidence 0.3 or more")
+    assert shown.stderr.startswith("3 lines have no paraphrase of confidence 0.35 or more")
     stored = called("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt")
     assert (stored.returncode, stored.stdout) == (0, "")
     assert (folder / "out.txt").read_text("utf-8").splitlines() == best
@@ -95,7 +98,7 @@ def test_standard_input(karat: Called) -> None:
     done = karat("paraphrase", "generate", "-", "--plain", input=b"I want to buy a new car.\n")
     assert done.returncode == 0
     assert done.stdout.count(b"\n") == 1
-    assert b"for trying out only" in done.stderr
+    assert b"This is the small bundled model" in done.stderr
     assert done.stderr.count(b"\n") == 1
 
 
@@ -129,3 +132,26 @@ def test_training_without_it(output: Output, called: Called, folder: Path) -> No
     done = called("paraphrase", "generate", "in.txt", "--model", "with.npz", "--plain")
     assert (done.returncode, done.stdout) == (0, "The large dog\n")
     assert "there is no PEM to rank by" in done.stderr
+
+
+def test_too_little_text_of_several_languages(called: Called, folder: Path) -> None:
+    for name, pairs in {
+        "fr": "big\tgrand\nlarge\tgrand\n",
+        "de": "dog\tHund\ncat\tKatze\n",
+    }.items():
+        (folder / f"{name}.tsv").write_text(pairs, encoding="utf-8")
+    done = called("paraphrase", "train", "fr=fr.tsv", "de=de.tsv", "-o", "m.npz")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "translated alike in two ways; train on more text, or with --no-generate" in done.stderr
+    assert not (folder / "m.npz").exists()
+
+
+def test_the_column_that_ranks(output: Output) -> None:
+    def column(name: str) -> list[float]:
+        asked = ("--n-best", "9", "--rank-by", name, "-f", "json")
+        rows = json.loads(output("paraphrase", "generate", "in.txt", *asked))["rows"]
+        return [row[name] for row in rows if row["segment"] == 1]
+
+    for name in ("confidence", "pem"):
+        assert len(column(name)) > 1
+        assert column(name) == sorted(column(name), reverse=True)

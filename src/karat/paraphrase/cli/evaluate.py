@@ -36,6 +36,13 @@ from karat.paraphrase.cli import group
     shell_complete=options.complete_metric,
     old="--rival",
 )
+@option(
+    "--feature features",
+    "Metric to add to the features. Repeat for several. Default: those of the model.",
+    multiple=True,
+    metavar="METRIC",
+    shell_complete=options.complete_metric,
+)
 @options.output
 @option(
     "--folds",

@@ -1,4 +1,4 @@
-"""`karat paraphrase generate`: paraphrases of sentences, ranked by PEM."""
+"""`karat paraphrase generate`: paraphrases of sentences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     "Lowest confidence of a paraphrase, 0 to 1. Lower values give more paraphrases, and more bad "
     "ones.",
     share(),
-    0.3,
+    0.35,
+)
+@option(
+    "--rank-by", "Column that ranks paraphrases.", click.Choice(["confidence", "pem"]), "confidence"
 )
 @flag("--plain", "Print only the best paraphrase of each line, or an empty line if there is none.")
 @options.output
@@ -40,9 +43,9 @@ def command(
 ) -> None:
     """Generate paraphrases of sentences.
 
-    FILE has one sentence per line (- is standard input). Phrases are replaced by others with the
-    same translations. Shows the paraphrases with the highest PEM among those that reach
-    --confidence.
+    FILE has one sentence per line (- is standard input). One to three phrases are replaced by
+    others with the same translations. A sentence has no paraphrase if none reaches --confidence;
+    the exit code is 0 all the same.
 
     \b
     karat paraphrase generate sentences.txt

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from karat.cli.groups import command_group
-from karat.cli.parameters import ADVANCED, Gigabytes, choice, option, path
+from karat.cli.parameters import ADVANCED, F, Gigabytes, choice, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.paraphrase.cli.score", "Score paraphrases by PEM."),
@@ -61,3 +63,25 @@ dimension = option(
     "Dimension of SET that is overall quality. Default: detected.",
     metavar="NAME",
 )
+
+
+def aligner(default: str) -> Callable[[F], F]:
+    """Return `--aligner`; the help names its default."""
+    return option(
+        "--aligner",
+        "Model of word alignment: an HMM with fertilities, or the HMM of the paper's aligner. "
+        f"Default: {default}.",
+        choice("fertility", "hmm"),
+        heading=ADVANCED,
+    )
+
+
+def agreement(default: str) -> Callable[[F], F]:
+    """Return `--agreement`; the help names its default."""
+    return option(
+        "--agreement",
+        "Combination of the link probabilities of both directions: the smaller one, the product or "
+        f"its square root. Default: {default}.",
+        choice("min", "root", "product"),
+        heading=ADVANCED,
+    )

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @option("-o --output", "Write the model to FILE (atomic).", path, required=True)
 @option(
     "--judged",
-    "Set of judged paraphrases to learn the score from. Without it, the model has the parts of "
-    "the score only.",
+    "Set of judged paraphrases to learn the score from. Without it, and without --combine mean, "
+    "the model has the parts of the score only.",
     metavar="SET",
     shell_complete=options.complete_set,
 )
@@ -38,18 +38,28 @@ if TYPE_CHECKING:
     "unigram",
 )
 @option(
+    "--feature features",
+    "Metric whose score of each paraphrase against its original is a feature too, such as chrf++. "
+    "Repeat for several.",
+    multiple=True,
+    metavar="METRIC",
+    shell_complete=options.complete_metric,
+)
+@option(
+    "--combine",
+    "Combination of the features: a regression learned from --judged, or a mean that needs no "
+    "judgements and does not judge fluency.",
+    choice("regression", "mean"),
+    "regression",
+)
+@option(
     "--smoothing",
     "Smoothing of the language model. Default: katz with --form paper, else kneser-ney.",
     choice("kneser-ney", "katz"),
     heading=ADVANCED,
 )
-@option(
-    "--agreement",
-    "Combination of the link probabilities of both directions: product, or its square root. "
-    "Default: product with --form paper, else root.",
-    choice("root", "product"),
-    heading=ADVANCED,
-)
+@group.aligner("hmm with --form paper, else fertility")
+@group.agreement("min with the aligner fertility, root with hmm, product with --form paper")
 @option(
     "--pivot-tok toks",
     "Tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
@@ -122,6 +132,7 @@ def command(
     karat paraphrase train fr=train.en,train.fr -o m.npz --judged judged.tsv
     karat paraphrase train fr=en-fr.tsv zh=en-zh.tsv --pivot-tok zh=zh -o m.npz
     karat paraphrase train zh=en-zh.tsv --pivot-tok zh=zh --form paper -o m.npz
+    karat paraphrase train fr=en-fr.tsv -o m.npz --combine mean --feature chrf++
     karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
@@ -131,6 +142,8 @@ def command(
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
 
+    if controls and not judged:
+        raise InputError("--controls is for --judged: leave it out, or give both")
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
     cut = dict(_named(given, "NAME=TOKENISER") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)

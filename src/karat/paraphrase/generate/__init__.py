@@ -1,1 +1,1 @@
-"""The paraphraser: rewrites of a sentence, ranked by PEM."""
+"""The paraphraser: rewrites of a sentence that people are likely to accept."""

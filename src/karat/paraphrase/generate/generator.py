@@ -15,8 +15,10 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
+from karat.paraphrase.generate.contexts import Contexts
+from karat.paraphrase.generate.english import ARTICLES
 from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.rewriting import ARTICLES, ChooseArticle
+from karat.paraphrase.generate.rewriting import ChooseArticle
 from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.recipe import Recipe
@@ -57,9 +59,15 @@ class Generator:
         limits = WEIGHT, BEAM, CHANGES
         return _kernel.Paraphraser(self.rewrites.kernel, self.language.kernel, *limits)
 
-    def trusting(self, least: float) -> Generator:
-        """Return a generator with the rewrites that may be written with so much confidence."""
-        return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, least)))
+    @cached_property
+    def trusting(self) -> Generator:
+        """A generator with the rewrites that may be written."""
+        return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, self.casing)))
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """The words beside phrases, by the language model."""
+        return Contexts(self.language)
 
     @property
     def fold(self) -> Callable[[str], str]:
@@ -124,20 +132,27 @@ class Generator:
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
     """Learn the case of words that are mostly not in lower case; first words do not count.
 
-    The word in lower case -> its most frequent form.
+    The word in lower case -> its most frequent form. A text without capitals says nothing of case.
     """
     if recipe.case != "lower":
         return {}
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    vocab, counts = Vocab(), np.zeros(0, np.int64)
     for text in texts:
-        for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
-            inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
-            here = np.bincount(inner, minlength=len(vocab))
-            here[: len(counts)] += counts
-            counts = here
-            text.release(0, len(text))
-    for word, count in zip(vocab.words(0, len(vocab)), counts.tolist(), strict=True):
-        forms[word.lower()][word] += count
+        counts = _inner_words(text, recipe)
+        if any(word != word.lower() for word in counts):
+            for word, count in counts.items():
+                forms[word.lower()][word] += count
     best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
     return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}
+
+
+def _inner_words(text: Segments, recipe: Recipe) -> dict[str, int]:
+    """Count the words of a text, cased; the first words of lines count for nothing."""
+    vocab, counts = Vocab(), np.zeros(0, np.int64)
+    for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
+        inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
+        here = np.bincount(inner, minlength=len(vocab))
+        here[: len(counts)] += counts
+        counts = here
+        text.release(0, len(text))
+    return dict(zip(vocab.words(0, len(vocab)), counts.tolist(), strict=True))

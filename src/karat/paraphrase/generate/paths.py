@@ -18,14 +18,22 @@ _ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time, a
 class RewriteLimits:
     """Limits that keep the noise of rare links out, and the table small."""
 
-    forward: float = 0.01
+    forward: float = 0.005
     """Pr(f|e) must be at least this."""
     backward: float = 0.002
     """Pr(e'|f) must be at least this."""
-    rewrite: float = 0.01
+    rewrite: float = 0.005
     """Pr(e'|e) and Pr(e|e') must be at least this."""
     most: int = 20
     """The rewrites of a phrase, at most."""
+    ways: int = 2
+    """Pivot phrases of all languages that must lead to a rewrite; one is enough of one language."""
+    discount: float = 0.5
+    """Share of one that is taken from each count: what was seen once may be chance."""
+
+    def fewest_ways(self, languages: int) -> int:
+        """Return the number of pivot phrases that must lead to a rewrite."""
+        return min(self.ways, languages)
 
 
 class PivotPhrases(NamedTuple):
@@ -41,10 +49,11 @@ class Paths(NamedTuple):
     source: Ints
     target: Ints
     p: Floats
+    ways: Ints
 
     def some(self, rows: Any) -> Paths:
         """Return some of the paths: a slice, a mask, or numbers."""
-        return Paths(self.source[rows], self.target[rows], self.p[rows])
+        return Paths(*(column[rows] for column in self))
 
 
 def joins(
@@ -67,23 +76,34 @@ def joins(
         yield rows, steps, first[f[rows]][steps] + within
 
 
-def add_up(source: Ints, target: Ints, p: Floats) -> Paths:
+def add_up(paths: Paths) -> Paths:
     """Add up equal pairs, and sort them."""
-    order = np.lexsort((target, source))
-    source, target, p = source[order], target[order], p[order]
+    source, target, p, ways = paths.some(np.lexsort((paths.target, paths.source)))
     new = np.ones(len(p), dtype=np.bool_)
     new[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
     at = np.flatnonzero(new)
-    return Paths(source[at], target[at], np.add.reduceat(p, at) if len(at) else p)
+    if not len(at):
+        return Paths(source, target, p, ways)
+    return Paths(source[at], target[at], np.add.reduceat(p, at), np.add.reduceat(ways, at))
+
+
+def single_ways(source: Ints, target: Ints, p: Floats) -> Paths:
+    """Return paths of one way each."""
+    return Paths(source, target, p, np.ones(len(p), np.int64))
 
 
 def mean(languages: Sequence[Paths]) -> Paths:
     """Return the mean over the languages that have a phrase: those that lead back to it."""
-    joined = add_up(*map(np.concatenate, zip(*languages, strict=True)))
+    joined = add_up(Paths(*map(np.concatenate, zip(*languages, strict=True))))
     back = np.concatenate([one.source[one.source == one.target] for one in languages])
     back.sort()
     times = np.searchsorted(back, joined.source, "right") - np.searchsorted(back, joined.source)
     return joined._replace(p=np.minimum(joined.p / np.maximum(times, 1), 1.0))  # rounded: may be >1
+
+
+def both_ways(paths: Paths, back: Floats) -> Paths:
+    """Return paths with the geometric mean of Pr(e'|e) and Pr(e|e'), given as `back`."""
+    return paths._replace(p=np.sqrt(paths.p * back))
 
 
 def most_probable(paths: Paths, most: int) -> Paths:

@@ -3,27 +3,32 @@
 After Bannard & Callison-Burch (2005), who go from a phrase e to its translations f and back:
 
     Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)        the mean over those pivot languages that have e
+    s(e, e') = sqrt(Pr(e'|e) Pr(e|e'))       stored as the probability of the rewrite
 
 The result is a phrase table from a language to itself. A rewrite must be probable both ways round:
-else every word would have frequent words beside it to which it was linked by mistake. A phrase that
-only leaves words out at the ends, or adds some, is none: words without links stand in phrases or
-not, as it happens.
+else every word would have frequent words beside it to which it was linked by mistake. With several
+languages, at least two pivot phrases must lead to it: one may be a wrong link. A phrase that only
+leaves words out at the ends, or adds some, is none: words without links stand in phrases or not, as
+it happens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
+from karat.paraphrase.generate.english import CONTRACTED_NEGATIONS, NEGATIONS, PRONOUNS
 from karat.paraphrase.generate.paths import (
     Paths,
     PivotPhrases,
     RewriteLimits,
     add_up,
+    both_ways,
     joins,
     mean,
     most_probable,
+    single_ways,
     within,
 )
 from karat.paraphrase.generate.rewrites_by_parts import rewrite_pairs
@@ -33,13 +38,6 @@ from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distin
 from karat.storage.memory import as_memory
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
-
-_PRONOUNS = """
-    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
-    it its itself we us our ours ourselves they them their theirs themselves
-"""
-PRONOUNS = frozenset(_PRONOUNS.split())
-"""English personal pronouns: a rewrite that changes them speaks of somebody else."""
 
 _WIDEST = 16  # words of a phrase that may be rewritten
 _BYTES_OF_PAIR = 512  # while its paths are made
@@ -64,7 +62,11 @@ def rewrite_table(
     else:
         pairs = _rewrite_at_once(languages, vocab, how)
     if pairs is None:
-        raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
+        alike = "translated alike" if len(languages) == 1 else "translated alike in two ways"
+        raise InputError(
+            f"no phrase has a rewrite: no two phrases of the text are {alike}; train on more text, "
+            "or with --no-generate to score only"
+        )
     about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
@@ -84,8 +86,9 @@ def _rewrite_at_once(
     number, phrases = distinct(Ragged(ids, starts(lengths)))
     numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
     both = zip(numbers, paths, strict=True)
-    joined = mean([Paths(k[p.source], k[p.target], p.p) for k, p in both])
-    kept = _best(joined, phrases, how)
+    joined = mean([p._replace(source=k[p.source], target=k[p.target]) for k, p in both])
+    supported = joined.some(joined.ways >= how.fewest_ways(len(languages)))
+    kept = _best(supported, phrases, how)
     if not len(kept.p):
         return None
     counts = _totals(number, np.concatenate(seen))
@@ -93,11 +96,11 @@ def _rewrite_at_once(
     return PhrasePairs(source, target, kept.p, counts[kept.source])
 
 
-def trusted(table: PhraseTable, least: float) -> Flags:
+def trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     """Return which rewrites of a table may be written.
 
-    They have at least the probability `least`, keep the numbers, punctuation and personal pronouns
-    of their phrase, and do not only add or drop words.
+    They keep the numbers, punctuation, names, personal pronouns and negations of their phrase, and
+    do not only add or drop words.
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
@@ -106,26 +109,37 @@ def trusted(table: PhraseTable, least: float) -> Flags:
     old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
-    short = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
-    found: Flags = short & (arrays["edge_probabilities"] >= least)
+    found: Flags = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
     both = (_rows(old, phrases[found]), _rows(new, pivots[found]))
     a, b = (padded(rows, _WIDEST) for rows in both)
-    fixed = _fixed(words)
+    fixed = _fixed(words, names)
     same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
     found[found] = same & ~(_among(a, b) | _among(b, a))
     return found
 
 
-def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
+def _fixed(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
     """Number the words that a rewrite must keep; -1 for others and, at last, for no word.
 
     Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
+    Words that deny are one: `not ever` is `never`.
     """
     known: dict[str, int] = {}
-    bare = [word.lower().replace("’", "'").partition("'")[0] or word for word in words]
-    kept = [word in PRONOUNS or not any(map(str.isalpha, word)) for word in bare]
-    found = [known.setdefault(w, len(known)) if k else -1 for w, k in zip(bare, kept, strict=True)]
+    found = [
+        -1 if kept is None else known.setdefault(kept, len(known))
+        for kept in (_kept(word.lower().replace("’", "'"), names) for word in words)
+    ]
     return np.array([*found, -1], dtype=np.int32)
+
+
+def _kept(word: str, names: Collection[str]) -> str | None:
+    """Return the word that a rewrite must keep in place of one; None if it may change it."""
+    if word in NEGATIONS:
+        return "not"
+    bare = word.partition("'")[0] or word
+    if bare in PRONOUNS or not any(map(str.isalpha, bare)):
+        return bare
+    return word if word in names or word.endswith(CONTRACTED_NEGATIONS) else None
 
 
 def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -149,12 +163,16 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
     f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
     times = counts.counts.astype(np.float64)
     N, M = _totals(e, times), _totals(f, times)
-    there, back = times / N[e], times / M[f]
+    there, back = (times - how.discount) / N[e], (times - how.discount) / M[f]
     backward = np.flatnonzero(back >= how.backward)
     backward = backward[np.argsort(f[backward], kind="stable")]
     first = starts(np.bincount(f[backward], minlength=len(M)))
     parts = [
-        add_up(e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]])
+        add_up(
+            single_ways(
+                e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]]
+            )
+        )
         for rows, steps, ends in joins(e, f, np.flatnonzero(there >= how.forward), first)
     ]
     return phrases, N, Paths(*map(np.concatenate, zip(*parts, strict=True)))
@@ -166,7 +184,8 @@ def _best(paths: Paths, phrases: Ragged, how: RewriteLimits) -> Paths:
     keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)  # the way back: paths are sorted
     back = np.where(keys[at] == wanted, paths.p[at], 0.0)
-    probable = paths.some((paths.p >= how.rewrite) & (back >= how.rewrite))
+    good = (paths.p >= how.rewrite) & (back >= how.rewrite)
+    probable = both_ways(paths.some(good), back[good])
     words = padded(phrases, int(phrases.lengths.max(initial=1)))
     a, b = words[probable.source], words[probable.target]
     return most_probable(probable.some(~(within(a, b) | within(b, a))), how.most)

@@ -16,9 +16,11 @@ from karat.paraphrase.generate.paths import (
     PivotPhrases,
     RewriteLimits,
     add_up,
+    both_ways,
     joins,
     mean,
     most_probable,
+    single_ways,
     within,
 )
 from karat.paraphrase.table.phrase_pairs import Rows, SortedPhrases
@@ -31,6 +33,7 @@ from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
 _PURPOSE = "rewrites of phrases are found there"
+_COLUMNS = ("int64", "int64", "float64", "int64")  # of paths
 _ROWS = 1 << 20  # of phrase pairs or paths that are looked at together
 
 
@@ -128,14 +131,14 @@ class _Language:
             stack.callback(file.close)
         sizes = np.zeros(len(self.M), np.int64)
         for _, f, seen, _ in self.pieces():
-            good = f[seen / self.M[f] >= self.how.backward]
+            good = f[(seen - self.how.discount) / self.M[f] >= self.how.backward]
             _kernel.add_at(sizes, good.astype(np.int32), np.ones(len(good), np.int64))
         first = starts(sizes)
         bounds = np.flatnonzero(np.diff(first[:-1] // self.most, prepend=-1))
         for low, high in zip(bounds, [*bounds[1:], len(sizes)], strict=True):
             parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
             for e, f, seen, _ in self.pieces():
-                share = seen / self.M[f]
+                share = (seen - self.how.discount) / self.M[f]
                 good = (share >= self.how.backward) & (f >= low) & (f < high)
                 parts.append((f[good], e[good], share[good]))
             these, back, share = map(np.concatenate, zip(*parts, strict=True))
@@ -149,18 +152,20 @@ class _Language:
         with ExitStack() as own:
             first, targets, shares = self.backward(own)
             back, share = targets.mapped(), shares.mapped()
-        files = [ArrayFile(kind, _PURPOSE) for kind in ("int64", "int64", "float64")]
+        files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
         for file in files:
             stack.callback(file.close)
         for e, f, seen, N in self.pieces():
-            there = seen / N
+            there = (seen - self.how.discount) / N
             forward = np.flatnonzero(there >= self.how.forward)
             for rows, steps, ends in joins(e, f, forward, first, self.most):
                 p = there[rows][steps] * share[ends]
-                found = add_up(e[rows][steps], back[ends], p)
-                files[0].append(numbers[found.source])
-                files[1].append(numbers[found.target])
+                found = add_up(single_ways(e[rows][steps], back[ends], p))
+                ends_of = [numbers[side] for side in (found.source, found.target)]
+                for file, column in zip(files[:2], ends_of, strict=True):
+                    file.append(column)
                 files[2].append(found.p)
+                files[3].append(found.ways)
                 forget_pages([back, share])
         return Paths(*(file.mapped() for file in files))
 
@@ -208,12 +213,13 @@ def _good_paths(
     stack: ExitStack, languages: Sequence[Paths], all_phrases: _Phrases, how: RewriteLimits
 ) -> Paths:
     """Return probable paths to phrases that do not stand in each other, mapped."""
-    files = [ArrayFile(kind, _PURPOSE) for kind in ("int64", "int64", "float64")]
+    files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
     for file in files:
         stack.callback(file.close)
     for some in _together(languages):
         joined = mean(some)
-        probable = joined.some(joined.p >= how.rewrite)
+        supported = joined.ways >= how.fewest_ways(len(languages))
+        probable = joined.some(supported & (joined.p >= how.rewrite))
         a, b = (all_phrases.rows[side] for side in (probable.source, probable.target))
         free = ~(within(a, b) | within(b, a))
         for file, column in zip(files, probable, strict=True):
@@ -243,7 +249,7 @@ def _together(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
 
 def _best_paths(paths: Paths, phrases: int, how: RewriteLimits) -> Paths:
     """Return the most probable of the paths that are probable both ways round."""
-    width, kept = phrases + 1, [Paths(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    width, kept = phrases + 1, [paths.some(slice(0, 0))]
     start, keys = 0, ArrayFile("int64", _PURPOSE)
     for at in range(0, len(paths.p), _ROWS):
         keys.append(paths.source[at : at + _ROWS] * width + paths.target[at : at + _ROWS])
@@ -256,7 +262,8 @@ def _best_paths(paths: Paths, phrases: int, how: RewriteLimits) -> Paths:
         wanted = some.target * width + some.source
         at_back = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         both = known[at_back] == wanted  # all that are here are probable enough
-        kept.append(most_probable(some.some(both), how.most))
+        back = paths.p[at_back[both]]
+        kept.append(most_probable(both_ways(some.some(both), back), how.most))
         forget_pages([known, *paths])
         start = stop
     return Paths(*map(np.concatenate, zip(*kept, strict=True)))

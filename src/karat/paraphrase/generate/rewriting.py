@@ -7,10 +7,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from karat.paraphrase.generate.english import ARTICLES
 from karat.text.joining import is_clitic, join_words, spaces_of
-
-ARTICLES = ("a", "an")
-"""The articles between which the next word decides."""
 
 ChooseArticle = Callable[[str], str | None]
 """The article before a word, None if it is not known."""
@@ -52,7 +50,7 @@ class Original(NamedTuple):
         followed = False  # whether the last word stands for the original's word before this one
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
             at = end - step.length
-            new = [self.words[at]] if step.words is None else list(step.words)
+            new = self._new_words(at, step)
             alike = followed and _is_word(new[0]) == _is_word(self.words[at])
             known = self.spaced[at] if alike and not is_clitic(new[0]) else None
             found.words.extend(new)
@@ -60,6 +58,14 @@ class Original(NamedTuple):
             found.spaced.extend([known, *[None] * (len(new) - 1)])
             followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
         return _with_articles(found, article)
+
+    def _new_words(self, at: int, step: Replacement) -> list[str]:
+        """Return the words of a step; those that both phrases begin or end with are kept."""
+        old, new = self.words[at : at + step.length], list(step.words or ())
+        if step.words is None:
+            return old
+        begin, end = common_ends(old, new)
+        return [*old[:begin], *new[begin : len(new) - end], *old[len(old) - end :]]
 
     def text(self, written: RewrittenWords) -> str:
         """Return the text of some words, in capitals, or its first letter, like the original."""
@@ -70,17 +76,21 @@ class Original(NamedTuple):
         return text[:1].upper() + text[1:] if capital else text
 
 
+def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return the numbers of words that both phrases begin and end with, whatever their case."""
+    alike = [a.lower() == b.lower() for a, b in zip(old, new, strict=False)]
+    begin = [*alike, False].index(False)
+    ends = zip(reversed(old), reversed(new), strict=False)
+    end = [*(a.lower() == b.lower() for a, b in ends), False].index(False)
+    return begin, min(end, min(len(old), len(new)) - begin)
+
+
 def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
     """Return which words of a rewrite are new: not those that both phrases begin or end with."""
     if old == new:
         return [False] * len(new)
-    alike = [a.lower() == b.lower() for a, b in zip(old, new, strict=False)]
-    begin = [*alike, False].index(False)
-    rest = min(len(old), len(new)) - begin
-    ends = zip(reversed(old), reversed(new), strict=False)
-    end = [*(a.lower() == b.lower() for a, b in ends), False].index(False)
-    kept = len(new) - min(end, rest)
-    return [begin <= i < kept for i in range(len(new))]
+    begin, end = common_ends(old, new)
+    return [begin <= i < len(new) - end for i in range(len(new))]
 
 
 def _with_articles(written: RewrittenWords, article: ChooseArticle) -> RewrittenWords:

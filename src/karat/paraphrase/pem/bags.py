@@ -23,6 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.loop import Counter, run_batches
 from karat.metrics.ngram import gram_totals
+from karat.metrics.outputs import Outputs
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
 from karat.progress import Progress, silent
@@ -94,7 +95,7 @@ def pivot_statistics(
         progress: function that is called with the progress.
     """
     counter = PivotBags(table, settings or PivotSettings())
-    return _statistics(counter, originals, paraphrases, threads, progress)
+    return pair_statistics(counter, originals, paraphrases, threads=threads, progress=progress)
 
 
 def target_statistics(
@@ -110,12 +111,20 @@ def target_statistics(
 
     Give the recipe of the phrase table, so that words are stemmed alike.
     """
-    return _statistics(TargetBags(recipe, order), originals, paraphrases, threads, progress)
+    counter = TargetBags(recipe, order)
+    return pair_statistics(counter, originals, paraphrases, threads=threads, progress=progress)
 
 
-def _statistics(
-    counter: Counter, originals: Texts, paraphrases: Texts, threads: int | None, progress: Progress
+def pair_statistics(
+    counter: Counter,
+    originals: Texts,
+    paraphrases: Texts,
+    outputs: Outputs | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> Floats:
+    """Return the rows of a counter; `outputs` says which system and segment each pair is of."""
     texts = as_segments(paraphrases, "paraphrases")
     refs = as_references(as_segments(originals, "originals"), len(texts), texts.name)
     found = run_batches(
@@ -123,6 +132,7 @@ def _statistics(
         {texts.name: texts},
         refs,
         lambda _, rows, __: rows,
+        outputs=outputs,
         threads=threads,
         progress=progress,
     )

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
+from karat.paraphrase.combine.mean import ControlMean
+from karat.paraphrase.combine.svr import GRID, Setting
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
+from karat.paraphrase.pem.metric_features import Names, as_features
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.paraphrase.pem.protocol import Protocol
 from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, recognition
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
-from karat.paraphrase.pem.svr import GRID, Setting
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import renamed
@@ -29,6 +31,7 @@ from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
+MEAN = "the model's mean, nothing learned"
 HIGH = 4.0  # adequacy and fluency of the paraphrases whose dissimilarity is looked at alone
 
 
@@ -103,6 +106,7 @@ def evaluate_paraphrases(
     form: str | None = None,
     dimension: str | None = None,
     controls: bool = False,
+    features: Names = (),
     folds: int = 10,
     train_first: int | None = None,
     compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
@@ -121,6 +125,7 @@ def evaluate_paraphrases(
         form: features of the regression; by default those of the model.
         dimension: overall quality.
         controls: add the paper's three control systems.
+        features: metrics to add to the features; by default those of the model.
         folds: number of folds.
         train_first: train on so many originals and test on the others, instead of cross-validation.
         compare_with: other metrics by name, in place of the usual ones (`RIVALS`).
@@ -132,14 +137,14 @@ def evaluate_paraphrases(
         progress: function that is called with the progress.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
-    pem = as_pem(model, form)
-    pem = replace(pem, form=form or pem.form)
+    pem = _evaluated_model(as_pem(model, form), form, features)
     how = Protocol(judged, folds, train_first, tuple(grid), progress)
     settings = {
         "model": pem.name,
         "form": pem.form,
         "dimension": judged.overall,
         "controls": controls,
+        "features": [one.name for one in pem.metrics],
         "folds": folds,
         "train_first": train_first,
         "recognise": recognise,
@@ -148,6 +153,14 @@ def evaluate_paraphrases(
     }
     chance = resamples, seed
     return _evaluated(pem, how, as_rivals(compare_with), recognise, chance, settings, threads)
+
+
+def _evaluated_model(pem: PEM, form: str | None, features: Names) -> PEM:
+    """Return the model with other features; only a mean of the same features keeps its score."""
+    metrics = as_features(features) if features else pem.metrics
+    same = not features and form in (None, pem.form)
+    mean = pem.combination if same and isinstance(pem.combination, ControlMean) else None
+    return replace(pem, form=form or pem.form, metrics=metrics, combination=mean)
 
 
 def _evaluated(
@@ -162,11 +175,15 @@ def _evaluated(
     """Predict by PEM and by its rivals, and set both beside the judges."""
     judged, tested = how.judged, how.tested
     work: dict[str, Any] = {"threads": threads, "progress": how.progress}
-    found = pem.features(judged.originals, judged.paraphrases, **work)
+    found = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
     scores = rival_scores(judged, rivals, **work)
     predicted = how.predict(found.matrix)
     replaced = rival_features(judged, found, rivals, scores)
+    if pem.metrics:
+        replaced |= {"no metrics as features": found.matrix[:, : -len(pem.metrics)]}
     others = {name: how.predict(matrix) for name, matrix in replaced.items()}
+    if pem.combination is not None:
+        others |= how.only_tested({MEAN: pem.combine(found)})
     rated = others.items() if chance[0] else ()
     gains = [paired_gain(tested, ("PEM", predicted), one, *chance) for one in rated]
     parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
@@ -186,7 +203,7 @@ def _evaluated(
         tuple(_dissimilarities(judged)),
         *recognised,
         settings,
-        (how.note, *_notes(judged, pem)),
+        (how.note, *_notes(judged, pem), *found.notes),
         pem.signature,
     )
 
@@ -197,10 +214,20 @@ def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Co
 
 
 def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
+    if pem.metrics:
+        yield (
+            f"All regressions have the metrics {', '.join(one.name for one in pem.metrics)} as "
+            "features, except for `no metrics as features`."
+        )
     yield (
         "The others are the same regression with the pivot features replaced by what their names "
         "say."
     )
+    if pem.combination is not None:
+        yield (
+            "PEM is a regression learned from this set. The model itself has a mean of features "
+            "that has learned from no judgements; it has a row of its own."
+        )
     if not judged.real.all():
         yield (
             "The scores of controls are fixed and easy to tell, which raises all correlations that "
@@ -213,8 +240,8 @@ def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
         )
     if pem.bundled:
         yield (
-            "The pivot languages and the language model are those of the small bundled model, for "
-            "trying out only: train them on your own text with karat paraphrase train."
+            "The pivot languages and the language model are those of the small bundled model, that "
+            "knows few words: train them on your own text with karat paraphrase train."
         )
 
 

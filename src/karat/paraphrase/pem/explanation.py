@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
+from karat.metrics.outputs import Outputs
 from karat.paraphrase.pem import bags
 from karat.paraphrase.pem.features import FORMS
-from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
+from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.paraphrase.pem.pivot_metric import PivotF1
 from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
@@ -207,9 +208,20 @@ class PairRow(NamedTuple):
     original_weight: float
 
 
+class FeatureRow(NamedTuple):
+    """A feature of a pair, from which the model's regression or mean makes PEM."""
+
+    pair: int
+    feature: str
+    value: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ParaphraseExplanations(Result):
-    """The steps from pairs of sentences to their scores; `pem` is empty without a model."""
+    """The steps from pairs of sentences to their scores.
+
+    `pem` is empty without a model, `features` without a model that has a score.
+    """
 
     name: str
     rows: tuple[PairRow, ...]
@@ -220,6 +232,7 @@ class ParaphraseExplanations(Result):
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
+    features: tuple[FeatureRow, ...] = ()
 
 
 def explain_paraphrases(
@@ -250,8 +263,8 @@ def explain_paraphrases(
     mine, theirs = as_segments(candidates, "candidates"), as_segments(originals, "originals")
     check_aligned([mine, theirs])
     if worst:
-        if pem is not None and pem.regression is not None:
-            scores = pem.score(theirs, mine).pem
+        if pem is not None and pem.combination is not None:
+            scores = pem.score(theirs, mine, Outputs((name,))).pem
         else:
             scores = bags.pooled_f1(bags.pivot_statistics(phrases, theirs, mine, how))
         segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
@@ -260,20 +273,40 @@ def explain_paraphrases(
         raise InputError(f"--segment {late[0]}: the last pair of {mine.name} is {len(mine):,}")
     texts = [some.strings([number - 1 for number in numbers]) for some in (theirs, mine)]
     pairs = tuple(explain_pair(phrases, a, b, how) for a, b in zip(*texts, strict=True))
-    rows = paraphrase_rows(name, pem.score(*texts), *texts) if pem else ()
+    outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
+    rows, features = _pem_rows(pem, texts, outputs, numbers) if pem else ((), ())
     metric = PivotF1(table, **vars(how))
     shares = [(one.pivot_f1, one.precision, one.recall, one.target_f1) for one in pairs]
     weights = [one.pivot.sum(axis=0).tolist() for one in pairs]
     return ParaphraseExplanations(
         name,
         tuple(PairRow(n, *s, *w) for n, s, w in zip(numbers, shares, weights, strict=True)),
-        tuple(row._replace(segment=numbers[at]) for at, row in enumerate(rows)),
+        rows,
         pairs,
         "pem" if pem else str(metric),
         {"model": pem.name if pem else table, **vars(how)},
         pem.cautions if pem else (),
         pem.signature if pem else metric.signature(),
+        features,
     )
+
+
+def _pem_rows(
+    pem: PEM, texts: Sequence[Sequence[str]], outputs: Outputs, numbers: Sequence[int]
+) -> tuple[tuple[ParaphraseRow, ...], tuple[FeatureRow, ...]]:
+    """Return the scores of pairs, and the features that they are made from."""
+    found = pem.features(texts[0], texts[1], outputs)
+    scores = PEMScores(pem.combine(found), *found.parts)
+    rows = paraphrase_rows(outputs.systems[0], scores, *texts)
+    numbered = tuple(row._replace(segment=n) for n, row in zip(numbers, rows, strict=True))
+    if (of := pem.combination) is None:
+        return numbered, ()
+    features = (
+        FeatureRow(number, name, value)
+        for number, values in zip(numbers, of.inputs(found).tolist(), strict=True)
+        for name, value in zip(of.names(found), values, strict=True)
+    )
+    return numbered, tuple(features)
 
 
 def _opened(

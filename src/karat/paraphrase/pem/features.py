@@ -7,29 +7,32 @@ itself, precision and recall of unigrams, and the lengths.
 
 Pivot F1 stands for adequacy; target F1, the F1 of the sentences' own n-grams, for the opposite of
 dissimilarity. Fluency is log10 Pr(P) / length(P): the end of the sentence is part of Pr, the length
-is the number of words.
+is the number of words. Metrics may be features too, in columns after these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
+from karat.metrics.outputs import Outputs
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.bags import (
     PivotBags,
     PivotSettings,
     TargetBags,
     f1,
+    pair_statistics,
     pivot_statistics,
     pooled_f1,
     share,
     target_statistics,
 )
+from karat.paraphrase.pem.metric_features import MetricColumns, MetricFeature
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.text.segments import Texts
 
@@ -51,11 +54,20 @@ class Features:
     """Pivot F1, the mean over pivot languages."""
     fluency: Floats
     target: Floats
+    metrics: int = 0
+    """The number of metrics, whose columns are the last."""
+    notes: tuple[str, ...] = ()
+    """Notes of the metrics on these texts."""
 
     @property
     def parts(self) -> tuple[Floats, Floats, Floats]:
         """The paper's three features."""
         return self.pivot, self.fluency, self.target
+
+    @property
+    def adequacy(self) -> Floats:
+        """Pivot F1 and the metrics: the features of meaning."""
+        return np.column_stack([self.pivot, self.matrix[:, len(self.names) - self.metrics :]])
 
     def without_pivots(self) -> Floats:
         """Return the features that need no pivot language."""
@@ -74,6 +86,8 @@ def features(
     originals: Texts,
     paraphrases: Texts,
     form: str = "paper",
+    metrics: Sequence[MetricFeature] = (),
+    outputs: Outputs | None = None,
     **work: Any,
 ) -> Features:
     """Return the features of every pair; `work` is `threads` and `progress`."""
@@ -84,11 +98,20 @@ def features(
         for name, table in pivots.items()
     }
     shared = target_statistics(originals, paraphrases, language.recipe, how.order, **work)
-    return _features(bags, shared, language.score(paraphrases, **work), form)
+    found = _features(bags, shared, language.score(paraphrases, **work), form)
+    if not metrics:
+        return found
+    columns = MetricColumns(metrics)
+    scores = pair_statistics(columns, originals, paraphrases, outputs, **work)
+    return replace(_joined(found, metrics, scores), notes=columns.notes())
 
 
 def pair_features(
-    pivots: Mapping[str, PhraseTable], language: LanguageModel, pairs: Pairs, form: str
+    pivots: Mapping[str, PhraseTable],
+    language: LanguageModel,
+    pairs: Pairs,
+    form: str,
+    metrics: Sequence[MetricFeature] = (),
 ) -> Features:
     """Return the features of candidates (paraphrases) beside references (originals)."""
     how, recipe = FORMS[form], language.recipe
@@ -97,7 +120,15 @@ def pair_features(
     tokens = pairs.candidates.tokens(recipe)
     ids = language.find(pairs.candidates.vocab(recipe))[tokens.ids]
     log10_p = language.kernel.score(ids, tokens.offsets)
-    return _features(bags, shared, np.repeat(log10_p, np.diff(pairs.starts)), form)
+    found = _features(bags, shared, np.repeat(log10_p, np.diff(pairs.starts)), form)
+    return _joined(found, metrics, MetricColumns(metrics).rows(pairs)) if metrics else found
+
+
+def _joined(found: Features, metrics: Sequence[MetricFeature], scores: Floats) -> Features:
+    """Return features with the scores of metrics in columns after the others."""
+    names = (*found.names, *(one.name for one in metrics))
+    matrix = np.hstack([found.matrix, scores])
+    return replace(found, names=names, matrix=matrix, metrics=len(metrics))
 
 
 def _features(bags: Mapping[str, Floats], shared: Floats, log10_p: Floats, form: str) -> Features:

@@ -21,6 +21,7 @@ from karat.errors import InputError
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension, Judgement
 from karat.evalset.sets import EvalSet
+from karat.metrics.outputs import Outputs
 
 JUDGE = "control"
 SEED = 12345
@@ -140,6 +141,14 @@ class JudgedPairs:
     def real(self) -> Flags:
         """The rows that are no controls."""
         return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
+
+    @property
+    def outputs(self) -> Outputs:
+        """The system and the segment of each row."""
+        names = list(dict.fromkeys(self.systems))
+        number = {name: i for i, name in enumerate(names)}
+        codes = np.array([number[name] for name in self.systems], np.int32)
+        return Outputs(names, codes, lambda: self.segments, count=len(self))
 
     def where(self, rows: Flags) -> JudgedPairs:
         """Return some of the rows."""

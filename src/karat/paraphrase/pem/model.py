@@ -3,7 +3,8 @@
     PEM(P, R) = SVR(pivot F1, log10 Pr(P) / length(P), target F1)
 
 Adequacy by what both sentences become in pivot languages, fluency by a language model, and lexical
-dissimilarity, put together by a regression that was trained on human scores.
+dissimilarity, put together by a regression that was trained on human scores; or, without any, by a
+mean on the scale of the paper's controls.
 """
 
 from __future__ import annotations
@@ -17,15 +18,25 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import __version__
-from karat.arrays import Floats, np
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
+from karat.metrics.outputs import Outputs
+from karat.paraphrase.combine.mean import POWER, ControlMean, fit_mean
+from karat.paraphrase.combine.svr import GRID, SVR, Setting, fit_svr, search
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.pem.features import FORMS, Features, check_feature_form, features
-from karat.paraphrase.pem.judged_pairs import JudgedPairs
-from karat.paraphrase.pem.svr import GRID, SVR, Setting, fit_svr, search
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
+from karat.paraphrase.pem.metric_features import (
+    MetricFeature,
+    Names,
+    identified,
+    read_features,
+    stored,
+    taken,
+)
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
@@ -42,18 +53,26 @@ VERSION = 1
 SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
-"""The name of the small model that comes with Karat, for trying out only."""
+"""The name of the small model that comes with Karat."""
 _BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
 """Names of small models that come with Karat, and their files; the second has the paper's form."""
-_AGREED = {
-    "model.npz": "Pearson 0.06; its pivot F1 alone: 0.49",
-    "paper.npz": "Pearson 0.04; its pivot F1 alone: 0.40",
-}
-CAUTION = (
-    "This is the small bundled model, for trying out only: on 7,159 judged headlines its PEM "
-    "hardly agreed with people ({}), so train one on your own text and judgements with karat "
-    "paraphrase train before you rely on a score."
+_TRAIN = (
+    "train one on your own text and judgements with karat paraphrase train before you rely on a "
+    "score."
 )
+CAUTIONS = {
+    "model.npz": (
+        "This is the small bundled model, which has learned from no judgements and does not judge "
+        "fluency. On 7,159 judged headlines its PEM agreed with people to some degree (Pearson "
+        f"0.52; its pivot F1 alone: 0.49): {_TRAIN}"
+    ),
+    "paper.npz": (
+        "This is the small bundled model of the paper's form, for trying out only. On 7,159 judged "
+        "headlines its PEM hardly agreed with people (Pearson 0.04; its pivot F1 alone: 0.40): "
+        f"{_TRAIN}"
+    ),
+}
+"""Notes in every report of a bundled model, by file."""
 
 _GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
 ABOUT = record(
@@ -61,6 +80,8 @@ ABOUT = record(
     generator=perhaps(_GENERATOR),
     judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
     features=listed(text),
+    metrics=listed(record({"name": text, "identity": text})),
+    mean=record({"originals": whole(2)}),
     running=truth,
 )
 """The description of a model."""
@@ -86,17 +107,20 @@ class PEMScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PEM:
-    """Pivot tables, a language model and a regression; `train` or `open` one."""
+    """Pivot tables, a language model and a combination of features; `train` or `open` one."""
 
     pivots: Mapping[str, PhraseTable]
     language: LanguageModel
     form: str
-    regression: SVR | None
+    combination: SVR | ControlMean | None
+    """None: it has parts, but no score."""
     about: Mapping[str, Any]
     generator: Generator | None = None
     """The writer of paraphrases; a model that only scores has none."""
     name: str = "the model"
     """The name of the model in messages."""
+    metrics: tuple[MetricFeature, ...] = ()
+    """Metrics whose scores are features, too."""
 
     @classmethod
     def of(
@@ -106,8 +130,9 @@ class PEM:
         form: str = "paper",
         about: Mapping[str, Any] | None = None,
         generator: Generator | None = None,
+        metrics: tuple[MetricFeature, ...] = (),
     ) -> PEM:
-        """Make a model without a regression: it has parts, but no score until it is trained."""
+        """Make a model without a score: it has parts only, until it is trained."""
         check_feature_form(form)
         if not pivots:
             raise InputError("PEM needs at least one pivot language")
@@ -117,28 +142,42 @@ class PEM:
                 "the phrase tables and the language model cut text into words in different ways "
                 f"({'; '.join(sorted(map(str, recipes)))}): train them with the same settings"
             )
-        return cls(dict(pivots), language, form, None, dict(about or {}), generator)
+        said = dict(about or {})
+        return cls(dict(pivots), language, form, None, said, generator, metrics=metrics)
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
-        return f"<PEM {self.form}: {pairs}; {self._learned}>"
+        metrics = f"; {', '.join(one.name for one in self.metrics)}" if self.metrics else ""
+        return f"<PEM {self.form}: {pairs}{metrics}; {self._learned}>"
 
     @property
     def _learned(self) -> str:
-        """The training data of the regression in a few words."""
+        """The training data of the score in a few words."""
+        if mean := self.about.get("mean"):
+            return f"mean on the scale of controls of {mean['originals']:,} sentences"
         if not (judged := self.about.get("judged")):
             return "untrained"
         number = judged.get("controls")
         controls = "controls not recorded" if number is None else f"{number:,} controls"
         return f"learned from {judged['paraphrases']:,} judged, {controls}"
 
-    def features(self, originals: Texts, paraphrases: Texts, **work: Any) -> Features:
-        """Return the features from which the regression predicts."""
-        return features(self.pivots, self.language, originals, paraphrases, self.form, **work)
+    def features(
+        self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
+    ) -> Features:
+        """Return the features that are combined.
+
+        `outputs` says which system and segment each pair is of, for metrics that ask.
+        """
+        more: dict[str, Any] = {"metrics": self.metrics, "outputs": outputs, **work}
+        return features(self.pivots, self.language, originals, paraphrases, self.form, **more)
+
+    def taking(self, metrics: Names) -> PEM:
+        """Return the model with the same metrics as features, whose files are elsewhere."""
+        return replace(self, metrics=taken(self.metrics, metrics))
 
     def train(self, judged: JudgedPairs, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
         """Return the model with a regression from judged paraphrases, its setting searched."""
-        found = self.features(judged.originals, judged.paraphrases, **work)
+        found = self.features(judged.originals, judged.paraphrases, judged.outputs, **work)
         inner = min(3, len(set(judged.originals)))
         if inner < 2:
             raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
@@ -151,29 +190,48 @@ class PEM:
             "controls": int((~judged.real).sum()),
             "originals": len(set(judged.originals)),
         }
-        about = {**self.about, "judged": learned, "features": list(found.names)}
-        return replace(self, regression=regression, about=about)
+        return self._with(regression, {"judged": learned, "features": list(found.names)})
+
+    def train_on_controls(self, originals: Sequence[str], **work: Any) -> PEM:
+        """Return the model with a mean of its features, on the scale of controls of sentences."""
+        adequacy = {
+            name: self.features(originals, sentences, Outputs((name,)), **work).adequacy
+            for name, sentences in control_sentences(originals).items()
+        }
+        copies, *others = adequacy.values()
+        names = "pivot F1", *(one.name for one in self.metrics)
+        mean = fit_mean(names, copies, np.concatenate(others))
+        return self._with(mean, {"mean": {"originals": len(originals)}})
+
+    def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
+        """Return the model with another combination, and what it was learned from."""
+        about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
+        learned = {**about, **learned}
+        metrics = identified(self.metrics)
+        return replace(self, combination=combination, about=learned, metrics=metrics)
 
     def score(
         self,
         originals: Texts,
         paraphrases: Texts,
+        outputs: Outputs | None = None,
         *,
         threads: int | None = None,
         progress: Progress = silent,
     ) -> PEMScores:
         """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
-        found = self.features(originals, paraphrases, threads=threads, progress=progress)
+        work: dict[str, Any] = {"threads": threads, "progress": progress}
+        found = self.features(originals, paraphrases, outputs, **work)
         return PEMScores(self.combine(found), *found.parts)
 
     def combine(self, found: Features) -> Floats:
-        """Return the regression of features, on the scale of PEM."""
-        if self.regression is None:
+        """Return the score of features, on the scale of PEM."""
+        if (of := self.combination) is None:
             return np.full(len(found.matrix), np.nan)
-        if found.matrix.shape[1] != len(self.regression.mean):
-            features = f"{len(self.regression.mean)} features and not {found.matrix.shape[1]}"
-            raise damaged(self.name, f"its regression is of {features}")
-        return np.clip(self.regression.predict(found.matrix), *SCALE)
+        inputs = of.inputs(found)
+        if inputs.shape[1] != of.width:
+            raise damaged(self.name, f"its score is of {of.width} features, not {inputs.shape[1]}")
+        return np.clip(of.predict(inputs), *SCALE)
 
     def generate(
         self,
@@ -203,24 +261,33 @@ class PEM:
     @property
     def cautions(self) -> tuple[str, ...]:
         """The note that every report of a bundled model carries; of others there is none."""
-        return (CAUTION.format(_AGREED[os.path.basename(self.name)]),) if self.bundled else ()
+        return (CAUTIONS[os.path.basename(self.name)],) if self.bundled else ()
 
     @property
     def signature(self) -> str:
         """All that changes its numbers, but the texts that it was trained on, which it names."""
         how = FORMS[self.form]
         recipe = self.language.recipe
-        learned = self.about.get("judged", {})
-        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
         pivots = "+".join(self.pivots)
         running = ",running text" if self.about.get("running") else ""
+        told = [one.identity or one.metric.identity() for one in self.metrics]
+        metrics = f"|features={'+'.join(told)}" if told else ""
         return (
             f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
             f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}{running}|"
-            f"learned={learned.get('set', 'nothing')}{controls}|karat={__version__}"
+            f"{self._combined}{metrics}|karat={__version__}"
         )
+
+    @property
+    def _combined(self) -> str:
+        """The combination of features, in the signature."""
+        if mean := self.about.get("mean"):
+            return f"combine=mean,copy=target F1^{POWER},controls={mean['originals']}"
+        learned = self.about.get("judged", {})
+        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
+        return f"learned={learned.get('set', 'nothing')}{controls}"
 
     # ------------------------------------------------------------------------------ on disk
 
@@ -229,8 +296,8 @@ class PEM:
         arrays = with_prefix("lm.", self.language.arrays)
         for k, table in enumerate(self.pivots.values()):
             arrays |= with_prefix(f"pivot{k}.", table.arrays)
-        if self.regression is not None:
-            arrays |= self.regression.arrays()
+        if self.combination is not None:
+            arrays |= self.combination.arrays()
         if self.generator is not None:
             arrays |= with_prefix("generate.", self.generator.arrays)
         about = {
@@ -238,8 +305,9 @@ class PEM:
             "form": self.form,
             "pivots": {name: dict(table.about) for name, table in self.pivots.items()},
             "lm": self.language.about,
-            "trained": self.regression is not None,
+            "trained": isinstance(self.combination, SVR),
             "generator": self.generator and self.generator.about,
+            **({"metrics": stored(self.metrics)} if self.metrics else {}),
         }
         write_store(path, KIND, VERSION, about, arrays)
 
@@ -247,8 +315,8 @@ class PEM:
     def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
         """Map a stored model; `bundled` is the small one that comes with Karat.
 
-        `bundled-paper` is one of the paper's form. Both are for trying out only: they agree less
-        with people than their own pivot F1.
+        `bundled-paper` is one of the paper's form, for trying out only: it agrees less with people
+        than its own pivot F1.
         """
         store = read_store(model_place(path), KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
@@ -261,14 +329,25 @@ class PEM:
                 for k, (name, said) in enumerate(tables.items())
             }
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
-            regression = SVR.from_arrays(store.arrays) if about.pop("trained") else None
+            combination = _stored_combination(store.arrays, about.pop("trained"), "mean" in about)
             generator = None
             if written := about.pop("generator", None):
                 generator = Generator.of_arrays(store.name, written, arrays("generate."))
+            metrics = about.pop("metrics", [])
             model = cls.of(pivots, language, form, about, generator)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
-        return replace(model, regression=regression, name=store.name)
+        known = read_features(metrics, store.name)
+        return replace(model, combination=combination, name=store.name, metrics=known)
+
+
+def _stored_combination(
+    arrays: Mapping[str, NDArray[Any]], trained: bool, mean: bool
+) -> SVR | ControlMean | None:
+    """Return the combination of features that a model has stored."""
+    if trained:
+        return SVR.from_arrays(arrays)
+    return ControlMean.from_arrays(arrays) if mean else None
 
 
 def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:

@@ -14,6 +14,7 @@ from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.bags import TargetBags
 from karat.paraphrase.pem.features import FORMS, pair_features
+from karat.paraphrase.pem.metric_features import MetricColumns
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
 from karat.paraphrase.table.phrase_table import table_digest
 from karat.settings import setting
@@ -38,10 +39,10 @@ def opened_model(name: str) -> PEM:
 @lru_cache(maxsize=4)
 def _opened(path: str, _stamp: tuple[int, int]) -> PEM:
     model = PEM.open(path)
-    if model.regression is None:
+    if model.combination is None:
         raise MetricError(
             f"{path} was trained without judgements, so it has no PEM score: train a model with "
-            "karat paraphrase train --judged SET, or use pivot_f1"
+            "karat paraphrase train --judged SET or --combine mean, or use pivot_f1"
         )
     return model
 
@@ -61,8 +62,7 @@ class PEMMetric(Metric):
 
     model: str = setting(
         BUNDLED,
-        "the file of a model of karat paraphrase train; bundled and bundled-paper are small ones "
-        "for trying out only",
+        "the file of a model of karat paraphrase train; bundled and bundled-paper are small ones",
     )
 
     def columns(self) -> tuple[str, ...]:
@@ -70,11 +70,17 @@ class PEMMetric(Metric):
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         model = opened_model(self.model)
-        return TargetBags(model.language.recipe, FORMS[model.form].order).overlaps()
+        yield from TargetBags(model.language.recipe, FORMS[model.form].order).overlaps()
+        yield from MetricColumns(model.metrics).overlaps()
+
+    @property
+    def slow(self) -> bool:
+        """True if a feature of the model is."""
+        return MetricColumns(opened_model(self.model).metrics).slow
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         model = opened_model(self.model)
-        found = pair_features(model.pivots, model.language, pairs, model.form)
+        found = pair_features(model.pivots, model.language, pairs, model.form, model.metrics)
         value = model.combine(found)
         rows = np.column_stack([value, *found.parts, np.ones(len(value))])
         return rows[pairs.best(value)]

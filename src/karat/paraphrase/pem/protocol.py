@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Flags, Floats, np
+from karat.paraphrase.combine.svr import Setting, cross_predict, split_predict
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import SCALE
-from karat.paraphrase.pem.svr import Setting, cross_predict, split_predict
 from karat.progress import Progress
 
 

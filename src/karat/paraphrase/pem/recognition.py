@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
+from karat.paraphrase.combine.svr import group_folds
 from karat.paraphrase.pem.bags import share
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
-from karat.paraphrase.pem.svr import group_folds
 
 MOST_POINTS = 100
 """Points of one precision-recall curve that are kept, evenly by recall."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError
+from karat.metrics.outputs import Outputs
+from karat.paraphrase.pem.metric_features import Names
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -59,12 +61,16 @@ class ParaphraseScores(Result):
     signature: str
 
 
+_NO_SCORE = "The model has parts, but no PEM score: train it with --judged or --combine mean."
+
+
 def score_paraphrases(
     candidates: Candidates,
     originals: Texts,
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
     form: str | None = None,
+    features: Names = (),
     threshold: float | None = None,
     segments: bool = True,
     resamples: int = 1000,
@@ -79,6 +85,7 @@ def score_paraphrases(
         originals: texts.
         model: a model or its file; by default the bundled one.
         form: features; chooses the bundled model that has them. Another model must have them.
+        features: metrics that the model has as features, with files that are elsewhere now.
         threshold: lowest pivot F1 of a paraphrase, 0 to 1.
         segments: keep the score of every paraphrase.
         resamples: number of bootstrap resamples for the intervals.
@@ -86,7 +93,7 @@ def score_paraphrases(
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    pem = as_pem(model, form)
+    pem = as_pem(model, form).taking(features)
     if form is not None and pem.form != form:
         raise InputError(
             f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
@@ -95,11 +102,15 @@ def score_paraphrases(
     if threshold is not None and not 0 <= threshold <= 1:
         raise InputError(f"threshold={threshold:g}: expected 0 to 1, as pivot F1 is")
     given = as_segments(originals, "originals")
+    notes: tuple[str, ...] = ()
     rows: list[SystemRow] = []
     every: list[ParaphraseRow] = []
     for name, found in _systems(candidates):
         texts = as_segments(found, "candidates")
-        scores = pem.score(given, texts, threads=threads, progress=progress)
+        work: dict[str, Any] = {"threads": threads, "progress": progress}
+        parts = pem.features(given, texts, Outputs((name,)), **work)
+        scores = PEMScores(pem.combine(parts), *parts.parts)
+        notes += tuple(f"{name}, {note}" for note in parts.notes)
         means = (float(column.mean()) for column in scores)
         share = None if threshold is None else float((scores.pivot_f1 >= threshold).mean())
         row = SystemRow(name, len(texts), *scores.interval(resamples, seed), *means)
@@ -107,9 +118,9 @@ def score_paraphrases(
         if segments:
             both = (some.views(0, len(some)).strings() for some in (given, texts))
             every += paraphrase_rows(name, scores, *both, threshold=threshold)
-    notes = pem.cautions
-    if pem.regression is None:
-        notes += ("The model was trained without judgements: it has parts, but no PEM score.",)
+    notes += pem.cautions
+    if pem.combination is None:
+        notes += (_NO_SCORE,)
     settings = {"model": pem.name, "threshold": threshold, "resamples": resamples, "seed": seed}
     return ParaphraseScores(tuple(rows), tuple(every), settings, notes, pem.signature)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate.generator import surface
 from karat.paraphrase.pem.features import check_feature_form
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
+from karat.paraphrase.pem.metric_features import MetricFeature, Names, as_features
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.phrase_table import ENGLISH
+from karat.paraphrase.train.different_lines import spread_lines
 from karat.paraphrase.train.staged import (
     Pivot,
     PivotStages,
@@ -22,7 +25,7 @@ from karat.progress import Progress, silent
 from karat.storage.memory import as_memory
 from karat.storage.output import FilePath
 from karat.storage.stages import Stages, work_folder
-from karat.text.recipe import Recipe
+from karat.text.recipe import Recipe, check_choice
 
 
 class Trained(NamedTuple):
@@ -31,14 +34,19 @@ class Trained(NamedTuple):
     smoothing: str = "kneser-ney"
     running: bool = False
     """True to count a line as often as it stands in a text, False to count it once."""
-    agreement: str = "root"
+    aligner: str = "fertility"
+    agreement: str | None = None
+    """None is that of the aligner."""
 
 
-TRAINED = {"paper": Trained("katz", True, "product")}
+COMBINATIONS = ("regression", "mean")
+"""Combinations of features: learned from judgements, or a mean on the scale of controls."""
+
+TRAINED = {"paper": Trained("katz", True, "hmm", "product")}
 """Form -> how it is trained, where it differs: the paper's tools and their defaults.
 
-SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner multiplies the
-expectations of both directions.
+SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner is a joint HMM
+that multiplies the expectations of both directions.
 """
 
 
@@ -47,7 +55,10 @@ def train_pem(
     judged: JudgedPairs | None = None,
     *,
     form: str = "unigram",
+    features: Names = (),
+    combine: str = "regression",
     smoothing: str | None = None,
+    aligner: str | None = None,
     agreement: str | None = None,
     recipe: Recipe = ENGLISH,
     generate: bool = True,
@@ -57,13 +68,16 @@ def train_pem(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PEM:
-    """Align, extract and count for each pivot language; then the language model and regression.
+    """Align, extract and count for each pivot language; then the language model and the score.
 
     The language model is trained on the first sides of all parallel texts, each different line
     once; for the form `paper` on running text. `smoothing` of the language model is `kneser-ney`
-    or `katz`, `agreement` of the aligner `root` or `product`; by default those of the form (see
-    `TRAINED`). Without judgements the model has parts, but no score; with `generate` it can also
-    write paraphrases: the same links then give phrase pairs of words as they are written.
+    or `katz`, `aligner` is `fertility` or `hmm`, and its `agreement` `min`, `root` or `product`; by
+    default those of the form (see `TRAINED`). `features` are metrics whose scores of each
+    paraphrase against its original are features, too. `combine` is `regression`, learned from
+    judgements, or `mean`, which needs none (see `ControlMean`). Without either the model has
+    parts, but no score. With `generate` it can also write paraphrases: the same links then give
+    phrase pairs of words as they are written.
 
     Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
     files; the model is the same. `work` is a folder that keeps the result of each stage: training
@@ -71,15 +85,40 @@ def train_pem(
     settings are as they were is not done again. `notes` gets a line for each of those.
     """
     check_feature_form(form)
+    metrics = as_features(features)
+    _check_combine(combine, judged, metrics)
     how = TRAINED.get(form, Trained())
-    how = how._replace(smoothing=smoothing or how.smoothing, agreement=agreement or how.agreement)
+    given: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
+    how = how._replace(**{name: value for name, value in given.items() if value is not None})
     limit: dict[str, Any] = {"memory": as_memory(memory), "threads": threads, "progress": progress}
     with work_folder(work) as folder:
         stages = Stages(folder)
-        model = _train(stages, pivots, judged, form, how, recipe, generate, limit)
+        model = _train(stages, pivots, judged, form, metrics, how, recipe, generate, limit)
+        if combine == "mean":
+            rest = {"threads": threads, "progress": progress}
+            texts = [one.source for pivot in pivots.values() for one in pivot.corpora]
+            model = model.train_on_controls(spread_lines(texts), **rest)
     if notes is not None:
         notes += [f"{name}: done already" for name in stages.done_already]
     return model
+
+
+def _check_combine(
+    combine: str, judged: JudgedPairs | None, metrics: tuple[MetricFeature, ...]
+) -> None:
+    check_choice("combine", combine, COMBINATIONS)
+    if combine != "mean":
+        return
+    if unread := [one.name for one in metrics if not one.metric.reads_texts]:
+        raise InputError(
+            f"feature {unread[0]} has no scores of controls, on whose scale combine=mean is: give "
+            "metrics that score any text"
+        )
+    if judged is not None:
+        raise InputError(
+            "combine=mean takes no judgements: leave out --judged, or leave out --combine mean to "
+            "learn a regression from them"
+        )
 
 
 def _train(
@@ -87,12 +126,14 @@ def _train(
     pivots: Mapping[str, Pivot],
     judged: JudgedPairs | None,
     form: str,
+    metrics: tuple[MetricFeature, ...],
     how: Trained,
     recipe: Recipe,
     generate: bool,
     limit: dict[str, Any],
 ) -> PEM:
-    aligner, tables, all_pivots = Aligner(agreement=how.agreement), {}, []
+    links: dict[str, Any] = {"model": how.aligner, "agreement": how.agreement}
+    aligner, tables, all_pivots = Aligner(**links), {}, []
     for name, one in pivots.items():
         pivot = PivotStages(stages, name, one, recipe, aligner, limit)
         tables[name] = pivot.table()
@@ -110,7 +151,7 @@ def _train(
     if generate:
         generator = staged_generator(stages, all_pivots, texts, digests, surface(recipe), **limit)
     about = {"running": True} if how.running else {}
-    model = PEM.of(tables, language, form, about, generator)
+    model = PEM.of(tables, language, form, about, generator, metrics)
     if judged is None:
         return model
     inputs = {

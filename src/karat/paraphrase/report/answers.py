@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from math import isnan
 from typing import TYPE_CHECKING
 
+from karat.paraphrase.pem.evaluation import MEAN
+from karat.report.model.cells import several
 from karat.report.model.phrases import listing, signed, span
 
 if TYPE_CHECKING:
+    from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.evaluation import Gain, ParaphraseEvaluation
     from karat.paraphrase.pem.explanation import ParaphraseExplanations
     from karat.paraphrase.pem.scoring import ParaphraseScores
@@ -14,6 +19,8 @@ if TYPE_CHECKING:
 
 def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
     """Name the system with the highest PEM, and say whether its interval is apart."""
+    if any(isnan(row.pem) for row in result.rows):  # a model without a score, as a note says
+        return ()
     ranked = sorted(result.rows, key=lambda row: -row.pem)
     told = [f"{row.system} {row.pem:.2f} {span(row.low, row.high, 2)}" for row in ranked]
     if len(ranked) == 1:
@@ -25,14 +32,36 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
 
 
 def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
-    """Say for a single pair what its score is made from."""
+    """Say for a single pair what its score is made from, and for several which is worst."""
     if len(result.rows) != 1:
-        return ()
+        return _several(result)
     row = result.rows[0]
-    pem = f"PEM {result.pem[0].pem:.2f} on a scale from 1 to 5. " if result.pem else ""
-    shared = f"The two sentences share a pivot F1 of {row.pivot_f1:.3f}"
-    parts = f"(precision {row.precision:.3f}, recall {row.recall:.3f})"
-    return (f"{pem}{shared} {parts}; their own words an F1 of {row.target_f1:.3f}.",)
+    is_scored = bool(result.pem) and not isnan(result.pem[0].pem)
+    pem = f"PEM {result.pem[0].pem:.2f} on a scale from 1 to 5. " if is_scored else ""
+    shared = f"The translations of the two sentences match with an F1 of {row.pivot_f1:.3f}"
+    parts = f"(pivot F1; precision {row.precision:.3f}, recall {row.recall:.3f})"
+    return (f"{pem}{shared} {parts}, their own words with {row.target_f1:.3f} (target F1).",)
+
+
+def _several(result: ParaphraseExplanations) -> tuple[str, ...]:
+    """Return the range of the scores of several pairs."""
+    name, values = "pivot F1", [(row.pivot_f1, row.pair) for row in result.rows]
+    if result.pem and not isnan(result.pem[0].pem):
+        name, values = "PEM (1 to 5)", [(row.pem, row.segment) for row in result.pem]
+    if not values:
+        return ()
+    ends = [f"{value:.2f} (pair {pair})" for value, pair in (min(values), max(values))]
+    return (f"{len(values):,} pairs: {name} from {ends[0]} to {ends[1]}.",)
+
+
+def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
+    """Say how many sentences have a paraphrase, and why others have none."""
+    reasons = Counter(row.reason for row in result.rows if row.reason)
+    every = len({row.segment for row in result.rows})
+    made = every - reasons.total()
+    have = f"{made:,} of {several(every, 'sentence')} {'has' if made == 1 else 'have'} a paraphrase"
+    none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
+    return (f"{have}{none}.",)
 
 
 def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
@@ -42,10 +71,16 @@ def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
         return ()
     first = own[0]
     told = [
-        f"{first.first} agrees with people's {first.second} scores at r = {first.pearson:.3f} "
-        f"(Pearson, {first.rows:,} paraphrases)."
+        f"{first.first}, learned from other judgements of this set, agrees with people at "
+        f"r = {first.pearson:.3f} (Pearson, {first.rows:,} paraphrases)."
     ]
-    return (*told, *([_gain(result.gains[0])] if result.gains else []))
+    told += [_gain(result.gains[0])] if result.gains else []
+    told += [
+        f"The model's own score, with nothing learned from this set: r = {row.pearson:.3f}."
+        for row in result.rows
+        if row.first == MEAN
+    ][:1]
+    return tuple(told)
 
 
 def _gain(gain: Gain) -> str:

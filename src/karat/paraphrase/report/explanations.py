@@ -35,6 +35,11 @@ _SCORES = (
     Column("original_weight", "W_R", 3, align="right", help="The original's bag."),
     Column("target_f1", "Target F1", 4, align="right", help="F1 of the words' own n-grams."),
 )
+_FEATURES = (
+    _PAIR,
+    Column("feature", "Feature", help="A part of PEM, or a metric against the original."),
+    Column("value", "Value", 4, align="right", help="As the regression or the mean takes it."),
+)
 _ORDERS = (
     _PAIR,
     Column("n", "n", align="right", help="Words of an n-gram."),
@@ -110,7 +115,12 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     ]
     if result.pem:
         rows = [{**row._asdict(), "pair": row.segment} for row in result.pem]
-        tables.insert(0, Table("pem", "PEM and its parts", _PEM, rows))
+        features = [row._asdict() for row in result.features]
+        combined = Table("features", "Features that PEM combines", _FEATURES, features)
+        tables[:0] = [
+            Table("pem", "PEM and its parts", _PEM, rows),
+            *([combined] if features else ()),
+        ]
     left_out = f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
     many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)

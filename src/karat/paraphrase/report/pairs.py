@@ -14,7 +14,10 @@ from karat.report.page.markup import Look, element, quote, shape
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import PairExplanation, Phrase
 
-CAPTION = "A line joins phrases whose translations share words: the thicker, the more they share."
+CAPTION = (
+    "A line joins phrases whose translations share words: the thicker, the more they share. "
+    "Words are as the model sees them, such as in lower case and without endings."
+)
 GAP, BOX, BETWEEN = 8.0, 24.0, 70.0
 LONGEST = 30
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.paraphrase.report.answers import scores_answer
+from karat.paraphrase.report.answers import generation_answer, scores_answer
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.models import Interval
 from karat.report.model.table import Column, Document, Figure, Table
@@ -43,14 +43,15 @@ _RECOGNISED_SHARE = Column(
 _RECOGNISED = Column("recognised", "Paraphrase?", help="Whether pivot F1 reaches the threshold.")
 _GENERATED = (
     Column("segment", "Line", align="right"),
+    Column("shown", "Paraphrase", wrap=True, readers="people"),
+    Column("source", "Original", wrap=True, readers="people"),
     Column("rank", "Rank", align="right"),
     Column("pem", "PEM", 2, align="right", help="1 to 5."),
-    *_PARTS,
+    *(replace(part, detail=True) for part in _PARTS),
     Column("confidence", "Conf.", 2, align="right", help="0 to 1: how sure the generator is."),
-    Column("original", "Original", wrap=True),
+    Column("original", "Original", readers="programs"),
     Column("paraphrase", "Paraphrase", readers="programs"),
     Column("reason", "Reason", readers="programs", help="Why there is no paraphrase."),
-    Column("shown", "Paraphrase", wrap=True, readers="people"),
 )
 _WRITTEN = (
     Column("path", "File"),
@@ -83,12 +84,18 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
 def generated_document(result: GeneratedParaphrases, command: str) -> Document:
     """Return a row for each paraphrase, and one with the reason for each original without any."""
     rows = [
-        {**row._asdict(), "shown": f"(none: {row.reason})" if row.reason else row.paraphrase}
+        {
+            **row._asdict(),
+            "shown": f"(none: {row.reason})" if row.reason else row.paraphrase,
+            "source": row.original,
+        }
         for row in result.rows
     ]
-    table = Table("rows", "Paraphrases", _GENERATED, rows)
+    table = Table("rows", "Paraphrases", _GENERATED, rows, open=True)
     signatures = {"pem": result.signature}
-    return Document("Generated paraphrases", (table,), command, signatures, result.notes)
+    told = generation_answer(result)
+    title = "Generated paraphrases"
+    return Document(title, (table,), command, signatures, result.notes, answer=told)
 
 
 def file_document(result: WrittenFile | WordAlignment, command: str) -> Document:

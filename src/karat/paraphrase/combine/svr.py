@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat.arithmetic import product, quick_exp
 from karat.arrays import Flags, Floats, Ints, NDArray, np
@@ -22,6 +22,9 @@ from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson
 from karat.storage.schema import Layout, check_arrays
+
+if TYPE_CHECKING:
+    from karat.paraphrase.pem.features import Features
 
 _ROWS = 1024  # predicted at a time, so that memory stays bounded
 WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
@@ -63,6 +66,19 @@ class SVR:
     intercept: float
     gamma: float
     setting: Setting
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return len(self.mean)
+
+    def inputs(self, found: Features) -> Floats:
+        """Return the features that it is learned from: all of them."""
+        return found.matrix
+
+    def names(self, found: Features) -> tuple[str, ...]:
+        """Return the names of `inputs`."""
+        return found.names
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""

@@ -1,0 +1,252 @@
+"""Metrics as features of PEM: stored by name and content, recomputed, refused when they differ."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import karat as kt
+from karat import registry
+from karat.errors import InputError
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.cli.group import command
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
+from karat.paraphrase.pem.metric_features import as_features
+from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.train.staged import Pivot
+from tests.oracles.tiny_embeddings import write_model2vec
+
+IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house."]
+OUT = ["I would like to purchase a new automobile.", "Please help.", "She has a big house."]
+METRICS = ("chrf++", "rouge1:stem=porter-nltk")
+
+
+@cache
+def judged() -> JudgedPairs:
+    return judged_rows(kt.load_evalset("demo-paraphrases"))
+
+
+@cache
+def plain() -> PEM:
+    """A model without metrics, of little text."""
+    corpus = read_parallel(files("karat") / "data" / "paraphrase" / "en-fr.tsv")  # type: ignore[arg-type]
+    return train_pem({"fr": Pivot([corpus])}, judged(), generate=False)
+
+
+def trained(*metrics: str, given: JudgedPairs | None = None) -> PEM:
+    made = PEM.of(plain().pivots, plain().language, "unigram", metrics=as_features(metrics))
+    return made.train(given or judged())
+
+
+def given_file(path: Path, rows: JudgedPairs, scores: np.ndarray, left_out: int = 0) -> str:
+    lines = zip(rows.systems, rows.segments, scores.tolist(), strict=True)
+    table = [f"{system}\t{segment}\t{score!r}" for system, segment, score in lines]
+    kept = table[: len(table) - left_out]
+    path.write_text("\n".join(["system\tsegment\tscore", *kept]) + "\n")
+    return f"given:file={path}"
+
+
+def test_columns_are_the_scores_of_each_pair() -> None:
+    pem, rows = trained(*METRICS), judged()
+    found = pem.features(rows.originals, rows.paraphrases)
+    without = plain().features(rows.originals, rows.paraphrases)
+    assert found.names == (*without.names, "chrf:words=2", "rouge1:stem=porter-nltk")
+    np.testing.assert_array_equal(found.matrix[:, :-2], without.matrix)
+    for at, name in enumerate(METRICS):
+        expected = kt.metric(name).segments(rows.paraphrases, rows.originals)
+        np.testing.assert_array_equal(found.matrix[:, at - 2], expected)
+    assert found.parts[0].tolist() == without.parts[0].tolist()
+
+
+def test_a_model_keeps_its_metrics(tmp_path: Path) -> None:
+    pem = trained(*METRICS)
+    pem.save(tmp_path / "m.npz")
+    again = PEM.open(tmp_path / "m.npz")
+    assert [one.name for one in again.metrics] == ["chrf:words=2", "rouge1:stem=porter-nltk"]
+    assert again.signature == pem.signature
+    assert "|features=chrf:n=6,words=2," in pem.signature
+    np.testing.assert_array_equal(again.score(IN, OUT).pem, pem.score(IN, OUT).pem)
+    assert "chrf:words=2, rouge1:stem=porter-nltk; learned" in repr(again)
+
+
+def test_a_model_without_metrics_says_nothing_of_them(tmp_path: Path) -> None:
+    plain().save(tmp_path / "m.npz")
+    with np.load(tmp_path / "m.npz") as stored:
+        assert b"metrics" not in stored["about.json"]
+    assert "features=" not in plain().signature
+    assert plain().metrics == ()
+
+
+def test_as_a_metric_it_scores_every_original_by_itself(tmp_path: Path) -> None:
+    trained(*METRICS).save(tmp_path / "m.npz")
+    metric = kt.metric(f"pem:model={tmp_path / 'm.npz'}")
+    alone = [metric.segments(OUT, some) for some in (IN, IN[::-1])]
+    np.testing.assert_array_equal(alone[0], PEM.open(tmp_path / "m.npz").score(IN, OUT).pem)
+    both = [[a, b] for a, b in zip(IN, IN[::-1], strict=True)]
+    np.testing.assert_array_equal(metric.segments(OUT, both), np.maximum(*alone))
+
+
+def test_given_scores_go_by_system_and_segment(tmp_path: Path) -> None:
+    rows = judged()
+    scores = np.random.default_rng(3).random(len(rows))
+    name = given_file(tmp_path / "own.tsv", rows, scores)
+    found = trained(name).features(rows.originals, rows.paraphrases, rows.outputs)
+    np.testing.assert_array_equal(found.matrix[:, -1], scores)
+
+
+def test_a_perfect_score_is_learned(tmp_path: Path) -> None:
+    rows = judged()
+    name = given_file(tmp_path / "own.tsv", rows, rows.human)
+    made = trained(name).score(rows.originals, rows.paraphrases, rows.outputs).pem
+    without = plain().score(rows.originals, rows.paraphrases).pem
+    assert np.corrcoef(made, rows.human)[0, 1] > 0.95 > np.corrcoef(without, rows.human)[0, 1]
+
+
+def test_a_file_that_lacks_rows_is_refused(tmp_path: Path) -> None:
+    rows = judged()
+    name = given_file(tmp_path / "own.tsv", rows, rows.human, left_out=1)
+    last = f"'{rows.segments[-1]}' of system '{rows.systems[-1]}'"
+    with pytest.raises(InputError, match=f"has no score for segment {last}: every pair needs one"):
+        trained(name)
+
+
+def test_new_files_of_given_scores(tmp_path: Path) -> None:
+    rows = judged()
+    pem = trained(given_file(tmp_path / "own.tsv", rows, rows.human))
+    pem.save(tmp_path / "m.npz")
+    path = tmp_path / "new.tsv"
+    path.write_text("system\tsegment\tscore\n" + "".join(f"A\t{i}\t{i}\n" for i in (1, 2, 3)))
+    (tmp_path / "own.tsv").unlink()
+    model = tmp_path / "m.npz"
+    found = kt.paraphrase.score_paraphrases({"A": OUT}, IN, model, features=[f"given:file={path}"])
+    assert len({row.pem for row in found.segments}) == 3
+    with pytest.raises(InputError, match="No such file"):
+        kt.paraphrase.score_paraphrases({"A": OUT}, IN, model)
+    with pytest.raises(InputError, match="no scores of system 'B'; it has those of A"):
+        kt.paraphrase.score_paraphrases({"B": OUT}, IN, model, features=[f"given:file={path}"])
+
+
+def test_an_embedding_is_found_elsewhere_but_must_be_the_same(tmp_path: Path) -> None:
+    first = write_model2vec(tmp_path / "first")
+    pem = trained(f"cosine:model={first}")
+    pem.save(tmp_path / "m.npz")
+    expected = pem.score(IN, OUT).pem.tolist()
+    moved = first.rename(tmp_path / "moved")
+    with pytest.raises(InputError, match=r"no such folder.*elsewhere now, name it with --feature"):
+        PEM.open(tmp_path / "m.npz").score(IN, OUT)
+    with pytest.raises(InputError, match="no such folder"):  # before any training
+        train_pem({}, features=[f"cosine:model={first}"])
+    again = PEM.open(tmp_path / "m.npz").taking([f"cosine:model={moved}"])
+    assert again.score(IN, OUT).pem.tolist() == expected
+    (moved / "config.json").write_text((moved / "config.json").read_text() + " ")
+    with pytest.raises(InputError, match="this model was trained with cosine:model=") as caught:
+        again.score(IN, OUT)
+    assert "\n" not in str(caught.value)
+
+
+def test_texts_that_are_longer_than_a_model_takes_are_noted(tmp_path: Path) -> None:
+    pem = trained(f"cosine:model={write_model2vec(tmp_path / 'tiny')}")
+    texts = ["cat dog " * 5, "cat"]
+    found = kt.paraphrase.score_paraphrases({"A": texts}, ["cat", "dog"], pem)
+    long = "1 of 2 segments has a text longer than the model takes (8 tokens)"
+    assert found.notes[0].startswith(f"A, feature cosine:model={tmp_path / 'tiny'}: {long}")
+    assert kt.paraphrase.score_paraphrases({"A": ["cat", "cat"]}, ["cat", "dog"], pem).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["chrf", "chrf"], "feature chrf is given twice"),
+        (["nonsense"], "unknown metric 'nonsense'"),
+        (["estimate"], "is made from human scores"),
+    ],
+)
+def test_metrics_that_cannot_be_features(names: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        trained(*names)
+
+
+@pytest.mark.parametrize("name", ["cosine", "pivot_f1"])
+def test_what_a_metric_lacks_is_said_before_training(name: str) -> None:
+    with pytest.raises(kt.KaratError, match=f"{name} needs "):
+        as_features([name])
+
+
+def test_other_metrics_than_those_of_the_model() -> None:
+    with pytest.raises(InputError, match="features of this model are chrf; give the same metrics"):
+        trained("chrf").taking(["bleu"])
+    with pytest.raises(InputError, match="the features of this model are none"):
+        plain().taking(["bleu"])
+
+
+def test_a_metric_that_is_not_known_here(tmp_path: Path) -> None:
+    pem = trained("chrf")
+    ours = type("Ours", (kt.ChrF,), {"name": "ours"})
+    kt.register(ours)
+    try:
+        replace(pem, metrics=as_features(["ours"])).save(tmp_path / "m.npz")
+    finally:
+        del registry.declared("metrics")["ours"]
+    with pytest.raises(InputError, match=r"m\.npz: a feature of this model is not known here: "):
+        PEM.open(tmp_path / "m.npz")
+
+
+def test_explanations_and_generated_paraphrases_have_them() -> None:
+    pem = replace(PEM.open(), metrics=as_features(METRICS)).train(judged())
+    found = kt.explain_paraphrases(OUT, IN, pem, worst=2)
+    expected = pem.score(IN, OUT).pem
+    assert [row.pem for row in found.pem] == [expected[row.segment - 1] for row in found.pem]
+    for row in found.pem:
+        features = {one.feature: one.value for one in found.features if one.pair == row.segment}
+        assert list(features)[-len(METRICS) :] == [str(one.metric) for one in pem.metrics]
+        assert features["target F1"] == row.target_f1
+    (best, *_), *_ = pem.generate(IN[:1], confidence=0.0)
+    assert best.pem == pem.score(IN[:1], [best.text]).pem[0]
+
+
+def test_evaluation_says_what_metrics_add() -> None:
+    more: dict[str, Any] = {"folds": 3, "resamples": 50, "compare_with": ["bleu"]}
+    found = kt.paraphrase.evaluate_paraphrases(judged().evalset, plain(), features=["chrf"], **more)
+    without = kt.paraphrase.evaluate_paraphrases(judged().evalset, plain(), **more)
+    by_name = {row.first: row.pearson for row in found.rows if row.second == "human average"}
+    assert by_name["no metrics as features"] == without.rows[0].pearson
+    assert [gain.second for gain in found.gains] == ["bleu", "no metrics as features"]
+    assert found.settings["features"] == ["chrf"]
+    assert found.notes[1].startswith("All regressions have the metrics chrf as features")
+
+
+def run(*arguments: str) -> str:
+    """Return what a command prints, or its error."""
+    done = CliRunner().invoke(command, arguments, standalone_mode=False)
+    assert done.exception is None or isinstance(done.exception, InputError)
+    return str(done.exception or done.stdout)
+
+
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    corpus = files("karat") / "data" / "paraphrase" / "en-fr.tsv"
+    (tmp_path / "en-fr.tsv").write_text("\n".join(corpus.read_text("utf-8").splitlines()[:300]))
+    for name, lines in (("in.txt", IN), ("out.txt", OUT)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    train = ["train", "fr=en-fr.tsv", "-o", "m.npz", "--judged", "demo-paraphrases"]
+    train += ["--no-generate", "--work", "stages"]
+    assert "; chrf:words=2; learned from 160 judged" in run(*train, "--feature", "chrf++")
+    score = ["score", "out.txt", "--originals", "in.txt", "--model", "m.npz"]
+    first = json.loads(run(*score, "-f", "json"))
+    assert "|features=chrf:n=6,words=2," in first["signature"]["pem"]
+    run(*train)  # the stages of tables are done already, the regression is not
+    second = json.loads(run(*score, "-f", "json"))
+    assert "features=" not in second["signature"]["pem"]
+    assert first["rows"][0]["pem"] != second["rows"][0]["pem"]
+    assert "the features of this model are none" in run(*score, "--feature", "bleu")
+    mean = ("train", "fr=en-fr.tsv", "-o", "m.npz", "--combine", "mean", "--controls")
+    assert "--controls is for --judged: leave it out, or give both" in run(*mean)
