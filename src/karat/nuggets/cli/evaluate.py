@@ -8,6 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import option
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
@@ -16,9 +17,17 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.nugget_set
 @nuggets_options.places
 @nuggets_options.trying
+@option(
+    "--cosine",
+    "Embedding model whose cosines are evidence for the calibrated classifier: a folder, or "
+    "wordllama.",
+    metavar="MODEL",
+)
 @options.output
 @nuggets_options.beta
-def command(name: str, given: Any, how: Any, beta: float, format: str, output: str | None) -> None:
+def command(
+    name: str, given: Any, how: Any, format: str, output: str | None, **settings: Any
+) -> None:
     """Compare Nuggeteer, Pourpre and ROUGE with the assessors of a judged set.
 
     Shows precision, recall and F of the decisions, and Kendall's tau-b, R^2 and RMSE of the scores
@@ -35,5 +44,5 @@ def command(name: str, given: Any, how: Any, beta: float, format: str, output: s
     check_output(output, (*given["runs"], *given["judgements"], *idf))
     with Bar() as progress:
         found = load_nuggets(name, **given, progress=progress)
-        done = evaluate_nuggets(found, **how, beta=beta, progress=progress)
+        done = evaluate_nuggets(found, **how, **settings, progress=progress)
     show(done.document(options.command_line()), format, output)

@@ -18,6 +18,7 @@ from karat.nuggets.guess.agreement import ShareInterval, f_difference
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.official_scores import JudgedSet, OnOfficial, on_official
@@ -126,12 +127,14 @@ def evaluate(
     paper: Paper | None = None,
     corrected: bool = False,
     strict: bool = False,
+    cosine: str | None = None,
 ) -> Evaluation:
     """Cross-validate the classifiers, and set the baselines beside them.
 
     `paper` says what the 24 settings have in common; its idf is for both classifiers and Pourpre.
     Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
-    tell what the run that is left out was judged. If `strict`, support in part is none.
+    tell what the run that is left out was judged. If `strict`, support in part is none. `cosine` is
+    an embedding model whose cosines are evidence for the calibrated classifier.
     """
     paper = paper or Paper()
     source = paper.source
@@ -139,7 +142,8 @@ def evaluate(
     judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     tuned = tune_all(pool, labels, by, paper, progress, judged)
     near = None if by == "question" else Likeness(pool)
-    X = evidence(pool, source.of_classifier(pool, ENGLISH))
+    vectors = Calibrated(cosine=cosine).vectors
+    X = evidence(pool, source.of_classifier(pool, ENGLISH), vectors=vectors)
     calibrated = cross_validate(tuned.cells, X, near, progress=progress)
     cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
     official, guessed = (pool.run_scores(x) for x in cells)

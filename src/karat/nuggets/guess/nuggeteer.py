@@ -18,7 +18,6 @@ from typing import Any
 from karat.arrays import np
 from karat.nuggets.guess.calibrated import classifier
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
-from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
@@ -67,7 +66,8 @@ def nuggeteer(
     values = own_values(pool, judgements)
     source = getattr(rule, "source", None) or IdfSource()
     idf = source.of_classifier(pool, ENGLISH)
-    asked = Asked(pool, strictly(values) if strict else values, idf)
+    vectors = getattr(rule, "vectors", None)
+    asked = Asked(pool, strictly(values) if strict else values, idf, vectors)
 
     def finished(found: Nuggeteer) -> Nuggeteer:
         """Measure errors by judgements as they are: A counts support in part; let models help."""
@@ -118,9 +118,9 @@ def _calibrated(asked: Asked, prior: Logistic, measured: bool, progress: Progres
     if known < FEWEST or min(yes, known - yes) < FEWEST_OF_A_KIND:
         return _one_model(asked, prior, 0, progress)
     seen = asked.seen
-    X = evidence(seen.pool, asked.idf, progress)
+    X = asked.evidence(seen.pool, progress)
     if len(np.unique(seen.pool.cell_run[seen.judged])) < 2:  # none to learn from without itself
-        model = classifier.fit_calibrated(X, seen.labels, prior=prior)
+        model = classifier.fit_calibrated(X, seen.labels, prior=prior.widened(X.shape[1]))
         return _one_model(asked, model, known, progress)
     near = Likeness(seen.pool)
     if measured:

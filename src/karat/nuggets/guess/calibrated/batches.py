@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Floats, Ints, np
+from karat.metrics.embedding.vectors import Vectors
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf
-from karat.progress import Progress
+from karat.progress import Progress, silent
 
 SMALL = 20_000
 """Responses of a set that are looked at together."""
@@ -38,6 +39,12 @@ class Asked:
     pool: Pool
     labels: Floats
     idf: Idf
+    vectors: Vectors | None = None
+    """Of an embedding model, where cosines are evidence."""
+
+    def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:
+        """Return the evidence about the cells of some responses."""
+        return evidence(pool, self.idf, progress, self.vectors)
 
     @cached_property
     def together(self) -> Ints:
@@ -98,11 +105,12 @@ class Asked:
     def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
         """Return probabilities; with `plain`, of responses to one question beside judged ones."""
         if plain is None:
-            return model.probabilities(evidence(self.pool.take(batch), self.idf))
+            X = self.evidence(self.pool.take(batch))
+            return model.widened(X.shape[1]).probabilities(X)
         others = self.judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([others, batch]))
         known = self.labels[self.pool.cells(others)]
-        X = evidence(pool, self.idf)
+        X = self.evidence(pool)
         labels = np.concatenate([known, np.full(len(X) - len(known), np.nan)])
         fold = (np.arange(len(X)) >= len(known)).astype(np.int64)
         near = Likeness(pool, first=len(others)).columns(labels, plain.probabilities(X), fold)
