@@ -47,7 +47,7 @@ def part(treebank: Treebank, chosen: list[int]) -> Treebank:
     nodes = np.concatenate([np.arange(a, b) for a, b in spans])
     columns = {
         name: [getattr(treebank, name)[j] for j in nodes]
-        for name in ("words", "lemmas", "upos", "xpos", "relations")
+        for name in ("words", "lemmas", "upos", "xpos", "relations", "features")
     }
     return Treebank(
         treebank.name,

@@ -195,7 +195,6 @@ def test_a_model_is_trained_with_scales(
     small: pytest.MonkeyPatch, tmp_path: Path, inputs: str
 ) -> None:
     _, _, treebank = toy_columns(tmp_path, 80)
-    small.setitem(ordering_training.HALVES, inputs, 2)
     seen: list[tuple[int, int]] = []
     model = OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
     assert [done for done, _ in seen] == list(range(seen[0][1]))

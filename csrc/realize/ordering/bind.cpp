@@ -287,6 +287,52 @@ double train_labels(LabelTrainer& self, const RowsOfNodes& rows, Labels2d gold,
     return loss;
 }
 
+// The rows of nodes whose features were made elsewhere: those of node i begin at `offsets[i]`.
+RowsOfNodes given_rows(Ids rows, Offsets offsets) {
+    const size_t n = offsets.shape(0);
+    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(rows.shape(0)))
+        throw nb::value_error("the offsets do not fit the rows");
+    RowsOfNodes found(n - 1);
+    for (size_t i = 0; i + 1 < n; ++i) {
+        if (offsets(i + 1) < offsets(i)) throw nb::value_error("offsets fall");
+        found.begins[i] = offsets(i), found.ends[i] = offsets(i + 1);
+    }
+    for (size_t i = 0; i < rows.shape(0); ++i)
+        if (rows(i) < 0) throw nb::value_error("a row below 0");
+    found.rows.assign(rows.data(), rows.data() + rows.shape(0));
+    return found;
+}
+
+double train_nodes(LabelTrainer& self, const RowsOfNodes& rows, Labels2d gold, Offsets nodes,
+                   uint64_t seed) {
+    check_labels(self, rows, gold);
+    for (size_t i = 0; i < nodes.shape(0); ++i)
+        if (nodes(i) < 0 || nodes(i) >= static_cast<int64_t>(rows.begins.size()))
+            throw nb::index_error("no such node");
+    nb::gil_scoped_release release;
+    return self.see(rows, gold.data(), nodes.data(), nodes.shape(0), seed);
+}
+
+// For every node the probability of each label.
+Array<float> label_chances(Weights table, int labels, const RowsOfNodes& rows) {
+    const auto size = static_cast<int64_t>(table.shape(0));
+    if (labels < 1 || size % labels) throw nb::value_error("the weights do not fit the labels");
+    for (const int32_t r : rows.rows)
+        if (r >= size / labels) throw nb::value_error("a feature beyond the table");
+    const size_t n = rows.begins.size();
+    std::vector<float> out(n * static_cast<size_t>(labels));
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < n; ++i) {
+            float* p = out.data() + i * static_cast<size_t>(labels);
+            const int32_t* first = rows.rows.data();
+            add_rows(table.data(), labels, first + rows.begins[i], first + rows.ends[i], p);
+            softmax_of(p, labels);
+        }
+    }
+    return give(std::move(out), {n, static_cast<size_t>(labels)});
+}
+
 Array<uint8_t> count_labelling(const PyColumns& columns, Affixes2d affixes, Offsets chosen,
                                int bits, bool second) {
     const ChosenTrees trees(columns, affixes, chosen);
@@ -369,6 +415,8 @@ void bind_labels(nb::module_& m) {
     nb::class_<RowsOfNodes>(m, "RowsOfNodes")
         .def("__len__", [](const RowsOfNodes& self) { return self.rows.size(); })
         .def("of", &rows_of_node, "node"_a);
+    m.def("given_rows", &given_rows, "rows"_a, "offsets"_a);
+    m.def("label_chances", &label_chances, "table"_a, "labels"_a, "rows"_a);
     m.def("rows_of_nodes", &rows_of_nodes, "columns"_a, "affixes"_a, "chosen"_a, "known"_a,
           "second"_a);
     nb::class_<LabelTrainer>(m, "LabelTrainer")
@@ -381,6 +429,7 @@ void bind_labels(nb::module_& m) {
             },
             "labels"_a, "rows"_a, "rate"_a, "dropout"_a, "damping"_a)
         .def("train", &train_labels, "rows"_a, "gold"_a, "columns"_a, "chosen"_a, "seed"_a)
+        .def("train_nodes", &train_nodes, "rows"_a, "gold"_a, "nodes"_a, "seed"_a)
         .def("remember", &LabelTrainer::remember)
         .def("mean", [](const LabelTrainer& self) {
             auto mean = self.mean();

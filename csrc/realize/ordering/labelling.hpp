@@ -235,11 +235,16 @@ inline void count_features(const LabelledTree& t, bool second, int bits, uint8_t
 }
 
 // Adds the rows of a table to the scores of its labels.
-inline void add_rows(const float* weights, int labels, const std::vector<int32_t>& rows, float* p) {
-    for (const int32_t r : rows) {
-        const float* w = weights + static_cast<size_t>(r) * labels;
+inline void add_rows(const float* weights, int labels, const int32_t* begin, const int32_t* end,
+                     float* p) {
+    for (const int32_t* r = begin; r < end; ++r) {
+        const float* w = weights + static_cast<size_t>(*r) * labels;
         for (int k = 0; k < labels; ++k) p[k] += w[k];
     }
+}
+
+inline void add_rows(const float* weights, int labels, const std::vector<int32_t>& rows, float* p) {
+    add_rows(weights, labels, rows.data(), rows.data() + rows.size(), p);
 }
 
 // Scores to probabilities, in place.
@@ -311,6 +316,16 @@ class LabelTrainer {
             choose(rows, i, dice);
             loss += learn(gold + i * static_cast<int64_t>(square_.size()));
         }
+        return loss;
+    }
+
+    // Nodes in any order; `gold` has a row of labels a node. The loss.
+    double see(const RowsOfNodes& rows, const int32_t* gold, const int64_t* nodes, size_t count,
+               uint64_t seed) {
+        double loss = 0;
+        for (size_t i = 0; i < count; ++i)
+            loss += see(rows, gold, nodes[i], nodes[i] + 1,
+                        mix(seed, static_cast<uint64_t>(nodes[i]) + 1));
         return loss;
     }
 

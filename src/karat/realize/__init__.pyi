@@ -1,3 +1,4 @@
+from karat.realize.content_explanation import explain_content_words as explain_content_words
 from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer
 from karat.realize.explanation import RealizedTree as RealizedTree
@@ -8,11 +9,13 @@ from karat.realize.explanation import list_supertags as list_supertags
 from karat.realize.fergus.fergus import Fergus as Fergus
 from karat.realize.fergus.unraveler import unravel as unravel
 from karat.realize.generation import RealizedSentences as RealizedSentences
+from karat.realize.generation import generate_sentences as generate_sentences
 from karat.realize.generation import realize_trees as realize_trees
 from karat.realize.input_trees import InputTrees as InputTrees
 from karat.realize.input_trees import Order as Order
 from karat.realize.input_trees import Realizer as Realizer
 from karat.realize.input_trees import input_trees as input_trees
+from karat.realize.input_trees import read_input as read_input
 from karat.realize.input_trees import read_trees as read_trees
 from karat.realize.model import RealizerModel as RealizerModel
 from karat.realize.model import RealizerTraining as RealizerTraining

@@ -8,30 +8,41 @@ to every treelet. Of a grammar: its supertags by frequency.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import NamedTuple
 
+from karat.arrays import np
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.realize.completion.explained import CompletionExplained
 from karat.realize.fergus.fergus import Fergus
 from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, check_small, unravel
+from karat.realize.inflection.explained import WordForm, explain_forms
+from karat.realize.inflection.inflection import Inflection
+from karat.realize.inflection.lemma_realizer import LemmaRealizer, nodes_of
+from karat.realize.inflection.ordered_forms import OrderedForms
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
-from karat.realize.treebank import read_treebank
+from karat.realize.treebank import Treebank, read_treebank
 from karat.storage.output import FilePath
 from karat.storage.store import is_store
 
+AS_TEXT = "text (--detokenise)"
+"""Model of the sentence that has spaces as text does."""
 DRAWN = 12
 """Number of elementary trees that are drawn."""
 
 
 class RealizerSentence(NamedTuple):
-    """A sentence of one realiser, and whether it is that of the file; None: it is the file's."""
+    """A sentence of one realiser, and whether it is that of the file.
+
+    None: it is the file's own, or the input has lemmas and the file's sentence is not read.
+    """
 
     model: str
     exact: bool | None
@@ -140,6 +151,9 @@ class RealizedTree(RealizerResult):
     tree: InputTrees
     supertags: SupertagsExplained | None
     ordering: OrderingExplained | None
+    completion: CompletionExplained | None = None
+    inflection: tuple[WordForm, ...] = ()
+    """Forms of the best order's words, in that order, if the input has lemmas."""
 
 
 def explain_tree(
@@ -162,11 +176,12 @@ def explain_tree(
         progress: function that is called with the progress.
     """
     model.best(trees.inputs)  # an error if there is none for these inputs
-    if not 0 <= tree < len(trees):
-        raise InputError(
-            f"{trees.name}: there is no tree {tree + 1}; the last is tree {len(trees):,}"
-        )
+    check_tree(trees, tree)
     one = trees.choose([tree])
+    if trees.inputs == "lemmas":
+        if unpruned:
+            raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
+        return _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
     fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
     if unpruned and fergus is None:
         raise InputError("the model has no supertags, so no lattice: leave unpruned out")
@@ -176,7 +191,7 @@ def explain_tree(
     if unpruned and fergus is not None and supertags is not None:
         every = unravel(fergus.chooser, one, _best(fergus, one), fergus.weights.unlimited())
         supertags = supertags._replace(every=every)
-    orders = None if ordering is None else _explain_ordering(ordering, one, k, progress)
+    orders = None if ordering is None else explain_ordering(ordering, one, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
     reference = one.sentence(0, one.reference(0))
@@ -192,6 +207,49 @@ def explain_tree(
         tree=one,
         supertags=supertags,
         ordering=orders,
+    )
+
+
+def check_tree(given: InputTrees | Treebank, tree: int) -> None:
+    """Refuse the number of a tree that is not there."""
+    if not 0 <= tree < len(given):
+        raise InputError(
+            f"{given.name}: there is no tree {tree + 1}; the last is tree {len(given):,}"
+        )
+
+
+def _explain_lemmas(
+    realizer: LemmaRealizer, one: InputTrees, tree: int, k: int, progress: Progress
+) -> RealizedTree:
+    """Explain the forms of one tree of lemmas, and their order."""
+    ordering = explain_ordering(realizer.ordering, realizer.inflected(one), k, progress)
+    found = realizer.forms(one, [list(ordering.best)])
+    written = found.sentences(found.forms)
+    orders = [row._replace(sentence=s) for row, s in zip(ordering.orders, written, strict=True)]
+    best = np.array(ordering.best[0].nodes, dtype=np.int64)
+    forms = explain_forms(realizer.inflection.inflector, nodes_of(one), best)
+    in_order = dict(zip(best.tolist(), found.forms, strict=False))
+    return RealizedTree(
+        name=one.name,
+        rows=rows_from_lemmas(realizer.name, realizer.inflection, found),
+        settings={"inputs": one.inputs, "tree": tree + 1, "n_best": k},
+        number=tree + 1,
+        tree=replace(one, words=[in_order[node] for node in range(len(in_order))]),
+        supertags=None,
+        ordering=ordering._replace(orders=tuple(orders)),
+        inflection=tuple(forms),
+    )
+
+
+def rows_from_lemmas(
+    model: str, inflection: Inflection, found: OrderedForms
+) -> tuple[RealizerSentence, ...]:
+    """Return the first sentence with its capitals, and as text."""
+    words = inflection.capitalised(found)
+    sentence, text = found.sentences(words)[0], inflection.texts(found, words)[0]
+    return (
+        RealizerSentence(model, None, sentence),
+        RealizerSentence(AS_TEXT, None, text),
     )
 
 
@@ -249,9 +307,10 @@ def _mother(tree: InputTrees, node: int) -> int | None:
     return int(tree.heads[node]) if tree.heads[node] >= 0 else None
 
 
-def _explain_ordering(
+def explain_ordering(
     model: OrderingModel, tree: InputTrees, k: int, progress: Progress
 ) -> OrderingExplained:
+    """Explain the k best orders of the only tree."""
     best = model.realize(tree, k)[0]
     orders, treelets = [], []
     for rank, order in enumerate(best, 1):
@@ -267,13 +326,18 @@ def _explain_ordering(
 
 def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
     """Yield the labels, given or guessed, as the features see them."""
+    if tree.inputs == "lemmas":  # all are given
+        columns = tree.words, tree.tags, tree.fine, tree.relations
+        for node, (word, *given_labels) in enumerate(zip(*columns, strict=True)):
+            yield NodeLabel(node, word, _mother(tree, node), *given_labels)
+        return
     given = columns_of(tree)
     found = model.labeller.label(given if model.inputs == "all" else given.blank())
     listed = {name for said in model.labeller.about() for name in said["names"]}
     names = sorted(listed | set(tree.tags) | set(tree.relations))
     named = dict(zip(symbols(names).tolist(), names, strict=True))
-    columns = (found.tags.tolist(), found.fine.tolist(), found.relations.tolist())
-    for node, numbers in enumerate(zip(*columns, strict=True)):
+    numbered = found.tags.tolist(), found.fine.tolist(), found.relations.tolist()
+    for node, numbers in enumerate(zip(*numbered, strict=True)):
         labels = (named.get(number, "") for number in numbers)
         yield NodeLabel(node, tree.words[node], _mother(tree, node), *labels)
 

@@ -15,13 +15,30 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from karat.arrays import np
+from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.input_trees import InputTrees
+from karat.realize.completion.content import content_trees
+from karat.realize.completion.realizing import realize_content
+from karat.realize.completion.slots import wanted_slots
+from karat.realize.inflection.inflection import Inflection
+from karat.realize.inflection.lemma_realizer import completed_forms
+from karat.realize.inflection.ordered_forms import OrderedForms
+from karat.realize.input_trees import (
+    INPUTS,
+    InputTrees,
+    Orders,
+    check_inputs,
+    check_labels,
+    input_trees,
+    with_lemmas,
+)
 from karat.realize.model import RealizerModel, RealizerResult
+from karat.realize.treebank import Treebank
 
 COMMA = ","
 FINAL = (".", "?", "!")
@@ -50,6 +67,7 @@ def realize_trees(
     n_best: int = 1,
     *,
     punctuation: bool = False,
+    detokenise: bool = False,
     progress: Progress = silent,
 ) -> RealizedSentences:
     """Generate sentences for trees, with the best realiser for their inputs.
@@ -58,34 +76,135 @@ def realize_trees(
         model, trees: as `open_realizer` and `read_trees` return them.
         n_best: number of sentences for each tree.
         punctuation: insert punctuation that the input does not have.
+        detokenise: for trees of lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """
+    check_detokenise(detokenise, trees.inputs)
     orders = model.best(trees.inputs).realize(trees, n_best, progress=progress)
-    texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]
-    if punctuation:
-        texts = punctuate(model.language_model(trees.inputs), texts)
-    ranked = ((i, rank, o) for i, few in enumerate(orders, 1) for rank, o in enumerate(few, 1))
-    pairs = zip(ranked, texts, strict=True)
-    rows = tuple(RealizedSentence(i, rank, order.score, text) for (i, rank, order), text in pairs)
+    lm = model.language_model(trees.inputs) if punctuation else None
+    if trees.inputs == "lemmas":
+        forms = model.lemma_realizer().forms(trees, orders)
+        texts = _written(model.the_inflection(), forms, lm, detokenise)
+    else:
+        texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]
+        texts = punctuate(lm, texts) if lm else texts
+    rows = _ranked(trees, orders, texts)
     told = model.fallback(trees.inputs)
     settings = {"inputs": trees.inputs, "n_best": n_best, "punctuation": punctuation}
+    settings |= {"detokenise": detokenise} if trees.inputs == "lemmas" else {}
     return RealizedSentences(trees.name, rows, settings, (told,) if told else ())
+
+
+def generate_sentences(
+    model: RealizerModel,
+    treebank: Treebank,
+    n_best: int = 1,
+    *,
+    inputs: str = "words",
+    complete: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    detokenise: bool = False,
+    progress: Progress = silent,
+) -> RealizedSentences:
+    """Generate sentences for the trees of a treebank, which may leave words out.
+
+    Args:
+        model, treebank: as `open_realizer` and `read_input` return them. Function words and
+            marks that a tree has stay as they are; nothing is inserted at words with the feature
+            `Complete=No`.
+        n_best: number of sentences for each tree.
+        inputs: `words`; `all` for words with UPOS tags and relations, and features for
+            `complete`; `relations` for words and relations; `lemmas` for lemmas with tags,
+            features and relations.
+        complete: what to insert: `function-words`, `punctuation`, or both; from words alone,
+            `punctuation`.
+        keep: slots to leave as they are: aux, mark, case, cc, article, final, comma, other.
+        detokenise: for lemmas, write text: capitals, and spaces as the treebank has them.
+        progress: function that is called with the progress.
+    """
+    slots = wanted_slots(complete, keep)
+    if keep and not complete:
+        raise InputError("--keep is for --complete: leave it out, or give both")
+    check_inputs(inputs, (*INPUTS, "relations"))
+    if inputs == "relations" and not complete:
+        raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
+    if inputs != "words":
+        check_labels(treebank, inputs)
+    bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
+    if not complete or (_marks_alone(complete, keep, inputs) and not model.completes(inputs)):
+        trees, marks = input_trees(bank, inputs), bool(complete)
+        more: dict[str, Any] = {"detokenise": detokenise, "progress": progress}
+        return realize_trees(model, trees, n_best, punctuation=marks, **more)
+    check_detokenise(detokenise, inputs)
+    completer = model.completer(inputs)
+    bank = model.the_inflection().with_forms(bank) if inputs == "lemmas" else bank
+    content = content_trees(bank, completer.final)
+    found = realize_content(
+        completer, model.ordering["all"], content, slots, n_best, progress=progress
+    )
+    settings = {"inputs": inputs, "n_best": n_best, "complete": ",".join(complete)}
+    if keep:
+        settings["keep"] = ",".join(keep)
+    texts: list[str] = []
+    if inputs == "lemmas":
+        settings["detokenise"] = detokenise
+        forms = completed_forms(model.the_inflection(), found.inserted.trees, found.orders)
+        texts = _written(model.the_inflection(), forms, None, detokenise)
+    rows = _ranked(found.inserted.trees, found.orders, texts)
+    return RealizedSentences(treebank.name, rows, settings)
+
+
+def _marks_alone(complete: Sequence[str], keep: Sequence[str], inputs: str) -> bool:
+    """Return whether the language model could insert what is wanted."""
+    return set(complete) == {"punctuation"} and not keep and inputs in INPUTS
+
+
+def check_detokenise(detokenise: bool, inputs: str) -> None:
+    """Refuse to write text from words: their capitals are not known."""
+    if detokenise and inputs != "lemmas":
+        raise InputError(
+            f"inputs={inputs}: text is written from lemmas: give --inputs lemmas, or leave "
+            f"--detokenise out"
+        )
+
+
+def _ranked(
+    trees: InputTrees, orders: Orders, texts: Sequence[str] = ()
+) -> tuple[RealizedSentence, ...]:
+    """Return a row for every order of every tree, with its words or another text."""
+    pairs = [(i, rank, o) for i, few in enumerate(orders) for rank, o in enumerate(few, 1)]
+    said = texts or [trees.sentence(i, order.nodes) for i, _, order in pairs]
+    return tuple(
+        RealizedSentence(i + 1, rank, order.score, text)
+        for (i, rank, order), text in zip(pairs, said, strict=True)
+    )
+
+
+def _written(
+    inflection: Inflection, found: OrderedForms, lm: LanguageModel | None, detokenise: bool
+) -> list[str]:
+    """Return ordered forms as sentences with capitals; with a language model, punctuated."""
+    if lm is not None:
+        tag = partial(inflection.inflector.table.usual_tags, upos="PUNCT")
+        found = found.with_marks(partial(_punctuated, lm), tag)
+    words = inflection.capitalised(found)
+    return inflection.texts(found, words) if detokenise else found.sentences(words)
 
 
 def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
     """Put the punctuation that they lack into sentences."""
-    return [_punctuated(lm, sentence.split(" ")) for sentence in sentences]
+    return [" ".join(_punctuated(lm, sentence.split(" "))) for sentence in sentences]
 
 
-def _punctuated(lm: LanguageModel, words: list[str]) -> str:
+def _punctuated(lm: LanguageModel, words: list[str]) -> list[str]:
     if any(is_punctuation(word) for word in words):
-        return " ".join(words)
+        return words
     words = _best(lm, [[*words, mark] for mark in FINAL])
     while True:
         places = [i for i in range(1, len(words) - 1) if COMMA not in words[i - 1 : i + 1]]
         better = _best(lm, [words, *([*words[:i], COMMA, *words[i:]] for i in places)])
         if better == words:
-            return " ".join(words)
+            return words
         words = better
 
 

@@ -1,7 +1,8 @@
 """The input of a realiser, unordered dependency trees, and its output, orders.
 
 The paper's input has nothing but words, fully inflected, at the nodes of an unordered tree
-(`inputs="words"`); shallow input has a tag and a relation beside each (`inputs="all"`).
+(`inputs="words"`); shallow input has a tag and a relation beside each (`inputs="all"`). Input of
+lemmas (`inputs="lemmas"`) has the treebank's own tag (XPOS) and features as well, and no forms.
 Words are lower-cased, because a capital would give the first word away.
 
 The nodes are renumbered by content (csrc/realize/canonical_order.hpp): the root is node 0, heads
@@ -17,15 +18,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress
-from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.tree_notation import is_notation, read_notation
+from karat.realize.treebank import MISSING, Treebank, treebank_in
+from karat.text.conllu import map_conllu
 from karat.text.trees import Tree, Trees
 
 MOST_WORDS = 1000
@@ -33,10 +36,14 @@ MOST_WORDS = 1000
 
 SPACE = "␣"
 """The stand-in for a space within a word, where a space would end it."""
-_SPACE = re.compile(r"\s")
+SPACES = re.compile(r"\s")
 
-INPUTS = ("words", "all")
-"""Kinds of input: the word of a node alone, or its word, tag (UPOS) and relation."""
+INPUTS = ("words", "all", "lemmas")
+"""Kinds of input: the word of a node alone; its word, tag (UPOS) and relation; its lemma, both tags
+(UPOS, XPOS), features and relation."""
+PART_OF_WORD = "goeswith"
+"""Relation of a part of a word that was written as two; the lemma of the whole is its head's."""
+SNIFFED = 1 << 16  # bytes that tell a format
 
 
 class Order(NamedTuple):
@@ -56,7 +63,8 @@ class InputTrees:
 
     `heads` count from 0 within the tree, -1 is the root's, and `heads[j] < j`. `tags` and
     `relations` are empty strings if only words are given. `places` tells where a node stood in its
-    sentence; no model may look at it.
+    sentence; no model may look at it. Given lemmas, `words` are these in lower case, and `fine`
+    (XPOS), `features` and `lemmas` (as they are written) are there; else those are empty lists.
     """
 
     name: str
@@ -68,6 +76,9 @@ class InputTrees:
     offsets: Ints
     places: NDArray[np.int32]
     ids: list[str]
+    fine: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
+    lemmas: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -90,14 +101,16 @@ class InputTrees:
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in chosen]
         nodes = np.concatenate(parts or [np.arange(0)])
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-        given, listed = (self.words, self.tags, self.relations), nodes.tolist()
-        words, tags, relations = ([column[j] for j in listed] for column in given)
-        columns = words, tags, relations, self.heads[nodes], offsets, self.places[nodes]
-        return InputTrees(self.name, self.inputs, *columns, [self.ids[i] for i in chosen])
+        listed = nodes.tolist()
+        given = {name: getattr(self, name) for name in _COLUMNS}
+        some = {name: [column[j] for j in listed] for name, column in given.items() if column}
+        ids = [self.ids[i] for i in chosen]
+        arrays = {"heads": self.heads[nodes], "offsets": offsets, "places": self.places[nodes]}
+        return replace(self, ids=ids, **arrays, **some)  # type: ignore[arg-type]
 
     def without_spaces(self) -> InputTrees:
         """Return the trees for tools that cut text at spaces: some words are like `20 000`."""
-        return replace(self, words=[_SPACE.sub(SPACE, word) for word in self.words])
+        return replace(self, words=[SPACES.sub(SPACE, word) for word in self.words])
 
     def sentence(self, i: int, nodes: Sequence[int]) -> str:
         """Return the words of tree i in a given order."""
@@ -120,6 +133,9 @@ class InputTrees:
         return Tree(tuple(words[node] for node in nodes), tuple(found), self.ids[i])
 
 
+_COLUMNS = ("words", "tags", "relations", "fine", "features", "lemmas")
+
+
 class Realizer(Protocol):
     """Interface of the paper's models and the ordering model."""
 
@@ -135,25 +151,37 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
     """Return the sentences of a treebank as unordered trees."""
     check_inputs(inputs)
     _check_lengths(treebank)
-    blank = [""] * len(treebank.words)
-    words = [word.lower() for word in treebank.words] if lower else list(treebank.words)
-    tags = treebank.upos if inputs == "all" else blank
-    relations = treebank.relations if inputs == "all" else blank
+    given = _columns(treebank, inputs, lower)
     starts, offsets = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets)), treebank.offsets
     heads = treebank.heads - 1
-    contents = list(zip(words, tags, relations, strict=True))
+    contents = list(zip(*given.values(), strict=True))
     number = {content: i for i, content in enumerate(sorted(set(contents)))}
     keys = np.array([number[content] for content in contents], dtype=np.int32)
     order = _kernel.canonical_order(keys, heads, offsets)
     nodes = order + starts
     listed = nodes.tolist()
-    moved = np.empty(len(words), dtype=np.int32)
-    moved[nodes] = np.arange(len(words)) - starts
+    moved = np.empty(len(treebank.words), dtype=np.int32)
+    moved[nodes] = np.arange(len(treebank.words)) - starts
     mothers = heads[nodes]
     above = np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32)
-    words, tags, relations = ([column[j] for j in listed] for column in (words, tags, relations))
-    columns = words, tags, relations, above, offsets, order
-    return InputTrees(treebank.name, inputs, *columns, treebank.ids)
+    if inputs == "lemmas":  # their capitals are no content that the nodes are sorted by
+        given["lemmas"] = treebank.lemmas
+    columns = {name: [column[j] for j in listed] for name, column in given.items()}
+    arrays: dict[str, Any] = {"heads": above, "offsets": offsets, "places": order}
+    return InputTrees(treebank.name, inputs, ids=treebank.ids, **arrays, **columns)  # type: ignore[arg-type]
+
+
+def _columns(treebank: Treebank, inputs: str, lower: bool) -> dict[str, list[str]]:
+    """Return what is given of each node: what it is sorted by, and all that a model may see."""
+    words = treebank.lemmas if inputs == "lemmas" else treebank.words
+    shown = [word.lower() for word in words] if lower else list(words)
+    blank = [""] * len(words)
+    if inputs == "words":
+        return {"words": shown, "tags": blank, "relations": blank}
+    found = {"words": shown, "tags": treebank.upos, "relations": treebank.relations}
+    if inputs == "lemmas":
+        found |= {"fine": treebank.xpos, "features": treebank.features}
+    return found
 
 
 def check_inputs(inputs: str, known: Sequence[str] = INPUTS) -> None:
@@ -174,21 +202,62 @@ def _check_lengths(treebank: Treebank) -> None:
 
 
 def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
-    """Read trees from CoNLL-U, or from the format of the Surface Realization tasks.
+    """Read trees from CoNLL-U, the format of the Surface Realization tasks, brackets or JSON.
 
     Args:
         path: the file.
-        inputs: `words`, or `all` for words with UPOS tags and relations.
+        inputs: `words`, `all` for words with UPOS tags and relations, or `lemmas` for lemmas with
+            UPOS and XPOS tags, features and relations.
         lower: lower-case the words.
     """
-    treebank = read_treebank(path)
-    if inputs == "all":
+    treebank = read_input(path)
+    if inputs != "words":
         check_labels(treebank)
+    if inputs == "lemmas":
+        treebank = with_lemmas(treebank)
     return input_trees(treebank, inputs, lower=lower)
 
 
-def check_labels(treebank: Treebank) -> None:
+def read_input(path: str | Path) -> Treebank:
+    """Read trees as a treebank: CoNLL-U, brackets or JSON, whichever the file has.
+
+    Args:
+        path: the file.
+    """
+    buffer, name = map_conllu(path)
+    if is_notation(buffer[:SNIFFED]):
+        return read_notation(bytes(buffer), name)
+    return treebank_in(buffer, name)
+
+
+def with_lemmas(treebank: Treebank) -> Treebank:
+    """Return the sentences without parts of words; refuse words that have no lemma."""
+    check_lemmas(treebank)
+    has_lemma = np.array([lemma not in ("", MISSING) for lemma in treebank.lemmas])
+    starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
+    is_head = np.zeros(len(has_lemma), dtype=bool)
+    is_head[(starts + treebank.heads - 1)[treebank.heads > 0]] = True
+    part = ~has_lemma & ~is_head & np.array([r == PART_OF_WORD for r in treebank.relations])
+    part &= treebank.heads > 0  # a sentence keeps its root
+    if (~has_lemma & ~part).any():
+        first = int((~has_lemma & ~part).argmax())
+        sentence = int(np.searchsorted(treebank.offsets, first, side="right")) - 1
+        raise InputError(
+            f"{treebank.place(sentence)}: word {first - treebank.offsets[sentence] + 1} has no "
+            f"lemma: give it in the third column, or give --inputs words or all"
+        )
+    return treebank.keep(~part)
+
+
+def check_lemmas(treebank: Treebank) -> None:
+    """Refuse a treebank without lemmas."""
+    if not set(treebank.lemmas) - {"", MISSING}:
+        raise InputError(f"{treebank.name}: no lemmas (LEMMA): give --inputs words or all")
+
+
+def check_labels(treebank: Treebank, inputs: str = "all") -> None:
     """Refuse a treebank without tags or relations: a model would take blanks for labels."""
-    for column, named in ((treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")):
+    expected = [(treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")]
+    for column, named in expected[1:] if inputs == "relations" else expected:
         if not set(column) - {"", "_"}:
             raise InputError(f"{treebank.name}: no {named}: give --inputs words")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
@@ -21,9 +21,20 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
+from karat.realize.completion.completer import COMPLETED, Completer, check_features
 from karat.realize.fergus.fergus import Fergus, stored_fergus
 from karat.realize.fergus.lp_chooser import ORDER
-from karat.realize.input_trees import INPUTS, InputTrees, Realizer, check_inputs, input_trees
+from karat.realize.inflection.inflection import Inflection
+from karat.realize.inflection.lemma_realizer import LemmaRealizer
+from karat.realize.input_trees import (
+    INPUTS,
+    InputTrees,
+    Realizer,
+    check_inputs,
+    check_labels,
+    check_lemmas,
+    input_trees,
+)
 from karat.realize.treebank import Treebank, read_treebank
 from karat.results import Result
 from karat.settings import renamed
@@ -34,9 +45,20 @@ from karat.storage.store import Store, damaged, read_store, with_prefix, without
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
 """Models that can be trained."""
-INPUT_NAMES = {"words": "words", "all": "words, tags, relations"}
+BOTH = ("words", "all")
+"""Kinds of input that `both` stands for."""
+INPUT_NAMES = {
+    "words": "words",
+    "all": "words, tags, relations",
+    "relations": "words, relations",
+    "lemmas": "lemmas",
+}
 """Names of the kinds of input."""
-INPUTS_SAID = {"words": "words alone", "all": "words with tags and relations"}
+INPUTS_SAID = {
+    "words": "words alone",
+    "all": "words with tags and relations",
+    "lemmas": "lemmas",
+}
 """Names of the kinds of input within a sentence."""
 LARGE = 1 << 16
 """Bytes of an array that may be packed."""
@@ -77,13 +99,31 @@ class RealizerModel:
     ordering: Mapping[str, Any] = field(default_factory=dict)
     treebank: Mapping[str, int] = field(default_factory=dict)
     seen: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    inflection: Inflection | None = None
+    """Forms of lemmas, for the ordering model that is given these."""
+    completion: Mapping[str, Completer] = field(default_factory=dict)
+    """Kind of input -> what completes content words."""
 
     def realizers(self, inputs: str) -> list[Realizer]:
         """Return all realisers for one kind of input, from the simplest to the best."""
         found: list[Realizer] = []
+        if inputs == "lemmas":
+            return [self.lemma_realizer()]
         if self.fergus is not None:
             found += [*self.fergus.baselines, self.fergus]
         return found + ([self.ordering[inputs]] if inputs in self.ordering else [])
+
+    def lemma_realizer(self) -> LemmaRealizer:
+        """Return the realiser of lemmas, or raise an error."""
+        return LemmaRealizer(self.the_inflection(), self.ordering["lemmas"])
+
+    def the_inflection(self) -> Inflection:
+        """Return the forms of lemmas, or raise an error."""
+        if self.inflection is None or "lemmas" not in self.ordering:
+            raise InputError(
+                "the model was not trained for inputs=lemmas: train it with --inputs lemmas"
+            )
+        return self.inflection
 
     def best(self, inputs: str) -> Realizer:
         """Return the best realiser for one kind of input."""
@@ -95,6 +135,30 @@ class RealizerModel:
             )
         return found[-1]
 
+    def completes(self, inputs: str) -> bool:
+        """Return whether it was trained to complete content words of one kind of input."""
+        return _completed_as(inputs) in self.completion
+
+    def completer(self, inputs: str) -> Completer:
+        """Return what completes content words of one kind of input, or raise an error."""
+        kind = _completed_as(inputs)
+        if kind not in COMPLETED:
+            raise InputError(
+                f"inputs={quoted(inputs)}: function words are inserted from relations: give "
+                f"--inputs all, relations or lemmas"
+            )
+        if kind not in self.completion:
+            wanted = "--inputs all,lemmas " if inputs == "lemmas" else ""
+            raise InputError(
+                f"the model does not insert words from inputs={inputs}: train it with "
+                f"{wanted}--complete-from {kind}"
+            )
+        if "all" not in self.ordering:
+            raise InputError(
+                "the model has no ordering model for inputs=all: train it with --inputs all"
+            )
+        return self.completion[kind]
+
     def fallback(self, inputs: str) -> str:
         """Say why the ordering model does not write for these inputs; "" where it does.
 
@@ -102,12 +166,17 @@ class RealizerModel:
         """
         if inputs in self.ordering or not self.ordering:
             return ""
-        (other,) = self.ordering
+        other = next(iter(self.ordering))
         return (
             f"The supertags write the sentences, because the ordering model is for "
-            f"{INPUTS_SAID[other]} and not for {INPUTS_SAID[inputs]}: train with --inputs both, "
-            f"or give --inputs {other}."
+            f"{INPUTS_SAID[other]} and not for {INPUTS_SAID[inputs]}: train with --inputs "
+            f"{self.with_inputs(inputs)}, or give --inputs {other}."
         )
+
+    def with_inputs(self, more: str) -> str:
+        """Return `--inputs` that trains these ordering models and one more."""
+        kinds = tuple(kind for kind in INPUTS if kind in {*self.ordering, more})
+        return "both" if kinds == BOTH else ",".join(kinds)
 
     def the_fergus(self) -> Fergus:
         """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
@@ -126,15 +195,20 @@ class RealizerModel:
         """Return the names of the realisers."""
         fergus = ["baselines", "supertags"] if self.fergus is not None else []
         ordering = [f"ordering model ({INPUT_NAMES[inputs]})" for inputs in self.ordering]
-        return ", ".join(fergus + ordering)
+        completion = [f"completion ({INPUT_NAMES[inputs]})" for inputs in self.completion]
+        forms = ["inflection"] * (self.inflection is not None)
+        return ", ".join(fergus + ordering + completion + forms)
 
     def save(self, path: FilePath) -> None:
         """Write all parts into one file."""
         about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
         arrays: dict[str, Any] = {}
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
+        parts |= {f"completion-{inputs}": one.parts() for inputs, one in self.completion.items()}
         if self.fergus is not None:
             parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
+        if self.inflection is not None:
+            parts["inflection"] = self.inflection.parts()
         for name, (said, held) in parts.items():
             about["parts"][name] = said
             arrays |= with_prefix(f"{name}.", held)
@@ -143,6 +217,11 @@ class RealizerModel:
         # Those that are worth the time it takes to inflate them.
         packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
         write_store(path, KIND, VERSION, about, once, packed=packed)
+
+
+def _completed_as(inputs: str) -> str:
+    """Return the input of the completion: lemmas are inflected first."""
+    return "all" if inputs == "lemmas" else inputs
 
 
 def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
@@ -164,6 +243,7 @@ def train_realizer(
     realizer: str = "all",
     *,
     inputs: str = "words",
+    complete_from: Sequence[str] = (),
     lm_order: int = ORDER,
     progress: Progress = silent,
 ) -> RealizerModel:
@@ -172,25 +252,64 @@ def train_realizer(
     Args:
         treebank: as `read_treebank` returns it.
         realizer: `fergus`, `ordering` or `all`.
-        inputs: input of the ordering model: `words`, `all` (with UPOS tags and relations) or
-            `both`.
+        inputs: inputs of the ordering model, comma-separated: `words`, `all` (with UPOS tags and
+            relations), `lemmas` (with UPOS and XPOS tags, features and relations), which also
+            learns inflection; `both` is `words,all`.
+        complete_from: inputs to train the insertion of function words and punctuation from: `all`
+            (words with UPOS tags, features and relations), `relations` (words with relations).
         lm_order: order of the LP Chooser's language model.
         progress: function that is called with the progress.
     """
     if realizer not in MODELS:
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
-    check_inputs(inputs, (*INPUTS, "both"))
-    fergus, ordering = None, {}
+    kinds = input_kinds(inputs)
+    if "lemmas" in kinds:
+        check_labels(treebank)
+        check_lemmas(treebank)
+    if complete_from:
+        check_complete_from(complete_from, realizer, inputs)
+        for kind in complete_from:
+            check_features(treebank, kind)
+    fergus, ordering, inflection = None, {}, None
     if realizer in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if realizer in ("ordering", "all"):
         from karat.realize.ordering.ordering_model import OrderingModel
 
-        for kind in INPUTS if inputs == "both" else (inputs,):
+        for kind in kinds:
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
+    completion = {}
+    for kind in (one for one in COMPLETED if one in complete_from):
+        from karat.realize.completion.training import train_completer
+
+        completion[kind] = train_completer(treebank, kind, progress=progress)
+    if "lemmas" in ordering:
+        inflection = Inflection.train(treebank, progress=progress)
     sizes = {"sentences": len(treebank), "words": len(treebank.words)}
     seen = np.unique(fingerprints(input_trees(treebank)))
-    return RealizerModel(fergus, ordering, sizes, seen)
+    return RealizerModel(fergus, ordering, sizes, seen, inflection, completion)
+
+
+def input_kinds(inputs: str) -> tuple[str, ...]:
+    """Return the kinds of input that a list with commas names, `both` being two."""
+    named = [name.strip() for name in inputs.split(",")]
+    for name in named:
+        check_inputs(name, (*INPUTS, "both"))
+    found = {kind for name in named for kind in (BOTH if name == "both" else (name,))}
+    return tuple(kind for kind in INPUTS if kind in found)
+
+
+def check_complete_from(complete_from: Sequence[str], realizer: str, inputs: str) -> None:
+    """Refuse unknown inputs, and completion without the ordering model for `all`."""
+    for kind in complete_from:
+        if kind not in COMPLETED:
+            known = ", ".join(COMPLETED)
+            raise InputError(f"complete_from={quoted(kind)}: expected some of {known}")
+    if realizer == "fergus" or "all" not in input_kinds(inputs):
+        raise InputError(
+            "--complete-from needs the ordering model for words with tags and relations: give "
+            "--inputs all, with others or alone, and no --realizer fergus"
+        )
 
 
 class TrainedRealizer(NamedTuple):
@@ -217,18 +336,22 @@ def train_realizer_file(
     realizer: str = "all",
     *,
     inputs: str = "words",
+    complete_from: Sequence[str] = (),
     lm_order: int = ORDER,
     progress: Progress = silent,
 ) -> RealizerTraining:
     """Train a model on the treebank in a file, and save it; see `train_realizer`."""
     begin = time.process_time()
     bank = read_treebank(treebank)
-    made = train_realizer(bank, realizer, inputs=inputs, lm_order=lm_order, progress=progress)
+    wanted: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
+    made = train_realizer(bank, realizer, **wanted, complete_from=complete_from, progress=progress)
     made.save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     seconds = time.process_time() - begin
     row = TrainedRealizer(str(output), made.contents(), len(bank), seconds, size)
-    settings = {"realizer": realizer, "inputs": inputs, "lm_order": lm_order}
+    settings = {"realizer": realizer, **wanted}
+    if complete_from:
+        settings["complete_from"] = ",".join(complete_from)
     return RealizerTraining(bank.name, (row,), settings)
 
 
@@ -267,7 +390,13 @@ def open_realizer(path: FilePath) -> RealizerModel:
             from karat.realize.ordering.ordering_model import OrderingModel
 
             ordering[inputs] = OrderingModel.stored(part)
+    completion = {}
+    for inputs in COMPLETED:
+        if part := parts.get(f"completion-{inputs}"):
+            completion[inputs] = Completer.stored(part)
     fergus = stored_fergus(parts["fergus"]) if "fergus" in parts else None
     if fergus is None and not ordering:
         raise damaged(store.name, "it has no part that this Karat knows")
-    return RealizerModel(fergus, ordering, store.about["treebank"], store.arrays["seen"])
+    inflection = Inflection.stored(parts["inflection"]) if "inflection" in parts else None
+    treebank, seen = store.about["treebank"], store.arrays["seen"]
+    return RealizerModel(fergus, ordering, treebank, seen, inflection, completion)

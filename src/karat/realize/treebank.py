@@ -5,13 +5,34 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from dataclasses import dataclass, replace
-from typing import Any
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError
 from karat.text.conllu import columns_in, map_conllu
+
+COLUMNS, FEATS = 10, 5
+"""Columns of CoNLL-U, and the place of the features."""
+
+
+MISSING = "_"
+"""CoNLL-U's mark for what is not given."""
+BY_WORD = ("words", "lemmas", "upos", "xpos", "relations", "features", "surfaces")
+"""Columns of a treebank that have an entry for each word."""
+
+
+class Surface(NamedTuple):
+    """The text of a word: as written, and whether a space follows it.
+
+    A multiword token (`du`) is the text of its first word, and the others have none.
+    """
+
+    text: str
+    space_after: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +40,8 @@ class Treebank:
     """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` count from 1 within the sentence, 0 is the root's; `documents[i]` tells which document
-    sentence i belongs to; `lines[i]` is where it begins in the file.
+    sentence i belongs to; `lines[i]` is where it begins in the file. `features` (FEATS) and
+    `surfaces` are empty lists if they were not read.
     """
 
     name: str
@@ -33,12 +55,62 @@ class Treebank:
     ids: list[str]
     documents: NDArray[np.int32]
     lines: Ints
+    features: list[str] = field(default_factory=list)
+    surfaces: list[Surface] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
         return f"<Treebank {self.name}: {len(self):,} sentences, {len(self.words):,} words>"
+
+    def keep(self, kept: Flags) -> Treebank:
+        """Return the sentences with some of their words; those left out head no others."""
+        number = np.append(0, np.cumsum(kept))
+        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        heads = np.where(self.heads > 0, number[starts + self.heads] - number[starts], 0)
+        columns: dict[str, Any] = {name: getattr(self, name) for name in BY_WORD}
+        some: dict[str, Any] = {
+            name: [one for one, good in zip(column, kept.tolist(), strict=True) if good]
+            for name, column in columns.items()
+            if column
+        }
+        offsets, found = number[self.offsets].astype(np.int64), heads[kept].astype(np.int32)
+        return replace(self, heads=found, offsets=offsets, **some)
+
+    @classmethod
+    def of_rows(
+        cls,
+        name: str,
+        rows: Iterable[tuple[str, str, str, str, str, str]],
+        heads: Sequence[int],
+        offsets: Sequence[int],
+        ids: list[str],
+        lines: Sequence[int] | None = None,
+    ) -> Treebank:
+        """Make a treebank of one document.
+
+        Args:
+            name: name in messages.
+            rows: word, lemma, UPOS, XPOS, relation and features of every word.
+            heads, offsets, ids: as the treebank has them.
+            lines: lines where sentences begin; 1 if they are not from a file.
+        """
+        words, lemmas, upos, xpos, relations, features = map(list, zip(*rows, strict=True))
+        return cls(
+            name=name,
+            words=words,
+            lemmas=lemmas,
+            upos=upos,
+            xpos=xpos,
+            relations=relations,
+            heads=np.array(heads, dtype=np.int32),
+            offsets=np.array(offsets, dtype=np.int64),
+            ids=ids,
+            documents=np.zeros(len(ids), dtype=np.int32),
+            lines=np.array(lines or [1] * len(ids), dtype=np.int64),
+            features=features,
+        )
 
     def place(self, sentence: int) -> str:
         """Return the place of a sentence, for messages."""
@@ -55,12 +127,21 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     Args:
         path: the file; `.gz` is fine.
     """
-    buffer, name = map_conllu(path)
+    return treebank_in(*map_conllu(path))
+
+
+def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
+    """Return the sentences of a mapped file."""
     columns = columns_in(buffer, name)
     lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
     found = Treebank(name, *lists)
-    known = _original_ids(buffer, name, len(found.words))
-    return found if known is None else _in_order(found, known)
+    rows = list(_rows(buffer))
+    cells = [row[FEATS] for _, row in rows if row and b"-" not in row[0]]
+    known = {cell: _features(cell) for cell in set(cells)}
+    features = [known[cell] for cell in cells]
+    found = replace(found, features=features, surfaces=list(_surfaces(rows, name)))
+    places = _original_ids(buffer, name, len(found.words))
+    return found if places is None else _in_order(found, places)
 
 
 _WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
@@ -77,6 +158,65 @@ def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | Non
     return np.array([int(match[1]) for match in found if match], dtype=np.int32)
 
 
+_Row = tuple[int, list[bytes]]
+
+
+def _rows(text: mmap.mmap) -> Iterator[_Row]:
+    """Yield the line and the cells of every word and multiword token; none between sentences."""
+    for number, line in enumerate(bytes(text).removeprefix(BOM_UTF8).split(b"\n"), 1):
+        cells = line.rstrip(b"\r").split(b"\t")
+        if len(cells) == COLUMNS and b"." not in cells[0] and line[:1] != b"#":
+            yield number, cells
+        elif not line.strip():
+            yield number, []
+
+
+def _features(cell: bytes) -> str:
+    """Return features in the order of their names.
+
+    Names begin with capitals; others, as in the Surface Realization tasks, tell of the order.
+    """
+    parts = cell.decode("utf-8").split("|")
+    return "|".join(sorted(part for part in parts if part[:1].isupper()))
+
+
+def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
+    """Yield the text of every word; refuse multiword tokens that do not stand before their own."""
+    token, words, begun = Surface("", True), list[str](), 0
+    place = end = 0  # the last word so far, and the last one of the multiword token
+    for line, cells in (*rows, (0, [])):
+        first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
+        if place < end and (last or not cells):
+            raise _misplaced(name, begun)
+        if not cells:
+            place = end = 0
+            continue
+        here = Surface(cells[1].decode("utf-8"), b"SpaceAfter=No" not in cells[-1].split(b"|"))
+        if last:
+            token, words, begun, end = here, [], line, int(last)
+            if int(first) != place + 1 or end <= place:
+                raise _misplaced(name, line)
+            continue
+        place += 1
+        if place > end:
+            yield here
+            continue
+        words.append(here.text)
+        yield from _parts(token, words) if place == end else ()
+
+
+def _misplaced(name: str, line: int) -> InputError:
+    told = "a multiword token stands apart from its words: give it directly before them"
+    return InputError(f"{name}, line {line}: {told}, each word in one token at most")
+
+
+def _parts(token: Surface, words: list[str]) -> list[Surface]:
+    """Return the text of the words of a multiword token."""
+    texts = words if "".join(words) == token.text else [token.text, *[""] * (len(words) - 1)]
+    *others, last = texts
+    return [*(Surface(one, False) for one in others), Surface(last, token.space_after)]
+
+
 def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
     """Return the sentences with their words sorted by original number."""
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
@@ -85,6 +225,14 @@ def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
     place[order] = np.arange(len(order))
     starts = bank.offsets[sentences]
     heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
-    columns = ("words", "lemmas", "upos", "xpos", "relations")
-    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in columns}
+    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in BY_WORD}
     return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)
+
+
+def one_sentence(bank: Treebank, i: int) -> Treebank:
+    """Return a treebank of one sentence."""
+    part = slice(int(bank.offsets[i]), int(bank.offsets[i + 1]))
+    chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*BY_WORD, "heads")}
+    chosen |= {c: getattr(bank, c)[i : i + 1] for c in ("ids", "documents", "lines")}
+    size = part.stop - part.start
+    return replace(bank, offsets=np.array([0, size], dtype=np.int64), **chosen)

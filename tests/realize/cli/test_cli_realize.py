@@ -88,9 +88,10 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     )
     assert output("generate", bare, "--model", place / "model.npz") == "she sleeps\n"
-    assert (
-        output("generate", bare, "--model", place / "model.npz", "--punctuate") == "she sleeps .\n"
-    )
+    given = ("generate", bare, "--model", place / "model.npz")
+    assert output(*given, "--complete", "punctuation") == "she sleeps .\n"
+    note = "karat: note: --punctuate is now --complete punctuation\n"
+    assert output(*given, "--punctuate") == f"{note}she sleeps .\n"
 
 
 def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) -> None:
@@ -261,8 +262,8 @@ def test_both_realisers_list_the_best_and_punctuate(place: Path, whole: Path, mo
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
         "3\twell\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n"
     )
-    given = ("generate", bare, "--model", place / model, "--n-best", 3, "--punctuate", "-f", "json")
-    rows = json.loads(output(*given))["rows"]
+    given = ("generate", bare, "--model", place / model, "--n-best", 3, "-f", "json")
+    rows = json.loads(output(*given, "--complete", "punctuation"))["rows"]
     assert [row["rank"] for row in rows] == [1, 2, 3]
     assert len({row["sentence"] for row in rows}) == 3
     for row in rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 
 import pytest
 from hypothesis import given
@@ -95,3 +95,17 @@ def test_common_parts_of_orders_are_drawn_once() -> None:
     graph = order_graph(orders)
     assert len([arc for arc in graph if arc.word == "0"]) == 1
     assert len([arc for arc in graph if arc.word == "4"]) == 1
+
+
+def test_arcs_between_the_same_states_hang_below_each_other_inside_the_drawing() -> None:
+    words = ["in / 0.40", "to / 0.08", "from / 0.07", "on / 0.06"]
+    arcs = [GraphArc(0, 1, word, word == words[0], "told") for word in words]
+    drawing = draw(arcs, compact=True)
+    drawn = "".join(drawing.parts)
+    heights = [
+        float(re.search(rf'y="([\d.]+)"[^>]*>{re.escape(word)}<', drawn).group(1))  # type: ignore[union-attr]
+        for word in words
+    ]
+    assert all(below - above >= 12 for above, below in pairwise(heights))
+    assert heights[-1] < drawing.height
+    assert drawn.count("<title>told</title>") == 4

@@ -7,18 +7,20 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import choice, option
+from karat.cli.parameters import named
 from karat.cli.show import check_output, show
 from karat.realize.cli import group
 
 
 @click.command(name="evaluate", cls=Command)
 @group.model_and("treebank")
-@option(
+@named(
     "--inputs",
-    "Input of the realisers: words, words with UPOS tags and relations (all), or both in turn.",
-    choice("words", "all", "both"),
-    "both",
+    "Inputs of the realisers, comma-separated: words; words with UPOS tags and relations (all); "
+    "lemmas with UPOS and XPOS tags, features and relations (lemmas); all that the model was "
+    "trained for (both).",
+    default="both",
+    metavar="LIST",
 )
 @options.output
 def command(model: str, treebank: str, inputs: str, format: str, output: str | None) -> None:
@@ -30,6 +32,7 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
 
     \b
     karat realize evaluate dev.conllu --model model.npz
+    karat realize evaluate dev.conllu --model model.npz --inputs lemmas
     """
     from karat.realize import evaluate_realizer, open_realizer, read_treebank
 

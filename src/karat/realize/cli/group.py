@@ -10,7 +10,7 @@ import click
 
 from karat.cli.groups import command_group
 from karat.cli.old_names import old_argument
-from karat.cli.parameters import F, choice, option, path, whole
+from karat.cli.parameters import F, choice, named, option, path, whole
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.realize.cli.train", "Train a realiser on a treebank."),
@@ -27,18 +27,42 @@ command = command_group(
     COMMANDS,
     """Turn unordered dependency trees into sentences.
 
+    A tree has words in any order, lemmas to inflect (--inputs lemmas), or content
+    words to complete with function words and punctuation (--complete).
+
     \b
     karat realize train treebank.conllu -o model.npz
     karat realize generate trees.conllu --model model.npz
+    karat realize train treebank.conllu -o lemmas.npz --inputs lemmas
+    karat realize generate trees.txt --model lemmas.npz --inputs lemmas
     """,
 )
 
-inputs = option(
+_CONTENT = (
+    "Input of the realiser: words; words with UPOS tags and relations (all; with --complete also "
+    "features); for --complete alone, words with relations (relations)"
+)
+every_input = option(
     "--inputs",
-    "Input of the realiser: words, or words with UPOS tags and relations (all).",
-    choice("words", "all"),
+    f"{_CONTENT}; or lemmas with UPOS and XPOS tags, features and relations (lemmas).",
+    choice("words", "all", "relations", "lemmas"),
     "words",
 )
+complete = named(
+    "--complete",
+    "Insert what the input leaves out: function-words, punctuation, or both, comma-separated.",
+    metavar="CLASSES",
+)
+keep = named(
+    "--keep",
+    "Slots that --complete leaves as they are, such as aux,comma.",
+    metavar="SLOTS",
+)
+
+
+def names(listed: str | None) -> tuple[str, ...]:
+    """Return names with commas between them."""
+    return tuple(name.strip() for name in listed.split(",")) if listed else ()
 
 
 def n_best(default: int, help: str) -> Callable[[F], F]:

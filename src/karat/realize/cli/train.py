@@ -6,8 +6,9 @@ import click
 
 from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import choice, option, path, whole
+from karat.cli.parameters import choice, named, option, path, whole
 from karat.cli.show import check_output
+from karat.realize.cli import group
 
 LM_ORDER = 3  # the paper's trigrams
 
@@ -23,11 +24,20 @@ LM_ORDER = 3  # the paper's trigrams
     "all",
     old="--model",
 )
-@option(
+@named(
     "--inputs",
-    "Input of the ordering model: words, words with UPOS tags and relations (all), or both.",
-    choice("words", "all", "both"),
-    "words",
+    "Inputs of the ordering model, comma-separated: words; words with UPOS tags and relations "
+    "(all); both of these (both); lemmas with UPOS and XPOS tags, features and relations (lemmas), "
+    "with inflection.",
+    default="words",
+    metavar="LIST",
+)
+@named(
+    "--complete-from",
+    "Also train the insertion of function words and punctuation, for generate --complete: from "
+    "words with tags, features and relations (all), from words with relations (relations), or "
+    "both, comma-separated.",
+    metavar="INPUTS",
 )
 @option(
     "--lm-order",
@@ -35,7 +45,9 @@ LM_ORDER = 3  # the paper's trigrams
     whole(min=1, max=6),
     LM_ORDER,
 )
-def command(treebank: str, output: str, realizer: str, inputs: str, lm_order: int) -> None:
+def command(
+    treebank: str, output: str, realizer: str, inputs: str, complete_from: str | None, lm_order: int
+) -> None:
     """Train a realiser on a treebank.
 
     TREEBANK is a CoNLL-U file with words, UPOS tags, heads and relations. The paper's models take
@@ -45,9 +57,12 @@ def command(treebank: str, output: str, realizer: str, inputs: str, lm_order: in
     \b
     karat realize train treebank.conllu -o model.npz
     karat realize train treebank.conllu -o model.npz --inputs both
+    karat realize train treebank.conllu -o model.npz --inputs all,lemmas
+    karat realize train treebank.conllu -o m.npz --inputs all --complete-from all
     karat realize train treebank.conllu -o m.npz --realizer fergus --lm-order 4
     """
     from karat.realize import train_realizer_file
+    from karat.realize.model import check_complete_from, input_kinds
     from karat.report.model.cells import several
 
     if realizer == "ordering" and lm_order != LM_ORDER:
@@ -60,10 +75,20 @@ def command(treebank: str, output: str, realizer: str, inputs: str, lm_order: in
             "--inputs is for the ordering model, which --realizer fergus does not train: leave out "
             "one of them (the paper's models work with all inputs)"
         )
+    input_kinds(inputs)  # an error before anything is read
+    kinds = group.names(complete_from)
+    if kinds:
+        check_complete_from(kinds, realizer, inputs)
     check_output(output, [treebank])
     with Bar() as progress:
         (made,) = train_realizer_file(
-            treebank, output, realizer, inputs=inputs, lm_order=lm_order, progress=progress
+            treebank,
+            output,
+            realizer,
+            inputs=inputs,
+            complete_from=kinds,
+            lm_order=lm_order,
+            progress=progress,
         ).rows
     click.echo(
         f"{made.output}: {made.models}, trained on {several(made.sentences, 'sentence')} in "

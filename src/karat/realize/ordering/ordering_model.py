@@ -163,10 +163,15 @@ class OrderingModel:
 
     def _columns(self, trees: InputTrees) -> NodeColumns:
         """Return the trees as the model sees them: labelled where it is given words alone."""
-        if self.inputs == "all" and trees.inputs != "all":
+        if self.inputs == "all" and trees.inputs == "words":
             raise InputError(
                 f"{trees.name}: this model was trained on words with tags and relations, "
                 f"and the trees have only words: read them with inputs='all'"
             )
+        if self.inputs == "lemmas" and trees.inputs != "lemmas":
+            raise InputError(
+                f"{trees.name}: this model was trained on words with XPOS and features, "
+                f"and the trees have none: read them with inputs='lemmas'"
+            )
         columns = columns_of(trees)
-        return self.labeller.label(columns if self.inputs == "all" else columns.blank())
+        return self.labeller.label(columns.blank() if self.inputs == "words" else columns)

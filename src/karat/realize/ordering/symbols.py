@@ -67,14 +67,23 @@ class NodeColumns:
 
 
 def columns_of(trees: InputTrees) -> NodeColumns:
-    """Return the symbols of unordered trees; `fine` is the tag until a labeller knows more."""
+    """Return the symbols of unordered trees.
+
+    `fine` is XPOS with features where they are given, else the tag until a labeller knows more.
+    """
     tags, words = symbols(trees.tags), trees.words
+    fine = fine_symbols(trees.fine, trees.features) if trees.fine else tags
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
     known = {word: word_shape(word) for word in number}  # each distinct word is looked at once
     endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
-    seen = symbols(words), symbols(endings), symbols(shapes), tags, tags, symbols(trees.relations)
+    seen = symbols(words), symbols(endings), symbols(shapes), tags, fine, symbols(trees.relations)
     affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
     return NodeColumns(*seen, trees.heads, trees.offsets, affixes[[number[word] for word in words]])
+
+
+def fine_symbols(tags: list[str], features: list[str]) -> Symbols:
+    """Return the symbols of the treebank's own tags with features."""
+    return symbols([f"{tag} {some}" for tag, some in zip(tags, features, strict=True)])
 
 
 def symbols(strings: list[str]) -> Symbols:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
@@ -18,7 +19,7 @@ from karat.realize.ordering.feature_scales import PARTS as SCALE_PARTS
 from karat.realize.ordering.feature_scales import Scales, learn_scales, mean_scales
 from karat.realize.ordering.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.ordering.ordering_model import BLOCK, OrderingModel
-from karat.realize.ordering.symbols import NodeColumns, columns_of
+from karat.realize.ordering.symbols import NodeColumns, columns_of, fine_symbols
 from karat.realize.ordering.weight_bytes import from_bytes, to_bytes
 from karat.realize.treebank import Treebank
 
@@ -31,8 +32,7 @@ RATE, DROPOUT, DAMPING = 0.05, 0.5, 1.0
 HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
-HALVES = {"all": 2, "words": 0}
-"""Halves of the treebank that teach scales: none where labels take the time it would need."""
+HALVES = 2  # of the treebank, each of which teaches scales on the other
 FEWEST = 1000  # sentences; fewer teach no scales
 
 Report = Callable[[str], None]
@@ -49,7 +49,7 @@ def train_ordering(
 ) -> OrderingModel:
     """Train an ordering model; the same treebank and seed give the same model."""
     check_inputs(inputs)
-    halves = HALVES[inputs] if len(treebank) >= FEWEST else 0
+    halves = HALVES if len(treebank) >= FEWEST else 0
     step = _counted(progress, inputs, halves)
     trees = input_trees(treebank, "all")
     labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
@@ -72,7 +72,7 @@ def train_ordering(
 
 def _counted(progress: Progress, inputs: str, halves: int) -> Report:
     """Return a function that reports each step of the work as it begins."""
-    labels = (2 if inputs == "words" else 1) * (FOLDS + 1)
+    labels = {"words": 2, "all": 1, "lemmas": 0}[inputs] * (FOLDS + 1)
     total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
     done = 0
 
@@ -90,7 +90,12 @@ def _labelled(
     """Return a labeller of what is not given, and the trees with the labels it would find."""
     columns = columns_of(trees)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    gold = {"fine": Gold.of([treebank.xpos[j] for j in (starts + trees.places).tolist()])}
+    listed = (starts + trees.places).tolist()
+    fine = [treebank.xpos[j] for j in listed]
+    if inputs == "lemmas":  # all labels are given
+        found = fine_symbols(fine, [treebank.features[j] for j in listed])
+        return Labeller({}), replace(columns, fine=found)
+    gold = {"fine": Gold.of(fine)}
     if inputs == "all":
         return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
     gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}

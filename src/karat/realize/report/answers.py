@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, sentence_case
 
 if TYPE_CHECKING:
-    from karat.realize.evaluation import RealizerEvaluation
+    from karat.realize.completion.explained import CompletionExplained
+    from karat.realize.evaluation import RealizerEvaluation, RealizerScores
     from karat.realize.explanation import RealizedTree
+    from karat.realize.generation import RealizedSentences
+    from karat.realize.inflection.explained import WordForm
 
+LIKELY = 0.05
+"""Probability from which on another form is told."""
+INPUTS_NAMED = {
+    "all": "words with tags and relations",
+    "relations": "words with relations",
+    "all, content words": "content words with tags and relations",
+    "relations, content words": "content words with relations",
+}
+"""Inputs as people call them, where their names say little."""
 _FILE = {True: ", as in the file", False: ", not as in the file"}
 
 
 def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
     """Return the sentences of the realisers, and the one of the file where it is another."""
+    if found.completion is not None:
+        return _completed(found, found.completion)
+    if found.inflection:
+        return (f"{_inflected(found.inflection)}: {found.rows[0].sentence}",)
     made: dict[tuple[str, bool], list[str]] = {}
     for row in found.rows:
         if row.exact is not None:
@@ -24,16 +41,60 @@ def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
         f"{sentence_case(listing(models))}{_FILE[exact]}: {sentence}"
         for (sentence, exact), models in made.items()
     ]
-    if not all(exact for _, exact in made):
-        told += [f"In the file: {row.sentence}" for row in found.rows if row.exact is None]
-    return tuple(told)
+    return (*told, *_in_file(found))
+
+
+def _inflected(forms: Sequence[WordForm]) -> str:
+    """Say how many forms were made, and how many might well be others."""
+    made = several(sum(one.chosen for one in forms), "form")
+    unsure = len({one.place for one in forms if is_alternative(one)})
+    return f"{made} made from lemmas, {unsure} in doubt"
+
+
+def _completed(found: RealizedTree, completion: CompletionExplained) -> tuple[str, ...]:
+    """Return the completed sentence, and how much of it was inserted."""
+    slots = [one for one in completion.optional if one.probability is not None]
+    unsure = several(sum(bool(one.others) for one in slots), "choice")
+    words = sum(len(one.word.split()) for one in slots)
+    inserted = several(words, "word") if words else "No words"
+    return (f"{inserted} inserted, {unsure} in doubt: {found.rows[0].sentence}",)
+
+
+def is_alternative(form: WordForm) -> bool:
+    """Return whether a form that was not chosen is probable enough to be told."""
+    return not form.chosen and form.probability >= LIKELY
+
+
+def _in_file(found: RealizedTree) -> tuple[str, ...]:
+    """Return the sentence of the file, if some realiser made another one."""
+    if all(row.exact is not False for row in found.rows):
+        return ()
+    return tuple(f"In the file: {row.sentence}" for row in found.rows if row.exact is None)
 
 
 def evaluation_answer(found: RealizerEvaluation) -> tuple[str, ...]:
-    """Name the realiser with the highest BLEU."""
-    best = max(found.rows, key=lambda row: row.bleu)
-    trees = several(found.training.sentences, "tree")
-    scores = f"BLEU {best.bleu:.1f}, generation accuracy {best.generation:.3f}"
-    exact = f"{best.exact:.1%} of sentences exactly as in the file"
-    lead = "" if len(found.rows) == 1 else "Highest BLEU: "
-    return (f"{lead}{best.model} from {best.inputs}: {scores}, {exact}, on {trees}.",)
+    """Name the realiser with the highest BLEU for each input, and the hardest completion."""
+    best: dict[str, RealizerScores] = {}
+    for row in found.rows:
+        is_completion = row.model.startswith("completion")  # the first inserts most
+        if row.inputs not in best or (row.bleu > best[row.inputs].bleu and not is_completion):
+            best[row.inputs] = row
+    trees, exact = several(found.training.sentences, "tree"), "of sentences exactly as in the file"
+    (inputs, first), *others = best.items()
+    name = first.model if len(found.rows) == 1 else "the best realiser"
+    told = [f"{first.exact:.0%} {exact} from {_named(inputs)} (BLEU {first.bleu:.1f})"]
+    told += [f"{row.exact:.0%} from {_named(key)} ({row.bleu:.1f})" for key, row in others]
+    return (f"On {trees}, {name} makes {listing(told)}.",)
+
+
+def _named(inputs: str) -> str:
+    return INPUTS_NAMED.get(inputs, inputs)
+
+
+def sentences_answer(found: RealizedSentences) -> tuple[str, ...]:
+    """Say how many sentences were made, and what from."""
+    inputs, complete = (str(found.settings.get(key, "")) for key in ("inputs", "complete"))
+    trees = several(len({row.tree for row in found.rows}), "tree")
+    inserted = f"; {complete.replace(',', ' and ').replace('-', ' ')} inserted" if complete else ""
+    sentences = several(len(found.rows), "sentence")
+    return (f"{sentences} for {trees}, from {_named(inputs)}{inserted}.",)

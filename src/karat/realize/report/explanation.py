@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from karat.realize.report.answers import explanation_answer
-from karat.realize.report.lattice import lattice_figure, orders_figure, unpruned_figure
+from karat.realize.report.answers import explanation_answer, is_alternative
+from karat.realize.report.lattice import (
+    NOTHING,
+    alternatives_figure,
+    lattice_figure,
+    optional_figure,
+    orders_figure,
+    unpruned_figure,
+)
 from karat.realize.report.tables import as_rows, number
 from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.realize import explanation
+    from karat.realize.completion.explained import CompletionExplained
+    from karat.realize.inflection.explained import WordForm
     from karat.realize.input_trees import InputTrees
 
 Blocks = list[Table | Figure]
@@ -94,6 +103,37 @@ _SUM = number("sum", "Sum", 2)
 _OTHER = (Column("heading", "Order", readers="people"), Column("rank", "Rank", readers="programs"))
 _LESS = number("less", "Than the best", 2, signed=True, help="Sum minus the best's.")
 
+_FORMS = (
+    Column("heading", "Word", readers="people"),
+    Column("place", "Place", readers="programs"),
+    Column("lemma", "Lemma", readers="programs"),
+    Column("form", "Form"),
+    number("probability", "P", 3, help="Given the neighbours of the sentence."),
+    Column("chosen", "Chosen", readers="programs"),
+    Column("source", "Found by", wrap=True, help="Table of forms, or rule for the lemma's end."),
+    number("times", "Times", help="Times seen; for a rule, lemmas that speak for the form."),
+    number("counts", "Counts", 2, help="What the counts add to the score."),
+    number("tree", "Tree", 2, help="What the mother, sisters and daughters add."),
+    number("before", "Before", 2, help="What the word before adds."),
+    number("after", "After", 2, help="What the word after adds."),
+)
+_FILLINGS = (
+    Column("heading", "Slot", readers="people"),
+    Column("word", "Of", readers="programs"),
+    Column("slot", "Slot", readers="programs"),
+    Column("said", "Filling", readers="people"),
+    Column("filling", "Filling", readers="programs", help="Empty if the slot is."),
+    number("probability", "P", 3, help="By the classifier of the slot, before ordering."),
+    Column("chosen", "Chosen", help="In the sentence."),
+)
+_GUESSED = {
+    "words": "All were guessed.",
+    "relations": "Relations were given, categories and tags guessed.",
+    "all": "Categories and relations were given, tags guessed.",
+    "lemmas": "All were given.",
+}
+"""Kind of input -> which labels of the ordering model were given."""
+
 
 def explain_document(found: explanation.RealizedTree, command: str) -> Document:
     """Return the sentences, then how each realiser came to its own."""
@@ -102,11 +142,50 @@ def explain_document(found: explanation.RealizedTree, command: str) -> Document:
     if found.supertags is not None:
         blocks += _supertags(found.supertags)
     if found.ordering is not None:
-        blocks += _ordering(found.tree, found.ordering)
+        is_tagged = found.settings["inputs"] != "relations"  # else completion guessed the tags
+        inputs = found.tree.inputs if is_tagged else "relations"
+        blocks += _ordering(found.tree, found.ordering, inputs)
+    if found.completion is not None:
+        blocks[1:1] = _completion(found.completion)
+    if found.inflection:
+        blocks[1:1] = _inflection(found.inflection)
     figures = [block for block in blocks if isinstance(block, Figure)]
     tables = [block for block in blocks if isinstance(block, Table)]
     title, told = f"Tree {found.number} of {PurePath(found.name).name}", explanation_answer(found)
     return Document(title, (*figures, *tables), command, {}, answer=told)
+
+
+def _completion(found: CompletionExplained) -> Blocks:
+    """Return what was put into slots, and the sentence with what else was possible."""
+    rows: list[Row] = [
+        {**one._asdict(), "heading": f"{one.word}: {one.slot}", "said": one.filling or NOTHING}
+        for one in found.fillings
+    ]
+    notes = (
+        "Slots that almost certainly stay empty are not shown.",
+        "Language models also decide, so a less probable filling may be chosen.",
+    )
+    table = Table("slots", "Words inserted", _FILLINGS, rows, group="heading", notes=notes)
+    return [optional_figure(found.optional), table]
+
+
+def _inflection(forms: Sequence[WordForm]) -> Blocks:
+    """Return the forms that each word might have, and the sentence with the other ones."""
+    rows: list[Row] = [{**one._asdict(), "heading": f"{one.place}. {one.lemma}"} for one in forms]
+    others: dict[int, list[tuple[str, float]]] = {}
+    for one in forms:
+        mine = others.setdefault(one.place, [])
+        mine += [(one.form, one.probability)] if is_alternative(one) else []
+    note = "The first form of each word is chosen."
+    table = Table("forms", "Forms", _FORMS, rows, group="heading", notes=(note,))
+    if not any(others.values()):
+        return [table]
+    words = [(one.form, one.probability, others[one.place]) for one in forms if one.chosen]
+    caption = (
+        "The sentence is marked. Where a form was in doubt, the other forms are below it, all "
+        "with their probabilities."
+    )
+    return [alternatives_figure("Other forms", caption, words), table]
 
 
 def _supertags(found: explanation.SupertagsExplained) -> Blocks:
@@ -146,14 +225,13 @@ def _outlined(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel])
     return rows
 
 
-def _ordering(tree: InputTrees, found: explanation.OrderingExplained) -> Blocks:
+def _ordering(tree: InputTrees, found: explanation.OrderingExplained, inputs: str) -> Blocks:
     """Return the model's labels, its best orders, and the features' say in every treelet."""
     best = as_rows(found.treelets[0])
     parts = (_ITEMS, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
-    is_given = tree.inputs == "all"
-    told = "Categories and relations were given, tags guessed." if is_given else "All were guessed."
+    told = (_GUESSED[inputs],)
     blocks: Blocks = [
-        Table("labels", "Ordering model: labels", _LABELS, _outlined(found.labels), notes=(told,)),
+        Table("labels", "Ordering model: labels", _LABELS, _outlined(found.labels), notes=told),
         Table("orders", "Ordering model: the best orders", _ORDERS, as_rows(found.orders)),
         orders_figure(tree, found.best),
         Table("ordered", "Ordering model: what features add", parts, best),

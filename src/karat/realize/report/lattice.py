@@ -17,11 +17,15 @@ from karat.report.page.markup import element, quote
 from karat.report.render.terminal import DIM, Sheet
 
 if TYPE_CHECKING:
+    from karat.realize.completion.explained import OptionalWord
     from karat.realize.fergus.unraveler import TreeLattice, TreeletSize
     from karat.realize.input_trees import InputTrees, Order
 
 TITLE = "Word lattice"
 BEST_ORDERS = "The best orders"
+OPTIONAL = "Optional words"
+NOTHING = "nothing"
+"""Stands for an empty slot, where people read."""
 UNPRUNED = "Word lattice, unpruned and unweighted"
 MOST_UNPRUNED = 60
 """Arcs of an unpruned lattice that is drawn word by word."""
@@ -30,6 +34,10 @@ MOST_ARCS = 36
 MOST_ORDERS = 10
 """Orders in one drawing."""
 HEADING = 24.0
+LONGEST_WORD = 16
+"""Columns of a word that stands beside its probability."""
+Alternatives = tuple[str, float | None, Sequence[tuple[str, float]]]
+"""A word and its probability, and other words with theirs."""
 
 
 class LatticePanel(NamedTuple):
@@ -91,6 +99,41 @@ def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
     caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
     return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
+
+
+def optional_figure(words: Sequence[OptionalWord]) -> Figure:
+    """Return a sentence as a graph: its words marked, and below each what else was possible."""
+    caption = (
+        "The sentence is marked. Where a choice was in doubt, what else was possible is below it, "
+        f'with probabilities from before ordering. "{NOTHING}": the place stays empty.'
+    )
+    said = [
+        (word or NOTHING, probability, [(text or NOTHING, p) for text, p in others])
+        for word, probability, others in words
+    ]
+    return alternatives_figure(OPTIONAL, caption, said)
+
+
+def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives]) -> Figure:
+    """Return the words of a sentence as a graph, and below each its alternatives."""
+    arcs: list[GraphArc] = []
+    for place, (word, probability, others) in enumerate(words):
+        start, end = (_state(at, len(words)) for at in (place, place + 1))
+        told = "" if probability is None else _rated(word, probability)
+        shown = _rated(word, probability) if others and probability is not None else word
+        arcs.append(GraphArc(start, end, shown, True, told))
+        arcs += [GraphArc(start, end, _rated(*one), told=one[0]) for one in others]
+    return _figure(title, [LatticePanel("", arcs, compact=True)], caption)
+
+
+def _rated(word: str, probability: float) -> str:
+    """Return a word with its probability, the word shortened if need be."""
+    return f"{svg.shorten(word, LONGEST_WORD)} / {probability:.2f}"
+
+
+def _state(place: int, last: int) -> int:
+    """Return the state before the word at a place: 0 begins a graph, 1 ends it."""
+    return 0 if place == 0 else 1 if place == last else place + 1
 
 
 def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from karat.realize.report.answers import evaluation_answer
+from karat.realize.report.answers import evaluation_answer, sentences_answer
 from karat.realize.report.trees import tree_figure
+from karat.report.charts.figures import intervals_figure
+from karat.report.charts.models import Interval
 from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Row, Table
+from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
-    from karat.realize.evaluation import RealizerEvaluation
+    from karat.realize.evaluation import RealizerEvaluation, RealizerScores
     from karat.realize.explanation import SupertagList
     from karat.realize.generation import RealizedSentences
     from karat.realize.model import RealizerTraining
@@ -31,21 +34,33 @@ _TRAINED = (
 _SENTENCES = (
     number("tree", "Tree"),
     number("rank", "Rank"),
-    number("score", "Score", 2, help="Log probability, weighted."),
+    number("score", "Score", 2, help="Higher is better, among the sentences of one tree."),
     Column("sentence", "Sentence", wrap=True),
 )
 _EVALUATED = (
     Column("model", "Model"),
     Column("inputs", "Input", help="words: nothing else; all: with tags and relations"),
-    number("simple", "Simple", 3),
+    number("simple", "Simple", 3, detail=True, help="1 - insertions, deletions and others / words"),
     number("generation", "Gen.", 3, help="Generation accuracy."),
-    number("simple_tree", "Simple tree", 3),
-    number("generation_tree", "Gen. tree", 3),
+    number("simple_tree", "Simple tree", 3, detail=True, help="Simple accuracy by treelet."),
+    number("generation_tree", "Gen. tree", 3, detail=True, help="Gen. accuracy by treelet."),
     number("bleu", "BLEU", 1),
-    number("gtm", "GTM F", 3, help="e = 2"),
+    number("gtm", "GTM F", 3, detail=True, help="e = 2"),
     number("exact", "Exact", 3, help="Share of sentences exactly as in the file."),
-    number("speed", "Sent./s", 0, help="Sentences a second of processor time."),
+    number("speed", "Sent./s", 0, detail=True, help="Sentences a second of processor time."),
 )
+_SLOTS = (
+    Column("heading", "Taken out", readers="people"),
+    Column("inputs", "Input", readers="programs"),
+    Column("complete", "Taken out", readers="programs"),
+    Column("slot", "Slot", readers="programs"),
+    Column("class", "Words", readers="people"),
+    number("precision", "Precision", 3, help="Share of inserted words that are right."),
+    number("recall", "Recall", 3, help="Share of the file's words that were inserted."),
+    number("f", "F", 3, help="Harmonic mean of precision and recall."),
+    number("words", "In the file", help="Words of this kind that were taken out."),
+)
+_FORMS = number("forms", "Forms", 3, help="Share of lemmas whose form is right.")
 _PAPER = _EVALUATED[:1] + _EVALUATED[2:6]
 _SEEN = (_COUNT, number("seen", "Seen in training"), number("share", "Share", 3))
 _SUPERTAGS = (
@@ -72,8 +87,8 @@ def training_document(found: RealizerTraining, command: str) -> Document:
 def sentences_document(found: RealizedSentences, command: str) -> Document:
     """Return all sentences of all trees."""
     title = f"Sentences for {found.name}"
-    table = Table("rows", title, _SENTENCES, as_rows(found.rows), notes=found.notes)
-    return Document(title, (table,), command, {})
+    table = Table("rows", title, _SENTENCES, as_rows(found.rows), notes=found.notes, open=True)
+    return Document(title, (table,), command, {}, answer=sentences_answer(found))
 
 
 def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
@@ -84,13 +99,57 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
     title = f"{found.name}: {several(found.training.sentences, 'tree')}"
     title += ", training data" if found.training.share >= MOSTLY else ""
-    blocks = (
-        Table("rows", title, _EVALUATED, as_rows(found.rows), notes=found.notes, open=True),
+    rows = as_rows(found.rows)
+    columns: tuple[Column, ...] = _EVALUATED
+    if any("forms" in row for row in rows):
+        columns = (*_EVALUATED[:2], _FORMS, *_EVALUATED[2:])
+        rows = [{"forms": None, **row} for row in rows]
+    blocks: tuple[Table, ...] = (
+        Table("rows", title, columns, rows, notes=found.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
         Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
     )
-    told = evaluation_answer(found)
-    return Document("Realisers", blocks, command, found.signatures, answer=told)
+    if found.slots:
+        blocks = (*blocks[:1], _slots_table(found), *blocks[1:])
+    told, chart = evaluation_answer(found), _bleu_figure(found)
+    return Document("Realisers", (chart, *blocks), command, found.signatures, answer=told)
+
+
+def _bleu_figure(found: RealizerEvaluation) -> Figure:
+    """Return a dot for the BLEU of each realiser."""
+    dots = (Interval(_label(row), round(row.bleu, 1)) for row in found.rows)
+    figure = intervals_figure("BLEU by realiser", "BLEU", dots)
+    inserts = "Names with add: these words were taken out of the trees and inserted again. "
+    caption = f"{inserts if found.slots else ''}In brackets: the input."
+    return replace(figure, caption=caption)
+
+
+def _label(row: RealizerScores) -> str:
+    """Return the name of a realiser with its input, short enough for a chart."""
+    name = row.model.replace("function words and punctuation", "both")
+    inputs = row.inputs.removesuffix(", content words")
+    return f"{name.replace('completion: ', 'add ')} ({inputs})"
+
+
+def _slots_table(found: RealizerEvaluation) -> Table:
+    """Return precision, recall and F of every class of words that were inserted."""
+    from karat.realize.completion.scores import CLASS_NAMES
+
+    rows: list[Row] = [
+        {
+            **one._asdict(),
+            "class": CLASS_NAMES[one.slot],
+            "heading": f"{one.complete} ({one.inputs})",
+        }
+        for one in found.slots
+    ]
+    notes = (
+        "A word is right if the file has it in the same slot of the same content word.",
+        "Input `all` is words, tags, relations and FEATS; heads keep Definite of their articles "
+        "and the tense or mood of their auxiliaries. Input `relations` is words and relations.",
+        "The paper's system also inserts function words and punctuation, but has no figures.",
+    )
+    return Table("slots", "Words inserted", _SLOTS, rows, group="heading", notes=notes)
 
 
 def supertags_document(found: SupertagList, command: str) -> Document:

@@ -1,0 +1,249 @@
+"""Content words: a treebank's trees without the function words and marks in their slots.
+
+Taken out of a word's slots, articles leave `Definite` behind, and finite auxiliaries their tense
+or mood as `Tense[aux]`: Past, Pres, Fut, Cnd, Pot, Nec and so on, as FEATS have it. Where FEATS
+have neither, as for English modal verbs, `MODALITY` annotates the input. Models never see this
+table: trees that a user writes have the feature themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from karat import _kernel
+from karat.arrays import Flags, Ints, NDArray, np
+from karat.realize.completion.slots import (
+    FIXED,
+    SLOTS,
+    Filling,
+    Item,
+    SlotWord,
+    base,
+    may_end,
+    slot_of,
+)
+from karat.realize.treebank import Treebank
+
+MOODS = ("Cnd", "Pot", "Nec")
+"""Values of Mood that tell more than the tense does."""
+MODALITY = {
+    **dict.fromkeys(("will", "shall"), "Fut"),
+    **dict.fromkeys(("can", "could", "may", "might"), "Pot"),
+    **dict.fromkeys(("must", "should", "ought"), "Nec"),
+    "would": "Cnd",
+}
+"""Lemma of an auxiliary whose FEATS have neither tense nor mood -> its modality.
+
+Data of the task, not of a model: treebanks of English leave this feature of the input out."""
+
+CLOSED = "Complete=No"
+"""The feature of a node that is final: nothing is put into its slots."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContentTrees:
+    """Content words: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
+
+    `heads` are places in the columns, -1 for roots; a head comes before its daughters. `fillings`
+    has what was in each slot of each node. Nodes are sorted by content.
+    """
+
+    name: str
+    words: list[str]
+    tags: list[str]
+    relations: list[str]
+    features: list[str]
+    heads: Ints
+    offsets: Ints
+    ids: list[str]
+    fillings: Mapping[str, list[Filling]]
+    closed: Flags
+    """Nodes that are final: nothing may be put into their slots."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes of all trees."""
+        return len(self.words)
+
+    def without(self, slots: Iterable[str]) -> ContentTrees:
+        """Return the trees with some slots empty."""
+        empty: list[Filling] = [()] * self.nodes
+        return replace(self, fillings={**self.fillings, **dict.fromkeys(slots, empty)})
+
+
+def final_marks(treebank: Treebank) -> frozenset[str]:
+    """Return the marks at roots that end the sentence more often than not, and three times."""
+    last = set((treebank.offsets[1:] - 1).tolist())
+    roots = np.repeat(treebank.offsets[:-1] + _root_places(treebank), np.diff(treebank.offsets))
+    starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
+    at_root = (starts + treebank.heads - 1 == roots).tolist()
+    counts: Counter[tuple[str, bool]] = Counter()
+    for j, (word, relation) in enumerate(zip(treebank.words, treebank.relations, strict=True)):
+        if at_root[j] and base(relation) == "punct":
+            counts[word, j in last] += 1
+    often = {word: n for (word, end), n in counts.items() if end and n >= 3 and may_end(word)}
+    return frozenset(word for word, n in often.items() if n > counts[word, False])
+
+
+def _root_places(treebank: Treebank) -> Ints:
+    """Return the place of every sentence's root within it."""
+    found: Ints = np.flatnonzero(treebank.heads == 0) - treebank.offsets[:-1]
+    return found
+
+
+def content_trees(treebank: Treebank, final: frozenset[str]) -> ContentTrees:
+    """Take the function words and marks out of a treebank's trees, into slots."""
+    kept: list[int] = []
+    heads: list[int] = []
+    offsets = [0]
+    fillings: dict[str, dict[int, list[Item]]] = {slot: {} for slot in SLOTS}
+    features = list(treebank.features)
+    words = [word.lower() for word in treebank.words]
+    for start, end in zip(
+        treebank.offsets[:-1].tolist(), treebank.offsets[1:].tolist(), strict=True
+    ):
+        one = _Sentence(treebank, words, start, end, final)
+        mine = one.kept()
+        place = {j: len(kept) + n for n, j in enumerate(mine)}
+        for j, slot in one.slots.items():
+            fillings[slot].setdefault(one.above(j), []).append(one.item(j))
+            left = _left_behind(treebank, j, slot)
+            if left:
+                at = one.above(j)
+                features[at] = "|".join(sorted({*filter(None, features[at].split("|")), left}))
+        kept += mine
+        heads += [place[one.mother(j)] if one.mother(j) >= 0 else -1 for j in mine]
+        offsets.append(len(kept))
+    closed = np.array([CLOSED in features[j].split("|") for j in kept], dtype=bool)
+    found = ContentTrees(
+        name=treebank.name,
+        words=[words[j] for j in kept],
+        tags=[treebank.upos[j] for j in kept],
+        relations=[treebank.relations[j] for j in kept],
+        features=[_without(features[j], CLOSED) for j in kept],
+        heads=np.array(heads, dtype=np.int64),
+        offsets=np.array(offsets, dtype=np.int64),
+        ids=treebank.ids,
+        fillings={s: [tuple(sorted(of.get(j, ()))) for j in kept] for s, of in fillings.items()},
+        closed=closed,
+    )
+    return _sorted(found)
+
+
+def _without(features: str, one: str) -> str:
+    return "|".join(part for part in features.split("|") if part != one)
+
+
+def _left_behind(treebank: Treebank, j: int, slot: str) -> str:
+    """Return the feature of its head that a function word stands for; empty if there is none."""
+    said = dict(part.partition("=")[::2] for part in treebank.features[j].split("|"))
+    if slot == "article":
+        return f"Definite={said['Definite']}" if "Definite" in said else ""
+    if slot != "aux" or said.get("VerbForm") != "Fin":
+        return ""
+    if "Tense" not in said and "Mood" not in said:
+        value = MODALITY.get(treebank.lemmas[j].lower(), "")
+    else:
+        value = said["Mood"] if said.get("Mood") in MOODS else said.get("Tense", "")
+    return f"Tense[aux]={value}" if value else ""
+
+
+class _Sentence:
+    """The words of one sentence, of which some are in slots."""
+
+    def __init__(
+        self, treebank: Treebank, words: list[str], start: int, end: int, final: frozenset[str]
+    ) -> None:
+        self.bank, self.words, self.start, self.end = treebank, words, start, end
+        self.daughters: dict[int, list[int]] = {}
+        for j in range(start, end):
+            self.daughters.setdefault(self.mother(j), []).append(j)
+        self.fixed: dict[int, int] = {}
+        self.slots: dict[int, str] = {}
+        for j in range(start, end):
+            slot = slot_of(words[j], treebank.relations[j], treebank.features[j], final)
+            if slot and self.mother(j) >= 0 and self._closed(j):
+                self.slots[j] = slot
+                self.fixed |= dict.fromkeys(self._fixed(j), j)
+        for j, slot in self.slots.items():  # a mark that ends sentences does so at the root alone
+            if slot == "final" and self.mother(self.above(j)) >= 0:
+                self.slots[j] = "other"
+
+    def mother(self, j: int) -> int:
+        """Return a word's head, -1 for the root."""
+        head = int(self.bank.heads[j])
+        return self.start + head - 1 if head else -1
+
+    def _fixed(self, j: int) -> list[int]:
+        return [d for d in self.daughters.get(j, ()) if base(self.bank.relations[d]) == FIXED]
+
+    def _closed(self, j: int) -> bool:
+        """Return whether a word has no daughters but marks and `fixed` words without any."""
+        for d in self.daughters.get(j, ()):
+            kind = base(self.bank.relations[d])
+            if kind != "punct" and not (kind == FIXED and d not in self.daughters):
+                return False
+            if kind == "punct" and d in self.daughters:
+                return False
+        return True
+
+    def above(self, j: int) -> int:
+        """Return the content word that a word in a slot belongs to."""
+        at = self.mother(j)
+        while at in self.slots or at in self.fixed:
+            at = self.mother(at)
+        return at
+
+    def item(self, j: int) -> Item:
+        """Return a word in a slot with its `fixed` daughters."""
+        bank = self.bank
+        return tuple(
+            SlotWord(self.words[k], bank.relations[k], bank.upos[k]) for k in (j, *self._fixed(j))
+        )
+
+    def kept(self) -> list[int]:
+        """Return the content words."""
+        return [
+            j for j in range(self.start, self.end) if j not in self.slots and j not in self.fixed
+        ]
+
+
+def _sorted(trees: ContentTrees) -> ContentTrees:
+    """Sort the nodes of every tree by content, so that nothing of the file's order is left."""
+    slots = [trees.fillings[slot] for slot in SLOTS]
+    columns = (trees.words, trees.tags, trees.relations, trees.features, trees.closed.tolist())
+    contents = list(zip(*columns, *slots, strict=True))
+    number = {content: i for i, content in enumerate(sorted(set(contents)))}
+    keys = np.array([number[content] for content in contents], dtype=np.int32)
+    sizes = np.diff(trees.offsets)
+    starts = np.repeat(trees.offsets[:-1], sizes)
+    local = np.where(trees.heads < 0, -1, trees.heads - starts).astype(np.int32)
+    nodes = _kernel.canonical_order(keys, local, trees.offsets) + starts
+    return reordered(trees, nodes)
+
+
+def reordered(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
+    """Return the nodes in another order, within every tree."""
+    moved = np.empty(len(nodes), dtype=np.int64)
+    moved[nodes] = np.arange(len(nodes))
+    above = trees.heads[nodes]
+    listed = nodes.tolist()
+
+    def pick(column: list) -> list:  # type: ignore[type-arg]
+        return [column[j] for j in listed]
+
+    return replace(
+        trees,
+        words=pick(trees.words),
+        tags=pick(trees.tags),
+        relations=pick(trees.relations),
+        features=pick(trees.features),
+        heads=np.where(above < 0, -1, moved[np.maximum(above, 0)]),
+        closed=trees.closed[nodes],
+        fillings={slot: pick(column) for slot, column in trees.fillings.items()},
+    )

@@ -1,0 +1,66 @@
+"""Content words to sentences: slots are filled, trees ordered, slots decided again and ordered.
+
+The first order has the widest likely filling of every slot; it tells where words would stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from karat.progress import Progress, silent
+from karat.realize.completion.candidates import widest
+from karat.realize.completion.completer import Choice, CompletedTrees, Completer
+from karat.realize.completion.content import ContentTrees
+from karat.realize.completion.insertion import InsertedTrees, completed
+from karat.realize.completion.rescoring import WEIGHTS, rescored
+from karat.realize.completion.slots import Filling
+from karat.realize.input_trees import Orders
+from karat.realize.ordering.ordering_model import OrderingModel
+
+Fillings = Mapping[str, list[Filling]]
+
+
+@dataclass(frozen=True, eq=False)
+class RealizedContent:
+    """Trees with the words that were inserted, their best orders, and what is in every slot."""
+
+    inserted: InsertedTrees
+    orders: Orders
+    fillings: Fillings
+    choices: tuple[Choice, ...]
+    wide: InsertedTrees
+    """The trees with the widest likely fillings."""
+    wide_orders: Orders
+
+
+def realize_content(
+    completer: Completer,
+    ordering: OrderingModel,
+    content: ContentTrees,
+    slots: Sequence[str],
+    k: int = 1,
+    *,
+    progress: Progress = silent,
+) -> RealizedContent:
+    """Insert words into slots, and return the k best orders of every tree."""
+    found = completer.complete(content, slots)
+    fillings = _changed(found, {(one.slot, one.node): widest(one) for one in found.choices})
+    wide = completed(found.trees, fillings)
+    wide_orders = ordering.realize(wide.trees, progress=progress)
+    models = ordering.language_model, completer.classes, WEIGHTS[completer.inputs]
+    best = rescored(wide, wide_orders, found.choices, fillings, *models)
+    fillings = _changed(found, best, fillings)
+    inserted = completed(found.trees, fillings)
+    orders = ordering.realize(inserted.trees, k, progress=progress)
+    return RealizedContent(inserted, orders, fillings, found.choices, wide, wide_orders)
+
+
+def _changed(
+    found: CompletedTrees, best: Mapping[tuple[str, int], Filling], of: Fillings | None = None
+) -> Fillings:
+    """Return fillings with others in some slots."""
+    filled = {slot: list(column) for slot, column in (of or found.fillings).items()}
+    for (slot, j), filling in best.items():
+        filled[slot][j] = filling
+    return filled

@@ -1,0 +1,1 @@
+"""Inflection: the forms of lemmas, their capitals, and the spaces between them."""

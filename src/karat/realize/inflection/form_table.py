@@ -1,0 +1,216 @@
+"""Forms that were seen for a lemma, with back-off to similar features and to suffix rules.
+
+A cell is a lemma with its tags and features. A cell that was not seen takes the forms of the seen
+cell of the lemma that most probably has the same,
+
+    P(same) = Π over the features that differ of P(same form | the two values of the feature)
+
+as counted over lemmas with both values; or the form of a suffix rule, if that is more probable.
+UPOS and XPOS count as features.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from karat.realize.inflection.suffix_rules import Label, SuffixRules
+
+MOST_DIFFERENT = 3
+"""Features in which a cell may differ from one whose forms it takes."""
+UNSEEN = 0.05
+"""Probability that cells have the same form whose differences were never seen."""
+LEAST_SHARE = 0.02
+"""A form that is seen once, and more rarely than this share, is a slip."""
+CACHED = 1 << 16
+
+Differences = tuple[tuple[str, str, str, str], ...]
+"""UPOS (empty if it differs), a feature's name and its two values; for each that differs."""
+
+
+class Cell(NamedTuple):
+    """A lemma in lower case with its tags (UPOS, XPOS) and features (FEATS)."""
+
+    lemma: str
+    upos: str
+    xpos: str
+    features: str
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Tags and features by their names."""
+        pairs = (part.partition("=") for part in self.features.split("|") if part)
+        return {"UPOS": self.upos, "XPOS": self.xpos, **{name: value for name, _, value in pairs}}
+
+    @property
+    def tagged(self) -> str:
+        """Tags and features as one text."""
+        return " ".join(filter(None, self[1:]))
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Labels of suffix rules, the narrowest first."""
+        return (self.upos, self.xpos, self.features), (self.upos, self.xpos)
+
+
+Forms = Mapping[str, int]
+"""Forms, and how often each was seen; if they are guessed, how many types speak for each."""
+
+
+class Source(NamedTuple):
+    """Forms of a cell, and where they come from: `seen`, `similar`, `rule` or `lemma`.
+
+    `detail` tells which tags and features they were seen with, or the suffix of the rule.
+    """
+
+    forms: Forms
+    origin: str
+    detail: str = ""
+
+
+class FormTable:
+    """Seen forms of all cells."""
+
+    def __init__(self, counts: Mapping[Cell, Forms]) -> None:
+        self.counts = counts
+        self._cells: dict[str, list[Cell]] = defaultdict(list)
+        for cell in counts:
+            self._cells[cell.lemma].append(cell)
+        self.forms = lru_cache(CACHED)(self._forms)
+
+    @cached_property
+    def _same(self) -> dict[Differences, tuple[int, int]]:
+        """Pairs of cells with the same form, and all; made when an unknown cell is met."""
+        return _same_forms(self._cells.values(), self.counts)
+
+    @cached_property
+    def _rules(self) -> SuffixRules:
+        """Rules for unknown lemmas; made when one is met."""
+        types = self.counts.items()
+        return SuffixRules.learn((c.lemma, c.labels, most_frequent(forms)) for c, forms in types)
+
+    @cached_property
+    def _usual(self) -> dict[tuple[str, str], str]:
+        """Form and UPOS -> the XPOS that they were seen with most often."""
+        seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for cell, forms in self.counts.items():
+            for form, n in forms.items():
+                seen[form, cell.upos][cell.xpos] += n
+        return {key: most_frequent(tags) for key, tags in seen.items()}
+
+    def usual_tags(self, form: str, upos: str) -> str:
+        """Return UPOS and the most frequent XPOS of a form, as one text."""
+        return f"{upos} {self._usual.get((form, upos), '')}"
+
+    @classmethod
+    def learn(cls, seen: Iterable[tuple[Cell, str]]) -> FormTable:
+        """Count the forms of cells."""
+        counts: dict[Cell, Counter[str]] = defaultdict(Counter)
+        for cell, form in seen:
+            counts[cell][form] += 1
+        return cls({cell: _without_slips(forms) for cell, forms in counts.items()})
+
+    def text(self) -> str:
+        """Return all cells and their forms, a line each."""
+        rows = ((*c, form, str(n)) for c, forms in self.counts.items() for form, n in forms.items())
+        return "\n".join("\t".join(row) for row in rows)
+
+    @classmethod
+    def of_text(cls, text: str) -> FormTable:
+        """Return the table of a text; a ValueError if it is none."""
+        counts: dict[Cell, dict[str, int]] = {}
+        for line in text.split("\n") if text else ():
+            *names, form, n = line.split("\t")
+            counts.setdefault(Cell(*names), {})[form] = int(n)
+        return cls(counts)
+
+    def _forms(self, cell: Cell) -> Forms:
+        """Return the forms that a cell may have; there is at least one."""
+        return self.source(cell).forms
+
+    def source(self, cell: Cell) -> Source:
+        """Return the forms that a cell may have, and where they come from."""
+        known = self._known_part(cell)
+        return Source(self.counts[known], "seen") if known in self.counts else self._guess(known)
+
+    def _known_part(self, cell: Cell) -> Cell:
+        """Return a cell without features that its UPOS never had: they tell nothing of forms."""
+        if cell in self.counts or (cell.upos, "") not in self._features:
+            return cell
+        parts = cell.features.split("|")
+        return cell._replace(
+            features="|".join(part for part in parts if (cell.upos, part) in self._features)
+        )
+
+    @cached_property
+    def _features(self) -> frozenset[tuple[str, str]]:
+        """Every UPOS with each of its features, and with none."""
+        found = {(cell.upos, part) for cell in self.counts for part in cell.features.split("|")}
+        return frozenset(found | {(cell.upos, "") for cell in self.counts})
+
+    def guessed(self, cell: Cell) -> Forms:
+        """Return the forms that a cell would have if it had not been seen."""
+        return self._guess(cell).forms
+
+    def _guess(self, cell: Cell) -> Source:
+        """Return the forms of the most similar cell, or of a rule if that is more probable."""
+        forms, probability, suffix = self._rules.guess(cell.lemma, cell.labels)
+        found = Source(forms, "lemma") if suffix is None else Source(forms, "rule", suffix)
+        for other in self._cells.get(cell.lemma, ()):
+            same = self._probability_of_same(cell, other) if other != cell else 0.0
+            if same > probability:
+                probability = same
+                found = Source(self.counts[other], "similar", other.tagged)
+        return found
+
+    def _probability_of_same(self, cell: Cell, other: Cell) -> float:
+        """Return the probability that two cells of a lemma have the same form."""
+        different = differences(cell, other)
+        if different in self._same:
+            return _share(self._same[different])
+        found = 1.0
+        for one in different:
+            found *= _share(self._same.get((one,), (0, 0)))
+        return found if len(different) <= MOST_DIFFERENT else 0.0
+
+
+def most_frequent(forms: Forms) -> str:
+    """Return the form that was seen most often; of equal ones the first in order."""
+    return min(forms, key=lambda form: (-forms[form], form))
+
+
+def _without_slips(forms: Counter[str]) -> Forms:
+    least = LEAST_SHARE * forms.total()
+    return {form: n for form, n in sorted(forms.items()) if n > 1 or n >= least}
+
+
+def differences(cell: Cell, other: Cell) -> Differences:
+    """Return the features in which two cells of a lemma differ, with their values in order."""
+    mine, its = cell.values, other.values
+    names = sorted(name for name in mine.keys() | its.keys() if mine.get(name) != its.get(name))
+    pairs = ((name, mine.get(name, ""), its.get(name, "")) for name in names)
+    upos = cell.upos if cell.upos == other.upos else ""
+    return tuple((upos, name, min(a, b), max(a, b)) for name, a, b in pairs)
+
+
+def _same_forms(
+    lemmas: Iterable[list[Cell]], counts: Mapping[Cell, Forms]
+) -> dict[Differences, tuple[int, int]]:
+    """Count pairs of cells with the same form, and all, by the features in which they differ."""
+    same: Counter[Differences] = Counter()
+    total: Counter[Differences] = Counter()
+    for cells in lemmas:
+        forms = [most_frequent(counts[cell]) for cell in cells]
+        for i, j in combinations(range(len(cells)), 2):
+            different = differences(cells[i], cells[j])
+            total[different] += 1
+            same[different] += forms[i] == forms[j]
+    return {key: (same[key], n) for key, n in total.items()}
+
+
+def _share(counts: tuple[int, int]) -> float:
+    same, total = counts
+    return (same + UNSEEN) / (total + 1)

@@ -1,0 +1,159 @@
+"""Text from words: where there are spaces, and which words are written as one.
+
+    P(space | two neighbours) = exp(Σ w[f]) / (1 + exp(Σ w[f]))
+
+Both are learned from SpaceAfter and from multiword tokens. Words that are mostly written as one
+(`de le` -> `du`) are; other multiword tokens (`don't`) are words without a space between them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from karat.arrays import Flags, Ints, np
+from karat.realize.inflection.capitals import case_of
+from karat.realize.inflection.log_linear import Choices, Features, LogLinear, mixed, symbols
+from karat.realize.treebank import Surface
+
+Words = tuple[str, ...]
+"""The words of a multiword token, two or more, in lower case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spacing:
+    """Words that are written as one, and weights of spaces."""
+
+    fused: Mapping[Words, str]
+    model: LogLinear
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        """Numbers of words that are written as one, the largest first."""
+        return sorted(set(map(len, self.fused)), reverse=True)
+
+    def text(self, words: list[str], tags: list[str], starts: Ints) -> list[str]:
+        """Return the texts of sentences."""
+        features = gap_features(words, tags, starts)
+        spaces = self.model.scores(features, len(words)) > 0
+        cuts = pairwise(starts.tolist())
+        return [self._joined(words[a:b], spaces[a:b].tolist()) for a, b in cuts]
+
+    def _joined(self, words: list[str], spaces: list[bool]) -> str:
+        parts, i = [], 0
+        while i < len(words):
+            n = self._written_as_one(words, i)
+            text = _like(self.fused[_lowered(words[i : i + n])], words[i]) if n > 1 else words[i]
+            i += n
+            parts += [text, " " if spaces[i - 1] else ""]
+        return "".join(parts).rstrip(" ")
+
+    def _written_as_one(self, words: list[str], i: int) -> int:
+        """Return the number of words from place i that are written as one, 1 if it stands alone."""
+        found = (n for n in self._lengths if _lowered(words[i : i + n]) in self.fused)
+        return next((n for n in found if i + n <= len(words)), 1)
+
+    @classmethod
+    def train(
+        cls, words: list[str], tags: list[str], surfaces: list[Surface], starts: Ints
+    ) -> Spacing:
+        """Learn from words in order, and how they are written."""
+        spaces = np.array([surface.space_after for surface in surfaces])
+        known = np.ones(len(words), dtype=bool)
+        known[starts[1:] - 1] = False  # whether a space follows a sentence is no matter
+        model = _train_spaces(gap_features(words, tags, starts), spaces, known)
+        return cls(_fused(words, surfaces), model)
+
+
+def gap_features(words: list[str], tags: list[str], starts: Ints) -> Features:
+    """Return the features of the gap after each word."""
+    n, lowered = len(words), [word.lower() for word in words]
+    forms, labels = symbols([*lowered, ""]), symbols([*tags, ""])
+    after, before = np.append(np.arange(1, n), -1), np.arange(-1, n - 1)
+    after[starts[1:] - 1] = -1
+    before[starts[:-1]] = -1
+    turns = np.append(_turns(lowered, starts), 0).astype(np.uint64)
+    ends = symbols([*(word[-1:] for word in lowered), ""])
+    begins = symbols([*(word[:1] for word in lowered), ""])
+    left, right, every = slice(0, n), after, np.arange(n)
+    templates = (
+        (),
+        (ends[left], begins[right]),
+        (ends[left], labels[right]),
+        (labels[left], begins[right]),
+        (forms[left], forms[right]),
+        (forms[left],),
+        (forms[right],),
+        (forms[left], turns[left]),
+        (forms[right], turns[right]),
+        (forms[left], labels[right]),
+        (labels[left], forms[right]),
+        (labels[left], labels[right]),
+        (forms[before], forms[left], labels[right]),
+        (forms[left], turns[left], labels[right]),
+    )
+    made = [Features(every, np.broadcast_to(mixed(i, *p), n)) for i, p in enumerate(templates)]
+    return Features.joined(made)
+
+
+def _turns(words: list[str], starts: Ints) -> list[int]:
+    """Return whether a mark is the second of a pair, as of quotation marks, within sentences."""
+    found = []
+    for a, b in pairwise(starts.tolist()):
+        times: Counter[str] = Counter()
+        for word in words[a:b]:
+            found.append(times[word] % 2)
+            times[word] += 1
+    return found
+
+
+def _train_spaces(features: Features, spaces: Flags, known: Flags) -> LogLinear:
+    """Train with two candidates a gap: nothing, which has no features, and a space."""
+    n = len(spaces)
+    choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
+    right = np.stack([~spaces, spaces], axis=1).ravel()
+    return LogLinear.train_on(choices, Features(2 * features.rows + 1, features.keys), right, known)
+
+
+def _lowered(words: Iterable[str]) -> Words:
+    return tuple(word.lower() for word in words)
+
+
+def _fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
+    """Return the words in a row that are mostly written as one, and how."""
+    lowered, one = _lowered(words), defaultdict[Words, Counter[str]](Counter)
+    begins = [i for i, surface in enumerate(surfaces) if surface.text]
+    sizes: list[int] = []  # of each word's token
+    for a, b in pairwise([*begins, len(words)]):
+        sizes += [b - a] * (b - a)
+        if b - a > 1:
+            one[lowered[a:b]][surfaces[a].text.lower()] += 1
+    times: Counter[Words] = Counter()
+    for n in set(map(len, one)):  # but for parts of longer tokens
+        times.update(lowered[i : i + n] for i in range(len(words) - n + 1) if sizes[i] <= n)
+    mostly = {some: texts for some, texts in one.items() if 2 * texts.total() > times[some]}
+    return {some: min(ts, key=lambda text: (-ts[text], text)) for some, ts in mostly.items()}
+
+
+def _like(text: str, word: str) -> str:
+    """Return a text with the capitals of a word."""
+    case = case_of(word)
+    return text.upper() if case == "upper" else text.capitalize() if case == "first" else text
+
+
+def fused_lines(fused: Mapping[Words, str]) -> str:
+    """Return words that are written as one, a line each."""
+    return "\n".join("\t".join((*some, text)) for some, text in fused.items())
+
+
+def fused_of(text: str) -> dict[Words, str]:
+    """Return what `fused_lines` wrote; a ValueError if it is none."""
+    found: dict[Words, str] = {}
+    for line in text.split("\n") if text else ():
+        first, second, *others, one = line.split("\t")
+        some = (first, second, *others)
+        found[some] = one
+    return found

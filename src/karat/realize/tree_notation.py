@@ -1,0 +1,252 @@
+r"""Trees that a person can type: in brackets, or in JSON.
+
+    (see root VERB VBD Tense=Past
+      (cat nsubj NOUN NNS Number=Plur)
+      (mouse obj NOUN NN Number=Sing (a det DET DT))
+      (. punct PUNCT))
+
+A node is its lemma (or word), relation, UPOS, XPOS and features, of which the last may be left out,
+and then its daughters, in any order. What has spaces, brackets or quotation marks is quoted: `"("`,
+`"\""`. In JSON a node is an object with the members `lemma`, `relation`, `upos`, `xpos`, `features`
+and `daughters`; a file has one tree, a list of trees, or a tree a line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from karat.errors import InputError, quoted
+from karat.realize.treebank import MISSING, Treebank
+
+FIELDS = ("lemma", "relation", "upos", "xpos", "features")
+"""Parts of a node, in the order in which brackets have them."""
+_TOKEN = re.compile(r'\s+|(?m:^)#[^\n]*|([()])|"((?:[^"\\\n]|\\.)*)"|([^\s()"]+)')
+_ESCAPED = re.compile(r"\\(.)")
+_UNWRITABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
+_BEFORE = re.compile(r"(?:\s+|#[^\n]*)*")  # blank lines and comments
+
+
+class _Text:
+    """The text of a file, whose lines are found quickly."""
+
+    def __init__(self, whole: str, name: str) -> None:
+        self.whole, self.name = whole, name
+        self._ends = [found.start() for found in re.finditer("\n", whole)]
+
+    def line(self, place: int) -> int:
+        """Return the line of a place, from 1."""
+        return bisect_left(self._ends, place) + 1
+
+    def wrong(self, place: int, told: str) -> InputError:
+        """Return an error with the line and the column of a place."""
+        column = place - self.whole.rfind("\n", 0, place)
+        return InputError(f"{self.name}, line {self.line(place)}, column {column}: {told}")
+
+
+@dataclass
+class Node:
+    """A node as it was written: its fields, its daughters, and the line that it stands in."""
+
+    fields: list[str]
+    line: int
+    daughters: list[Node] = field(default_factory=list)
+
+
+def is_notation(text: bytes) -> bool:
+    """Return whether a file begins like trees in brackets or JSON, and not like CoNLL-U."""
+    return _opening(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
+
+
+def _opening(text: str) -> str:
+    """Return the first character after blank lines and comments; empty if there is none."""
+    found = _BEFORE.match(text)
+    return text[found.end() :][:1] if found else ""
+
+
+def read_notation(text: bytes, name: str) -> Treebank:
+    """Return the trees of a file in brackets or JSON."""
+    try:
+        whole = text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name}, line {line}: not valid UTF-8; convert the file") from error
+    read = _bracketed if _opening(whole) == "(" else _from_json
+    return _treebank(name, read(_Text(whole, name)))
+
+
+def _problem(key: str, value: str) -> str:
+    """Return what is wrong with a field, as sentences are written a line each; else nothing."""
+    if _UNWRITABLE.search(value):
+        return "expected no control characters, line ends or halves of characters"
+    parts = value.split("|") if key == "features" and value not in ("", MISSING) else []
+    if not all(all(part.partition("=")[::2]) for part in parts):
+        return "expected features such as Number=Sing|Person=3"
+    return "expected more than spaces" if value and not value.strip() else ""
+
+
+# ---------------------------------------------------------------------------------- brackets
+
+
+def _bracketed(text: _Text) -> Iterator[Node]:
+    """Yield the trees in brackets."""
+    above: list[Node] = []
+    for place, bracket, atom in _tokens(text):
+        if bracket == "(":
+            node = Node([], text.line(place))
+            if above and not above[-1].fields:
+                raise text.wrong(place, 'found "(", expected a lemma')
+            above.append(node)
+        elif not above:
+            raise text.wrong(place, f'found {quoted(bracket or atom)}, expected "("')
+        elif bracket:
+            node = above.pop()
+            if not node.fields:
+                raise text.wrong(place, 'found ")", expected a lemma')
+            if above:
+                above[-1].daughters.append(node)
+            else:
+                yield node
+        else:
+            _add(above[-1], atom, text, place)
+    if above:
+        raise text.wrong(len(text.whole), 'the text ends, expected ")"')
+
+
+def _tokens(text: _Text) -> Iterator[tuple[int, str, str]]:
+    """Yield brackets and atoms with their places."""
+    place = 0
+    while place < len(text.whole):
+        found = _TOKEN.match(text.whole, place)
+        if found is None:
+            raise text.wrong(place, "a quotation mark that is never closed")
+        bracket, in_quotes, atom = found.groups()
+        if bracket or in_quotes is not None or atom:
+            plain = _ESCAPED.sub(r"\1", in_quotes) if in_quotes is not None else atom
+            yield place, bracket or "", plain or ""
+        place = found.end()
+
+
+def _add(node: Node, atom: str, text: _Text, place: int) -> None:
+    """Add an atom to a node; XPOS may be left out before features."""
+    if node.daughters:
+        told = f'found {quoted(atom)} after a daughter, expected "(" or ")"'
+        raise text.wrong(place, told)
+    if not node.fields and atom in ("", MISSING):
+        raise text.wrong(place, f"found {quoted(atom)}, expected a lemma")
+    if len(node.fields) == len(FIELDS) - 2 and "=" in atom:
+        node.fields.append(MISSING)
+    if len(node.fields) == len(FIELDS):
+        raise text.wrong(place, f"found {quoted(atom)}, expected at most {', '.join(FIELDS)}")
+    key = FIELDS[len(node.fields)]
+    if problem := _problem(key, atom):
+        raise text.wrong(place, f"{key} is {quoted(atom)}, {problem}")
+    node.fields.append(atom)
+
+
+# -------------------------------------------------------------------------------------- JSON
+
+
+def _from_json(text: _Text) -> Iterator[Node]:
+    """Yield the trees in JSON."""
+    decoder = json.JSONDecoder(object_pairs_hook=_members, parse_int=_number)
+    place = number = 0
+    while place < len(text.whole):
+        if text.whole[place].isspace():
+            place += 1
+            continue
+        line = text.line(place)
+        try:
+            found, place = decoder.raw_decode(text.whole, place)
+            listed = enumerate(found if isinstance(found, list) else [found], number + 1)
+            trees = [_node(tree, line, f"{text.name}, line {line}, tree {n}") for n, tree in listed]
+        except json.JSONDecodeError as error:
+            told = f"not JSON ({error.msg[0].lower()}{error.msg[1:]})"
+            raise text.wrong(error.pos, told) from error
+        except _Twice as error:
+            raise InputError(f"{text.name}, line {line}: {error}") from error
+        except RecursionError as error:
+            told = "a tree is nested too deeply for JSON: write it in brackets"
+            raise InputError(f"{text.name}, line {line}: {told}") from error
+        number += len(trees)
+        yield from trees
+
+
+class _Twice(ValueError):
+    """A member that an object has twice, of which one would be lost."""
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise _Twice(f"an object has the member {quoted(twice)} twice: give it once")
+    return found
+
+
+def _number(digits: str) -> int | float:
+    """Return a number, which is an error in any node; Python refuses integers that are long."""
+    return int(digits) if len(digits) < 20 else float(digits)
+
+
+def _node(given: Any, line: int, where: str) -> Node:
+    """Return a node of JSON with all below it."""
+    if not isinstance(given, dict):
+        raise InputError(f"{where}: found {quoted(given)}, expected an object with a lemma")
+    if unknown := sorted(given.keys() - {*FIELDS, "daughters"}):
+        expected = ", ".join((*FIELDS, "daughters"))
+        raise InputError(f"{where}: found the member {quoted(unknown[0])}, expected {expected}")
+    features = given.get("features", "")
+    if isinstance(features, dict):
+        for key, value in features.items():
+            if not isinstance(value, str):
+                told = f"the feature {quoted(key)} is {quoted(value)}, expected a string"
+                raise InputError(f"{where}: {told}")
+        features = "|".join(f"{key}={value}" for key, value in features.items())
+    fields = [*(given.get(key, "" if key == "lemma" else MISSING) for key in FIELDS[:-1]), features]
+    for key, value in zip(FIELDS, fields, strict=True):
+        if not isinstance(value, str):
+            raise InputError(f"{where}: {key} is {quoted(value)}, expected a string")
+        if problem := _problem(key, value):
+            raise InputError(f"{where}: {key} is {quoted(value)}, {problem}")
+    if fields[0] in ("", MISSING):
+        raise InputError(f"{where}: a node without a lemma: give every node one")
+    daughters = given.get("daughters", [])
+    if not isinstance(daughters, list):
+        raise InputError(f"{where}: daughters is {quoted(daughters)}, expected a list")
+    below = f"{where}, under {quoted(fields[0])}"
+    return Node(fields, line, [_node(one, line, below) for one in daughters])
+
+
+# ---------------------------------------------------------------------------------- treebank
+
+
+def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
+    """Return trees as a treebank, whose words are the lemmas in the order of the file."""
+    rows: list[list[str]] = []
+    heads, offsets, lines = list[int](), [0], list[int]()
+    for tree in trees:
+        waiting = [(tree, 0)]
+        while waiting:
+            node, head = waiting.pop()
+            rows.append([*node.fields, *[MISSING] * (len(FIELDS) - len(node.fields))])
+            heads.append(head)
+            number = len(rows) - offsets[-1]
+            waiting += [(one, number) for one in reversed(node.daughters)]
+        offsets.append(len(rows))
+        lines.append(tree.line)
+    if not lines:
+        raise InputError(f"{name}: no trees")
+    columns = (
+        (lemma, lemma, upos, xpos, relation, _sorted_features(features))
+        for lemma, relation, upos, xpos, features in rows
+    )
+    return Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
+
+
+def _sorted_features(features: str) -> str:
+    return "|".join(sorted(part for part in features.split("|") if "=" in part))

@@ -1,0 +1,80 @@
+"""Forms by neighbours: the best path is that of an oracle that tries all."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karat.realize.inflection.log_linear import Choices, Features, LogLinear, mixed, symbols
+from karat.realize.inflection.neighbours import (
+    Candidates,
+    FormParts,
+    choose_forms,
+    pair_features,
+)
+
+FORMS = ("a", "an", "do", "n't", "not", "wo")
+
+
+def random_model(seed: int) -> LogLinear:
+    """Weights of all pairs of forms, and of the edges."""
+    parts = FormParts.of(list(FORMS))
+    every = np.arange(-1, len(FORMS))
+    left, right = np.repeat(every, len(every)), np.tile(every, len(every))
+    keys = np.unique(pair_features(parts, left, right, np.arange(len(left))).keys)
+    weights = np.random.default_rng(seed).normal(size=len(keys)).astype(np.float32)
+    return LogLinear(keys, weights)
+
+
+def score(model: LogLinear, words: tuple[str, ...]) -> float:
+    """The sum over neighbours, each pair scored alone."""
+    parts = FormParts.of(list(words))
+    found = 0.0
+    for i in range(len(words) + 1):
+        left, right = i - 1, i if i < len(words) else -1
+        one = pair_features(parts, np.array([left]), np.array([right]), np.zeros(1, np.int64))
+        found += float(model.scores(one, 1)[0])
+    return found
+
+
+WORD = st.dictionaries(st.sampled_from(FORMS), st.floats(-2, 2), min_size=1, max_size=3)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 99), st.lists(st.lists(WORD, min_size=1, max_size=4), min_size=1, max_size=3))
+def test_the_best_forms_are_those_of_an_oracle(seed: int, sentences: list) -> None:
+    model, candidates = random_model(seed), Candidates.of(sentences)
+    rows = choose_forms(model, candidates, candidates.choices.priors).tolist()
+    found = iter(candidates.forms[row] for row in rows)
+    for sentence in sentences:
+        words = tuple(next(found) for _ in sentence)
+
+        def total(some: tuple[str, ...], given: list = sentence) -> float:
+            return score(model, some) + sum(w[f] for w, f in zip(given, some, strict=True))
+
+        # The edge counts only for words with several forms: it is the same for all paths else.
+        best = max(total(some) for some in product(*sentence))
+        assert total(words) >= best - 1e-6
+
+
+def test_weights_are_learned_and_stored() -> None:
+    """Items of two kinds: one has its first candidate right, the other its second."""
+    n = 40
+    choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
+    kind = np.arange(n) % 2
+    keys = mixed(0, symbols([str(k) for k in np.repeat(kind, 2)]), symbols(["x", "y"] * n))
+    right = (np.arange(2 * n) % 2) == np.repeat(kind, 2)
+    features = Features(np.arange(2 * n), keys)
+    model = LogLinear.train(choices, features, right)
+    assert len(model.keys) == 4
+    scores = model.scores(features, 2 * n)
+    assert choices.best(scores).tolist() == np.flatnonzero(right).tolist()
+    sums = np.add.reduceat(choices.probabilities(scores), choices.offsets[:-1])
+    assert np.allclose(sums, 1)
+    stored = LogLinear.stored("x", model.arrays("x"))
+    assert np.allclose(stored.scores(features, 2 * n), scores, atol=1e-2)
+    unknown = Features(np.array([0]), np.array([12345], dtype=np.uint64))
+    assert model.scores(unknown, 1).tolist() == [0.0]

@@ -1,0 +1,288 @@
+"""Completion on a small language: what is taken out, put back, kept, stored and refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby, pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from oracles.scrambled import scrambled
+from oracles.toy_content import toy_content
+
+from karat.errors import InputError
+from karat.realize.cli.group import command
+from karat.realize.completion import classifier
+from karat.realize.completion.completer import Completer
+from karat.realize.completion.content import content_trees
+from karat.realize.completion.explained import SlotFilling
+from karat.realize.completion.realizing import realize_content
+from karat.realize.completion.slots import wanted_slots
+from karat.realize.content_explanation import explain_content_words
+from karat.realize.evaluation import evaluate_realizer
+from karat.realize.generation import generate_sentences
+from karat.realize.model import RealizerModel, open_realizer, train_realizer
+from karat.realize.ordering import labelling
+from karat.realize.ordering import training as ordering_training
+from karat.realize.treebank import Treebank, read_treebank
+from karat.report.render.records import render_json
+from karat.storage.store import Store
+
+BOTH = ("function-words", "punctuation")
+
+
+def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return read_treebank(path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small() -> Iterator[None]:
+    """A small language needs no large table."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (ordering_training, labelling, classifier):
+            patch.setattr(module, "BITS", 16)
+        yield
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, small: None) -> RealizerModel:
+    folder = tmp_path_factory.mktemp("toy")
+    trained = train_realizer(
+        bank(folder, toy_content(150, 1)),
+        "ordering",
+        inputs="all",
+        complete_from=("all", "relations"),
+    )
+    trained.save(folder / "model.npz")
+    return open_realizer(folder / "model.npz")
+
+
+def content(treebank: Treebank, model: RealizerModel, inputs: str, classes: tuple[str, ...] = BOTH):
+    """Return the sentences that are made of a treebank without some classes of words."""
+    completer, slots = model.completer(inputs), wanted_slots(classes)
+    trees = content_trees(treebank, completer.final).without(slots)
+    found = realize_content(completer, model.ordering["all"], trees, slots)
+    trees = found.inserted.trees
+    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(found.orders)]
+
+
+def references(treebank: Treebank) -> list[str]:
+    pairs = pairwise(treebank.offsets.tolist())
+    return [" ".join(treebank.words[a:b]).lower() for a, b in pairs]
+
+
+@pytest.mark.parametrize("inputs", ["all", "relations"])
+@pytest.mark.parametrize("classes", [BOTH, BOTH[:1], BOTH[1:]])
+def test_the_language_is_learned(
+    model: RealizerModel, tmp_path: Path, inputs: str, classes: tuple[str, ...]
+) -> None:
+    treebank = bank(tmp_path, toy_content(40, 2))
+    right = sum(
+        a == b
+        for a, b in zip(
+            content(treebank, model, inputs, classes), references(treebank), strict=True
+        )
+    )
+    # From relations alone nothing tells a from the, or a question.
+    assert right == 40 if inputs == "all" else right > 5
+
+
+@pytest.mark.parametrize("inputs", ["all", "relations"])
+def test_neither_order_nor_capitals_of_the_file_are_seen(
+    model: RealizerModel, tmp_path: Path, inputs: str
+) -> None:
+    text = toy_content(25, 3)
+    known = content(bank(tmp_path, text), model, inputs)
+    for seed in range(3):
+        assert content(bank(tmp_path, scrambled(text, seed)), model, inputs) == known
+    lower = re.sub(r"(?m)^(\d+\t)(\S+)", lambda m: m[1] + m[2].lower(), text)
+    assert lower != text
+    assert content(bank(tmp_path, lower), model, inputs) == known
+
+
+def test_given_words_stay_and_slots_can_be_kept(model: RealizerModel, tmp_path: Path) -> None:
+    noun = "1\tdog\tdog\tNOUN\tNOUN\tDefinite=Def|Number=Sing{more}\t2\tnsubj\t_\t_\n"
+    verb = "2\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n"
+    bare = bank(tmp_path, noun.format(more="") + verb + "\n")
+
+    def said(treebank: Treebank, **more) -> str:
+        return generate_sentences(model, treebank, inputs="all", **more).rows[0].sentence
+
+    assert said(bare, complete=BOTH) == "the dog sleeps ."
+    assert said(bare, complete=BOTH[:1]) == "the dog sleeps"
+    assert said(bare, complete=BOTH[1:]) == "dog sleeps ."
+    assert said(bare, complete=BOTH, keep=("article",)) == "dog sleeps ."
+    closed = bank(tmp_path, noun.format(more="|Complete=No") + verb + "\n")
+    assert said(closed, complete=BOTH) == "dog sleeps ."
+    that = "3\ta\ta\tDET\tDET\tDefinite=Ind|PronType=Art\t1\tdet\t_\t_\n"
+    given = bank(tmp_path, noun.format(more="") + verb + that + "\n")
+    assert said(given, complete=BOTH) == "a dog sleeps ."
+
+
+def test_the_words_beside_an_article_decide(model: RealizerModel, tmp_path: Path) -> None:
+    treebank = bank(tmp_path, toy_content(60, 5))
+    said = " ".join(content(treebank, model, "all"))
+    assert " an owl " in f" {said}"
+    assert not re.search(r"\b(a (owl|eel)|an (cat|dog|man))\b", said)
+
+
+def test_a_stored_model_says_the_same(model: RealizerModel, tmp_path: Path) -> None:
+    treebank = bank(tmp_path, toy_content(20, 6))
+    model.save(tmp_path / "again.npz")
+    again = open_realizer(tmp_path / "again.npz")
+    assert isinstance(again.completer("all"), Completer)
+    assert content(treebank, again, "relations") == content(treebank, model, "relations")
+    assert "completion (words, relations)" in again.contents()
+
+
+def test_a_completer_of_another_version_is_refused(model: RealizerModel) -> None:
+    about, arrays = model.completer("all").parts()
+    told = "m.npz: its completion is of version {}, and this Karat reads version 2: train"
+    for version in (3, 1):
+        with pytest.raises(InputError, match=told.format(version)):
+            Completer.stored(Store("m.npz", about | {"version": version}, arrays))
+    del about["version"]
+    with pytest.raises(InputError, match=told.format(1)):
+        Completer.stored(Store("m.npz", about, arrays))
+
+
+def test_evaluation_has_rows_for_content_words(model: RealizerModel, tmp_path: Path) -> None:
+    found = evaluate_realizer(model, bank(tmp_path, toy_content(20, 7)))
+    (both,) = [
+        row
+        for row in found.rows
+        if row.model == "completion: function words and punctuation"
+        and row.inputs == "all, content words"
+    ]
+    assert both.bleu == pytest.approx(100)
+    assert both.exact == 1
+    scores = {(one.inputs, one.complete, one.slot): one for one in found.slots}
+    assert scores["all", "function words", "aux"].f == 1
+    assert scores["relations", "punctuation", "final"].words == 20
+    assert "Words inserted" in [block.title for block in found.document("").blocks]
+
+
+def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_path: Path) -> None:
+    treebank = bank(tmp_path, toy_content(20, 8))
+    bare = replace(treebank, relations=["dep" if r == "det" else r for r in treebank.relations])
+    found = explain_content_words(model, bare, 0, 2, inputs="relations", complete=BOTH)
+    assert found.completion is not None
+    for one in found.completion.fillings:
+        assert 0 <= one.probability <= 1
+    slots = groupby(found.completion.fillings, key=lambda one: (one.word, one.slot))
+    for chances in ([one.probability for one in group] for _, group in slots):
+        assert chances[:3] == sorted(chances[:3], reverse=True)
+    assert [(row.model, row.exact) for row in found.rows] == [("completion", None)]
+    told = [note for table in found.document("").tables for note in table.notes]
+    assert "Relations were given, categories and tags guessed." in told
+    tree, (best, *_), optional = found.completion[1:]
+    shown = [one.word for one in optional if one.word]
+    assert shown == [tree.words[node] for node in best.nodes]
+    assert any(one.others for one in optional)
+    assert all(one.others for one in optional if not one.word)
+    blank = replace(treebank, upos=["_"] * len(treebank.words))
+    with pytest.raises(InputError, match=r"no tags \(UPOS\)"):
+        explain_content_words(model, blank, 0)
+    with pytest.raises(InputError, match=r"no tree 21; the last is tree 20"):
+        explain_content_words(model, treebank, 20)
+
+
+def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_path: Path) -> None:
+    found = explain_content_words(model, bank(tmp_path, toy_content(1, 8)), 0, complete=BOTH)
+    assert found.completion is not None
+    rows = [SlotFilling("owl", "case", text, 0.5, not text) for text in ("", "nothing")]
+    other = replace(found, completion=found.completion._replace(fillings=tuple(rows)))
+    document = other.document("")
+    slots = json.loads("".join(render_json(document)))["slots"]
+    assert [(row["filling"], row["chosen"]) for row in slots] == [("", True), ("nothing", False)]
+    (table,) = [one for one in document.blocks if one.title == "Words inserted"]
+    assert [row["said"] for row in table.rows] == ["nothing", "nothing"]
+
+
+def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:
+    alone = "1\tto\tto\tPART\tTO\t_\t0\troot\t_\t_\n2\tof\tof\tADP\tIN\t_\t1\tcase\t_\t_\n\n"
+    unseen = (
+        "1\tqq\tqq\tZZ\tZZ\tNew=Yes\t0\troot\t_\t_\n2\tq\tq\tYY\tYY\tOld=No\t1\tnew:one\t_\t_\n\n"
+    )
+    for text in (alone, unseen):
+        for inputs in ("all", "relations"):
+            rows = generate_sentences(
+                model, bank(tmp_path, text), inputs=inputs, complete=BOTH
+            ).rows
+            assert [bool(row.sentence) for row in rows] == [True]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (
+            {"complete": ("verbs",)},
+            "complete='verbs': expected some of function-words, punctuation",
+        ),
+        ({"complete": BOTH, "keep": ("verb",)}, "keep='verb': expected some of aux, mark"),
+        ({"keep": ("aux",)}, "--keep is for --complete"),
+        ({"inputs": "relations"}, "--inputs relations is for --complete"),
+        ({"inputs": "words", "complete": BOTH}, "function words are inserted from relations"),
+    ],
+)
+def test_wrong_requests_are_refused(
+    model: RealizerModel, tmp_path: Path, wanted: dict, said: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        generate_sentences(model, bank(tmp_path, toy_content(2, 1)), **({"inputs": "all"} | wanted))
+
+
+def test_a_model_without_the_part_says_what_to_train(model: RealizerModel, tmp_path: Path) -> None:
+    treebank = bank(tmp_path, toy_content(2, 1))
+    without = replace(model, completion={})
+    with pytest.raises(InputError, match="train it with --complete-from relations"):
+        generate_sentences(without, treebank, inputs="relations", complete=BOTH)
+    with pytest.raises(InputError, match="--complete-from needs the ordering model"):
+        train_realizer(treebank, "fergus", complete_from=["all"])
+    plain = replace(treebank, features=[""] * len(treebank.words))
+    with pytest.raises(InputError, match=r"no features \(FEATS\)"):
+        train_realizer(plain, "ordering", inputs="all", complete_from=["all"])
+    with pytest.raises(InputError, match="complete_from='words': expected some of all, relations"):
+        train_realizer(treebank, "ordering", inputs="all", complete_from=["all", "words"])
+
+
+def run(*arguments: object) -> str:
+    """Return what a command prints, or its error."""
+    done = CliRunner().invoke(command, [*map(str, arguments)], standalone_mode=False)
+    return str(done.exception) if done.exception else done.output
+
+
+def test_commands_complete_trees_in_brackets(model: RealizerModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.npz")
+    path = tmp_path / "trees.txt"
+    path.write_text("(sleeps root VERB VBZ Mood=Ind (dog nsubj NOUN NN Definite=Def|Number=Sing))")
+    given = (path, "--model", tmp_path / "m.npz", "--inputs", "all", "--complete", ",".join(BOTH))
+    assert run("generate", *given) == "the dog sleeps .\n"
+    assert run("generate", *given, "--keep", "article") == "dog sleeps .\n"
+    explained = json.loads(run("explain", *given, "--keep", "article", "-f", "json"))
+    assert explained["results"][0]["sentence"] == "dog sleeps ."
+    chosen = {row["slot"]: row["filling"] for row in explained["slots"] if row["chosen"] is True}
+    assert chosen["final"] == "."
+    assert "article" not in chosen
+    assert "--keep is for --complete" in run("explain", *given[:-2], "--keep", "aux")
+
+
+@pytest.mark.parametrize("inputs", ["words", "all", "lemmas"])
+def test_generate_names_what_it_does_not_know(tmp_path: Path, inputs: str) -> None:
+    given = ("generate", tmp_path / "t.conllu", "--model", tmp_path / "m.npz", "--inputs", inputs)
+    told = "expected some of function-words, punctuation"
+    assert run(*given, "--complete", "verbs") == f"complete='verbs': {told}"
+
+
+def test_train_names_the_inputs_that_it_does_not_know(tmp_path: Path) -> None:
+    bank(tmp_path, toy_content(2, 1))
+    given = ("train", tmp_path / "toy.conllu", "-o", tmp_path / "m.npz", "--inputs", "all")
+    told = run(*given, "--complete-from", "all,words")
+    assert told == "complete_from='words': expected some of all, relations"
+    assert not (tmp_path / "m.npz").exists()

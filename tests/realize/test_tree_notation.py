@@ -1,0 +1,72 @@
+"""Trees in brackets and JSON: recognised, read with their lines, and deep ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from karat.errors import InputError
+from karat.realize.tree_notation import is_notation, read_notation
+
+TREE = '(see root VERB VBD Tense=Past|Mood=Ind\n  (cat nsubj NOUN)\n  ("(" punct PUNCT (a det)))\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (TREE, True),
+        (f"\ufeff# a comment\n\n  {TREE}", True),
+        ('{"lemma": "a"}', True),
+        ('[{"lemma": "a"}]', True),
+        ("# sent_id = (1)\n1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n", False),
+        ("# a comment alone", False),
+        ("", False),
+    ],
+)
+def test_notation_is_recognised(text: str, found: bool) -> None:
+    assert is_notation(text.encode()) is found
+
+
+def test_brackets_are_read_in_their_order() -> None:
+    found = read_notation(f"# first\n{TREE}\n{TREE}".encode(), "t")
+    assert found.words[:4] == ["see", "cat", "(", "a"]
+    assert found.heads[:4].tolist() == [0, 1, 1, 3]
+    assert found.relations[:4] == ["root", "nsubj", "punct", "det"]
+    assert found.xpos[:2] == ["VBD", "_"]
+    assert found.features[:2] == ["Mood=Ind|Tense=Past", ""]
+    assert found.offsets.tolist() == [0, 4, 8]
+    assert found.lines.tolist() == [2, 6]
+
+
+def test_lines_of_json() -> None:
+    found = read_notation(b'\n{"lemma": "a"}\n\n[{"lemma": "b"}, {"lemma": "c"}]\n', "t")
+    assert found.words == ["a", "b", "c"]
+    assert found.lines.tolist() == [2, 4, 4]
+    with pytest.raises(InputError, match="t, line 2, tree 3: found 7, expected an object"):
+        read_notation(b'[{"lemma": "a"}, {"lemma": "b"}]\n7', "t")
+
+
+def test_a_deep_tree_is_read_in_brackets_and_refused_in_json() -> None:
+    depth = 3000
+    assert len(read_notation(b"(a" * depth + b")" * depth, "t").words) == depth
+    deep = b'{"lemma": "a", "daughters": [' * depth + b"]}" * depth
+    with pytest.raises(InputError, match="t, line 2: a tree is nested too deeply for JSON: write"):
+        read_notation(b"\n" + deep, "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"lemma": "a", "lemma": "b"}', "an object has the member 'lemma' twice: give it once"),
+        (f'{{"lemma": {"1" * 5000}}}', "lemma is inf, expected a string"),
+        ('{"lemma": "a", "features": {"Number": ["Sing"]}}', "'Number' is .*, expected a string"),
+        ('{"lemma": "a", "features": "Sing"}', "expected features such as Number=Sing"),
+        ('{"lemma": "a\\nb"}', "expected no control characters, line ends or halves"),
+        ('{"lemma": "\\ud800"}', "expected no control characters, line ends or halves"),
+        ('{"lemma": " "}', "expected more than spaces"),
+        ("(a root X Y Sing)", "line 1, column 13: features is 'Sing', expected features such as"),
+        ("(a\0 root)", "line 1, column 2: lemma is 'a.x00', expected no control characters"),
+    ],
+)
+def test_what_would_be_lost_or_break_a_line_is_refused(text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        read_notation(text.encode(), "t")
