@@ -13,6 +13,7 @@ import karat as kt
 from karat.paraphrase.table.moses import read_moses
 from karat.realize.model import train_realizer
 from karat.realize.treebank import read_treebank
+from tests.oracles.toy_content import toy_content
 
 CRAFTED = Path(__file__).parent / "crafted_models.py"
 MOSES = """hello , ||| bonjour , ||| 0.6 0.4 0.9 0.5 ||| 0-0 1-1 ||| 15 10 9
@@ -79,8 +80,21 @@ def test_realisers(folder: Path, kind: str, every: int) -> None:
     (folder / "one.conllu").write_text(sentences[0] + "\n\n", "utf-8")
     train_realizer(read_treebank(folder / "few.conllu"), kind).save(folder / "good.npz")
     commands = (
-        "realize generate FOLDER/one.conllu --model MODEL --punctuate",
+        "realize generate FOLDER/one.conllu --model MODEL --complete punctuation",
         "realize explain FOLDER/one.conllu --model MODEL",
         "realize grammar MODEL",
     )
     check(folder, folder / "good.npz", every, *commands[: 3 if kind == "fergus" else 2])
+
+
+def test_completion_and_inflection(folder: Path) -> None:
+    (folder / "few.conllu").write_text(toy_content(24, seed=1), "utf-8")
+    (folder / "one.conllu").write_text(toy_content(1, seed=2), "utf-8")
+    bank, more = read_treebank(folder / "few.conllu"), {"complete_from": ("all", "relations")}
+    train_realizer(bank, "ordering", inputs="all,lemmas", **more).save(folder / "good.npz")
+    slots = "--complete function-words,punctuation"
+    commands = (
+        f"realize generate FOLDER/one.conllu --model MODEL --inputs lemmas --detokenise {slots}",
+        f"realize explain FOLDER/one.conllu --model MODEL --inputs relations {slots}",
+    )
+    check(folder, folder / "good.npz", 1499, *commands)

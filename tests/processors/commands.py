@@ -67,6 +67,10 @@ realize evaluate some.conllu --model realizer.npz -f json
 realize generate some.conllu --model realizer.npz -f json
 realize explain some.conllu --model realizer.npz --segment 3 -f json
 realize grammar realizer.npz -f json
+realize train treebank.conllu -o lemmas.npz --realizer ordering --inputs lemmas
+realize evaluate some.conllu --model lemmas.npz --inputs lemmas -f json
+realize generate some.conllu --model lemmas.npz --inputs lemmas --detokenise -f json
+realize explain some.conllu --model lemmas.npz --inputs lemmas --segment 3 -f json
 realize demo -f json
 data convert demo demo-folder
 data convert demo demo.jsonl --format jsonl

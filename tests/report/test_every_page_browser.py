@@ -6,6 +6,7 @@ All pages stand in frames of one page, so that one browser looks at all of them.
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ DARK = "--blink-settings=preferredColorScheme=0"
 SAME_ORIGIN = "--allow-file-access-from-files"
 RIGHT_TO_LEFT = "ذهبت إلى المدرسة <script>window.hostile=1</script>\nقرأت كتابا\n"
 CHINESE = "我昨天去了学校 <img src=x onerror=window.hostile=1>\n他在图书馆看书\n"
+CONTENT = "(asked root VERB (she nsubj PRON) (estimate obj NOUN (cost compound NOUN)))\n"
 
 COMMANDS = {
     "demo": "demo -o demo.html",
@@ -46,6 +48,14 @@ COMMANDS = {
     "sets": "data list",
     "paraphrase": "paraphrase explain drift.txt --originals ref1.txt --worst 1",
     "realize": "realize demo",
+    "realizers": "realize evaluate treebank.conllu --model realizer.npz",
+    "sentences": "realize generate treebank.conllu --model realizer.npz --n-best 2",
+    "forms": "realize explain treebank.conllu --model realizer.npz --inputs lemmas",
+    "inserted": "realize explain content.txt --model realizer.npz --inputs relations"
+    " --complete function-words,punctuation",
+    "agreement": "paraphrase evaluate demo-paraphrases --feature rougeL --resamples 20",
+    "scored": "paraphrase score ref2.txt ref3.txt --originals ref1.txt --resamples 20",
+    "rewritten": "paraphrase generate some.txt --n-best 1",
     "gate": "gate atlas.txt -r ref1.txt --baseline gate.tsv",
 }
 
@@ -109,6 +119,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             (folder / f"{name}3.txt").write_text(text.replace(" ", " y "), "utf-8")
         update = ["gate", "drift.txt", "-r", "ref1.txt", "-m", "chrf", "--baseline", "gate.tsv"]
         assert main([*update, "--update"]) == 0
+        (folder / "some.txt").write_text("\n".join(texts[:6]) + "\n", "utf-8")
+        (folder / "content.txt").write_text(CONTENT, "utf-8")
+        treebank = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+        (folder / "treebank.conllu").write_text(treebank.read_text("utf-8"), "utf-8")
+        train = "realize train treebank.conllu -o realizer.npz --inputs all,lemmas --complete-from"
+        assert main([*train.split(), "relations"]) == 0
         for name, command in COMMANDS.items():
             words = command.replace("{many}", " ".join(names)).split()
             output = [] if "-o" in words else ["-o", f"{name}.html"]
@@ -140,7 +156,7 @@ def test_phones(pages: dict[str, Path], options: tuple[str, ...]) -> None:
     assert [name for name, one in found.items() if one["hostile"] or one["fetched"]] == []
 
 
-SILENT = {"segments", "worst", "metrics", "sets", "draft"}
+SILENT = {"segments", "worst", "metrics", "sets", "draft", "sentences", "rewritten"}
 """Pages whose numbers say nothing by themselves, or that are one table."""
 
 

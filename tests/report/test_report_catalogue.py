@@ -12,6 +12,7 @@ from karat.metrics.names import METRICS
 
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 NEEDS_A_FILE = {
+    "cosine",
     "pem",
     "pivot_f1",
     "given",

@@ -87,7 +87,7 @@ class Command(Helpful):
         if ctx.meta.get(_ALL):
             return True
         ctx.meta[_ALL] = True
-        measured = click.HelpFormatter(width=WIDTH)
+        measured = click.HelpFormatter(width=WIDTH - 2)  # Click leaves two columns free
         self.format_help(ctx, measured)
         del ctx.meta[_ALL]
         return len(measured.getvalue().splitlines()) <= MOST_LINES

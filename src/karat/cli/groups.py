@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from karat.cli.command import Group
+from karat.cli.command import WIDTH, Group
 from karat.cli.usage import refuse_numbers_after_flags
 from karat.errors import quoted
 
@@ -24,7 +24,8 @@ class Commands(Group):
     """A group that imports a command only to run it."""
 
     def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        shown = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
+        super().__init__(*args, context_settings=shown, **kwargs)
         self.listed = listed
 
     def list_commands(self, ctx: click.Context) -> list[str]:

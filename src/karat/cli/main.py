@@ -10,7 +10,6 @@ import click
 from click.shell_completion import shell_complete
 
 from karat import __version__
-from karat.cli.command import WIDTH
 from karat.cli.groups import Commands
 from karat.cli.usage import usage_sentence
 from karat.errors import Interrupted, KaratError
@@ -59,7 +58,6 @@ COMMANDS = {
 @click.group(
     cls=Commands,
     listed=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
 )
 @click.version_option(__version__, prog_name="karat", message="%(prog)s %(version)s")
 def cli() -> None:

@@ -20,6 +20,7 @@ from karat.asking.interview.templates import Prompt
 from karat.asking.requests import Message, Request
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
+from karat.storage.paths import as_path
 from karat.trials import check_count
 
 
@@ -46,8 +47,8 @@ class Setup:
         for name, kind in (("endpoint", Endpoint), ("limits", Limits)):
             if not isinstance(value := getattr(self, name), kind):
                 raise InputError(f"{name}={quoted(value)}: expected a karat.{kind.__name__}")
-        if self.cache is not None and not isinstance(self.cache, str | PathLike):
-            raise InputError(f"cache={quoted(self.cache)}: expected the path of a file")
+        if self.cache is not None:
+            as_path("cache", self.cache)
         check_count("replicates", self.replicates, 1)
 
     @property

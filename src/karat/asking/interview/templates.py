@@ -23,7 +23,8 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError, short
+from karat.storage.paths import as_path
 from karat.storage.unpacking import read_bytes
 
 _HEADING = re.compile(r"\[(system|user)\]\s*")
@@ -99,9 +100,7 @@ class Prompt:
 
 def read_prompt(path: str | PathLike[str], slots: Slots) -> Prompt:
     """Return the prompt in a file, checked for a task."""
-    if not isinstance(path, str | PathLike):
-        raise InputError(f"prompt={quoted(path)}: expected the path of a file")
-    place = Path(path)
+    place = as_path("prompt", path)
     text = _read_text(place).replace("\r\n", "\n")
     prompt = Prompt(place.name.removesuffix(".md").removesuffix(".txt"), text, str(path))
     if not text.strip():

@@ -37,6 +37,8 @@ BELOW = 7.0
 """From the middle of a word to the place on the arc that it stands above."""
 LINE = 11.0
 """The height that a word takes."""
+LANE = 17.0
+"""From one arc to the next between the same two states."""
 LONGEST = 24
 MOST_LINES = 40
 BEST = "▸ "
@@ -44,12 +46,16 @@ BEST = "▸ "
 
 
 class GraphArc(NamedTuple):
-    """From one state to another, 0 is the first; `best` if the chosen path takes it."""
+    """From one state to another, 0 is the first; `best` if the chosen path takes it.
+
+    `told` is what a pointer over the word shows.
+    """
 
     start: int
     end: int
     word: str
     best: bool = False
+    told: str = ""
 
 
 Arcs = Sequence[GraphArc]
@@ -76,7 +82,8 @@ def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
         for state, (x, y) in places.items()
     ]
     width = max(x for x, _ in places.values()) + MARGIN
-    height = max(y for _, y in places.values()) + MARGIN
+    lowest = (places[arc.end][1] + lane * LANE for arc, lane in _lanes(arcs).items())
+    height = max(lowest) + MARGIN
     return Drawing(_drawn(arcs, places) + dots, width, height)
 
 
@@ -156,6 +163,16 @@ def _shown(arc: GraphArc) -> str:
     return svg.shorten(arc.word, LONGEST)
 
 
+def _lanes(arcs: Arcs) -> dict[GraphArc, int]:
+    """Return for each arc how many others, the best first, join the same two states above it."""
+    among = Counter[tuple[int, int]]()
+    found = {}
+    for arc in sorted(arcs, key=lambda arc: not arc.best):
+        found[arc] = among[arc[:2]]
+        among[arc[:2]] += 1
+    return found
+
+
 def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
     paths: list[str] = []
@@ -166,8 +183,9 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         """The best path first, then level arcs: a word on a steep one has more free places."""
         return not arc.best, abs(places[arc.start][1] - places[arc.end][1])
 
+    lanes = _lanes(arcs)
     for arc in sorted(arcs, key=choice):
-        curve = _curve(places[arc.start], places[arc.end])
+        curve = _curve(places[arc.start], places[arc.end], lanes[arc])
         size = svg.extent(_shown(arc)) + APART
         spots = [_along(curve, t) for t in LETTERED]
         spot = min(spots, key=lambda spot: _met(spot, size, taken))
@@ -177,15 +195,16 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         paths.append(shape("path", d=f"M {start} Q {middle} {end}", fill="none", **look))
         ink: Look = {"font_weight": 600} if arc.best else {"fill": svg.MUTED}
         place: Look = {"x": spot[0], "y": spot[1] - 3, "text_anchor": "middle", **ink}
-        words.append(element("text", quote(_shown(arc)), **place, **svg.HALO))
+        label = element("text", quote(_shown(arc)), **place, **svg.HALO)
+        words.append(element("g", svg.tooltip(arc.told), label) if arc.told else label)
     return paths[::-1] + words
 
 
-def _curve(start: Point, end: Point) -> tuple[Point, Point, Point]:
-    """A Bezier curve; the longer its way, the more it is bent."""
+def _curve(start: Point, end: Point, lane: int) -> tuple[Point, Point, Point]:
+    """A Bezier curve; the longer its way, the more it is bent; below others by its lane."""
     (x1, y1), (x2, y2) = start, end
     bend = min(10.0, (x2 - x1) / 6) + max((x2 - x1) / 16 - 6, 0)
-    return start, ((x1 + x2) / 2, (y1 + y2) / 2 - bend), end
+    return start, ((x1 + x2) / 2, (y1 + y2) / 2 - bend + 2 * LANE * lane), end
 
 
 def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
