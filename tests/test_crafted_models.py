@@ -11,8 +11,12 @@ import pytest
 
 import karat as kt
 from karat.paraphrase.table.moses import read_moses
+from karat.realize.completion import classifier
 from karat.realize.model import train_realizer
+from karat.realize.ordering import labelling
+from karat.realize.ordering import training as ordering_training
 from karat.realize.treebank import read_treebank
+from tests.crafted_models import WRONG_FIELDS, is_well, read_model, run, write_model
 from tests.oracles.toy_content import toy_content
 
 CRAFTED = Path(__file__).parent / "crafted_models.py"
@@ -98,3 +102,47 @@ def test_completion_and_inflection(folder: Path) -> None:
         f"realize explain FOLDER/one.conllu --model MODEL --inputs relations {slots}",
     )
     check(folder, folder / "good.npz", 1499, *commands)
+
+
+@pytest.fixture
+def completing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model that completes from relations, with small tables."""
+    for module in (ordering_training, labelling, classifier):
+        monkeypatch.setattr(module, "BITS", 16)
+    (folder / "few.conllu").write_text(toy_content(24, seed=1), "utf-8")
+    (folder / "one.conllu").write_text(toy_content(1, seed=2), "utf-8")
+    bank = read_treebank(folder / "few.conllu")
+    made = train_realizer(bank, "ordering", inputs="all", complete_from=("relations",))
+    made.save(folder / "good.npz")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("field", "more"),
+    [
+        ("tagger", ["x", [], None]),
+        ("tagger.fillings", [[1, 2], ["x", None], [["x"]], "xy"]),
+        ("tagger.kinds", [["xy"], [["x"]], [[1, 2]], [["x", None]], "xy", {"xy": 1}]),
+        ("slots.final.fillings", [[[], 1], [[], [1]], [[], [[["x", "y"]]]], [[], [[[1, 2, 3]]]]]),
+        ("slots.final.kinds", [["xy"], [["x"]], [[1, 2]], [["x", None]], "xy"]),
+    ],
+)
+def test_wrong_fillings_and_kinds_are_refused(
+    completing: Path, field: str, more: list[object]
+) -> None:
+    about, arrays = read_model(completing / "good.npz")
+    words = f"realize generate {completing}/one.conllu --inputs relations --complete punctuation"
+    assert run([*words.split(), "--model", f"{completing}/good.npz"])[0] == 0
+    *path, name = ["parts", "completion-relations", *field.split(".")]
+    holder = about
+    for step in path:
+        holder = holder[step]
+    as_many = [1] * len(holder[name])  # the arrays fit
+    for i, wrong in enumerate((as_many, *more, *WRONG_FIELDS)):
+        if wrong == []:
+            continue  # no kinds: nothing is inserted
+        holder[name] = wrong
+        write_model(completing / f"{i}.npz", about, arrays)
+        code, told = run([*words.split(), "--model", f"{completing}/{i}.npz"])
+        assert is_well(code, told), (wrong, told)
+        assert code == 2, wrong

@@ -79,6 +79,13 @@ def test_an_evaluation_has_the_signatures_of_its_metrics(place: Path) -> None:
     assert result.settings == {"inputs": "both"}
 
 
+def test_forms_are_told_only_of_lemmas(place: Path) -> None:
+    result, _, line = made("evaluate", place)
+    assert "forms" not in result.records()[0]
+    assert "forms" not in shown(*line)["rows"][0]
+    assert "Forms" not in str(result)
+
+
 def test_what_is_public_is_listed() -> None:
     assert {"evaluate_realizer", "explain_tree", "open_realizer"} <= set(realize.__all__)
     assert all(getattr(realize, name).__doc__ for name in realize.__all__)

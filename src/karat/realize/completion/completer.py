@@ -34,14 +34,19 @@ TRIED = 6
 EMPTY = 0.5
 """Factor on the probability of an empty slot, for what later slots see."""
 
+_KINDS = schema.listed(schema.listed(schema.text))
+_WORDS = schema.listed(schema.listed(schema.text))
+_SLOT = schema.record({"fillings": schema.listed(schema.listed(_WORDS), 1), "kinds": _KINDS})
+_TAGGER = schema.record({"fillings": schema.listed(schema.text, 1), "kinds": _KINDS})
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
         "final": schema.listed(schema.text),
         "lemmas": schema.named(schema.text),
         "classes": schema.record({"frequent": schema.listed(schema.text)}),
-        "slots": schema.named(schema.record({"fillings": schema.listed(schema.anything, 1)})),
-    }
+        "slots": schema.named(_SLOT),
+    },
+    tagger=_TAGGER,
 )
 
 
@@ -162,8 +167,8 @@ class Completer:
             }
             classes = ClassModel.stored(said["classes"], arrays, store.name)
             tagger = None
-            if known := said.get("tagger"):
-                mine = without_prefix("tagger_", arrays)
+            if said["inputs"] == "relations":  # where tags are given, none are guessed
+                known, mine = said["tagger"], without_prefix("tagger_", arrays)
                 tagger = SlotClassifier.stored(known["fillings"], known["kinds"], mine)
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
@@ -184,4 +189,4 @@ def texts_of(fillings: Sequence[Filling]) -> Hashes:
 
 def _filling(stored: list[list[list[str]]]) -> Filling:
     """Return a filling from lists; a TypeError or ValueError if they are none."""
-    return tuple(tuple(SlotWord(*map(str, word)) for word in item) for item in stored)
+    return tuple(tuple(SlotWord(*word) for word in item) for item in stored)

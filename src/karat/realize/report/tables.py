@@ -101,9 +101,8 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
     title += ", training data" if found.training.share >= MOSTLY else ""
     rows = as_rows(found.rows)
     columns: tuple[Column, ...] = _EVALUATED
-    if any("forms" in row for row in rows):
+    if any(row["forms"] is not None for row in rows):
         columns = (*_EVALUATED[:2], _FORMS, *_EVALUATED[2:])
-        rows = [{"forms": None, **row} for row in rows]
     blocks: tuple[Table, ...] = (
         Table("rows", title, columns, rows, notes=found.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
