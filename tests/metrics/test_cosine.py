@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +23,13 @@ from karat.metrics.embedding.embedder import Embedded
 from karat.metrics.embedding.vectors import Vectors, cosines
 from karat.metrics.names import parse
 from tests.oracles.letter_embeddings import Letters
-from tests.oracles.tiny_embeddings import slow_cosine, write_model2vec, write_onnx
+from tests.oracles.tiny_embeddings import (
+    VECTORS,
+    slow_cosine,
+    word_tokenizer,
+    write_model2vec,
+    write_onnx,
+)
 
 TEXTS = ["cat", "cat dog", "sat sat not", "dog cat sat", "not", "dog dog cat cat cat"]
 
@@ -260,6 +269,29 @@ def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         cosine("wordllama").segments(["a"], [["a"]])
 
 
+def test_a_folder_in_the_home_folder(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tiny.parent))
+    assert cosine("~/tiny").segments(["cat"], [["cat"]]).tolist() == [1]
+    assert cosine("~/tiny").input_files() == cosine(tiny).input_files()
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "meta"])
+def test_no_output_overwrites_the_model(
+    tiny: Path, command: str, called: Callable[..., Any], folder: Path
+) -> None:
+    for name in ("a", "b", "r"):
+        (folder / name).write_text("cat\n")
+    texts = ["demo"] if command == "meta" else ["a", "b", "-r", "r"]
+    before = {file: file.read_bytes() for file in tiny.iterdir()}
+    read = cosine(tiny).input_files()
+    assert str(tiny / "tokenizer.json") in read
+    for file in read:
+        done = called(command, *texts, "-m", f"cosine:model={tiny}", "-o", file)
+        assert done.returncode == 2
+        assert f"{file} is one of the inputs: choose another output file\n" in done.stderr
+    assert {file: file.read_bytes() for file in tiny.iterdir()} == before
+
+
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     for name in ("a", "r"):
         (tmp_path / name).write_text("cat\n")
@@ -300,13 +332,40 @@ def test_wordllama_leaves_logging_alone() -> None:
     assert done.stdout == f"[] {logging.WARNING}\n"
 
 
-def test_wordllama_in_score_compare_and_gate(wordllama: Metric) -> None:
+def test_wordllama_in_score_and_compare(wordllama: Metric) -> None:
     systems = {"A": ["the cat sat", "a dog"], "B": ["no", "yes"]}
     references = [["a cat was sitting"], ["the dog"]]
     scores = kt.score(systems, references, [str(wordllama), "chrf"], resamples=20)
     assert scores["A", str(wordllama)].score.value > scores["B", str(wordllama)].score.value
     compared = kt.compare(systems, references, baseline="B", metrics=[str(wordllama)])
     assert compared.rows[-1].metric == wordllama
+
+
+def test_cosine_in_a_gate(tiny: Path, called: Callable[..., Any], folder: Path) -> None:
+    texts = {"r": "cat\ndog\n", "good": "cat\ndog cat\n", "bad": "not\ncat\n"}
+    for name, text in texts.items():
+        (folder / name).write_text(text * 10)
+    gate = ["gate", "-r", "r", "-b", "gate.tsv", "-f", "json"]
+    assert called(*gate, "good", "-m", f"cosine:model={tiny}", "--update").returncode == 0
+    assert f"cosine:model={tiny}@" in (folder / "gate.tsv").read_text()
+    same, worse = called(*gate, "good"), called(*gate, "bad")
+    assert (same.returncode, worse.returncode) == (0, 1)
+    (row,) = json.loads(worse.stdout)["rows"]
+    assert (row["metric"], row["verdict"]) == (f"cosine:model={tiny}", "fail")
+    assert row["baseline"] == pytest.approx((1 + 1 / math.sqrt(2)) / 2)
+    assert row["score"] == pytest.approx(-0.5)
+
+
+def test_wordllama_beside_people(wordllama: Metric, output: Callable[..., str]) -> None:
+    metrics = "-m", str(wordllama), "-m", "chrf"
+    found = json.loads(output("meta", "demo", *metrics, "--resamples", "0", "-f", "json"))
+    values = {
+        row["metric"]: row["value"]
+        for row in found["rows"]
+        if (row["dimension"], row["level"], row["statistic"]) == ("adequacy", "segment", "pearson")
+    }
+    expected = {str(wordllama): 0.6119, "chrf": 0.6950}
+    assert values == pytest.approx(expected, abs=5e-4)
 
 
 DATA = os.environ.get("KARAT_DATA")
@@ -348,3 +407,41 @@ def test_sentence_transformers_agrees_with_its_own_similarity(tmp_path: Path) ->
     expected = [float(own.similarity(*own.encode(list(pair)))[0, 0]) for pair in pairs]
     assert found.tolist() == pytest.approx(expected, abs=1e-5)
     assert model.corpus(["sat " * 40], [["dog"]]).notes
+
+
+def test_sentence_transformers_is_quiet(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    from tests.oracles.tiny_embeddings import write_transformer
+
+    name = str(cosine(write_transformer(tmp_path / "st")))
+    code = f"import karat; karat.metric({name!r}).segments(['cat ' * 40], [['cat']])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")  # no bar, no warning about long texts
+
+
+def test_sentence_transformers_without_a_longest_text(tmp_path: Path) -> None:
+    """A static model says that it takes infinitely many tokens."""
+    library = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    weights = np.array([*VECTORS.values()], np.float32)
+    static = modules.StaticEmbedding(word_tokenizer(), embedding_weights=weights)
+    library.SentenceTransformer(modules=[static]).save(str(tmp_path / "static"))
+    model = cosine(tmp_path / "static")
+    pairs = [(a, b) for a in TEXTS for b in TEXTS]
+    found = model.segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    assert found.tolist() == pytest.approx([slow_cosine(*pair) for pair in pairs], abs=1e-6)
+    assert model.corpus(["cat " * 5000], [["cat"]]).notes == ()
+
+
+def test_a_damaged_model_of_sentence_transformers(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    from tests.oracles.tiny_embeddings import write_transformer
+
+    folder = write_transformer(tmp_path / "st")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:40])
+    with pytest.raises(InputError, match="sentence-transformers cannot load it: ") as caught:
+        cosine(folder).segments(["a"], [["a"]])
+    assert "\n" not in str(caught.value)

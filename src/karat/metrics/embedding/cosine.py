@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from karat.arrays import Floats, NDArray, np
 from karat.errors import MetricError
 from karat.metrics.base import Metric
-from karat.metrics.embedding.loading import LOADERS, embedder_digest
+from karat.metrics.embedding.loading import LOADERS, embedder_digest, embedder_files
 from karat.metrics.embedding.vectors import Vectors, cosines, load_vectors
 from karat.metrics.outputs import SegmentNames
 from karat.metrics.pairs import Pairs
@@ -70,8 +70,8 @@ class Cosine(Metric):
         return found
 
     def input_files(self) -> list[str]:
-        """Return no file: a model is a folder, which is not overwritten."""
-        return []
+        """Return the files of the model."""
+        return [] if self.model is None else embedder_files(self.model)
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
         """Refuse a model that cannot be loaded, before any work."""

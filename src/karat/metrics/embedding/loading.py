@@ -41,7 +41,12 @@ def load_embedder(model: str, loader: str = "auto") -> Embedder:
 
 @lru_cache(maxsize=4)
 def _loaded(model: str, loader: str, _stamp: Stamp) -> Embedder:
-    return WordLlamaEmbedder() if loader == NAME else _FOLDERS[loader][1](Path(model))
+    return WordLlamaEmbedder() if loader == NAME else _FOLDERS[loader][1](_folder(model))
+
+
+def embedder_files(model: str) -> list[str]:
+    """Return the places of a model's files."""
+    return [str(file) for file in _files(model)]
 
 
 def embedder_digest(model: str) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from karat.metrics.embedding.embedder import Embedded, Embedder, package, said_o
 
 _KEPT = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _OTHER = {"onnx", "openvino"}  # folders of the same model for other libraries
+_ENDLESS = 1 << 20  # tokenisers without a length say that they take 1e30 tokens
 
 
 def transformer_files(folder: Path) -> list[Path]:
@@ -26,10 +30,10 @@ class TransformerEmbedder(Embedder):
 
     def __init__(self, folder: Path) -> None:
         library = package("sentence_transformers", f"model {folder}")
-        with said_of(f"model {folder}", "sentence-transformers cannot load it"):
+        with said_of(f"model {folder}", "sentence-transformers cannot load it"), _no_bar():
             self._model = library.SentenceTransformer(str(folder), local_files_only=True)
-        longest: Any = self._model.max_seq_length
-        self.longest = None if longest is None else int(longest)
+        longest: Any = self._model.max_seq_length  # None or infinite: any number of tokens
+        self.longest = None if longest is None or longest >= _ENDLESS else int(longest)
         # The tokeniser's settings change with every call.
         self._lock = threading.Lock()
 
@@ -43,4 +47,18 @@ class TransformerEmbedder(Embedder):
     def _is_cut(self, text: str) -> bool:
         if self.longest is None:
             return False
-        return len(self._model.tokenizer(text)["input_ids"]) > self.longest
+        found = self._model.tokenizer(text, verbose=False)  # else it warns of long texts
+        return len(found["input_ids"]) > self.longest
+
+
+@contextmanager
+def _no_bar() -> Iterator[None]:
+    """Hide the bar that transformers shows while it loads weights."""
+    logging = import_module("transformers.utils.logging")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
