@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from nuggets.nugget_world import pooled, world
 
 import karat as kt
 from karat.errors import InputError
-from karat.metrics.embedding.vectors import Vectors
+from karat.metrics.embedding.vectors import Vectors, load_vectors
+from karat.nuggets.guess import classifiers, evaluation
 from karat.nuggets.guess.calibrated.classifier import PRIOR
 from karat.nuggets.guess.calibrated.evidence import NAMES, evidence
 from karat.nuggets.guess.calibrated.meaning import meaning
@@ -117,9 +120,68 @@ def test_a_model_that_is_not_there() -> None:
         kt.score_nuggets(SET, classifier="calibrated:cosine=nowhere")
 
 
-def test_evaluation_takes_it(tmp_path: Path) -> None:
-    model = str(write_model2vec(tmp_path / "m"))
-    plain, asked = (kt.evaluate_nuggets(SET, cosine=cosine) for cosine in (None, model))
-    assert asked.settings["cosine"] == model
-    assert plain.settings["cosine"] is None
-    assert plain.rows[1:] == asked.rows[1:]  # the paper's classifier and baselines
+def test_evaluation_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    plain = kt.evaluate_nuggets(SET)
+    monkeypatch.setattr(classifiers, "load_vectors", lambda _: Vectors("letters", Letters()))
+    asked = kt.evaluate_nuggets(SET, cosine="x", progress=lambda *step: steps.append(step[2]))
+    assert (plain.settings["cosine"], asked.settings["cosine"]) == (None, "x")
+    differ = [a.what for a, b in zip(plain.rows, asked.rows, strict=True) if a != b]
+    assert differ[0] == plain.rows[0].what == "calibrated classifier"
+    assert all(what.startswith("calibrated") for what in differ)  # nothing else takes cosines
+    assert steps.count("embedding sentences") == len(KEY.questions)
+
+
+def test_a_wrong_model_is_refused_before_anything_is_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tuned(*_: object) -> None:
+        raise AssertionError("tuning began")
+
+    monkeypatch.setattr(evaluation, "tune_all", tuned)
+    with pytest.raises(InputError, match="model 'nowhere': no such folder"):
+        kt.evaluate_nuggets(SET, cosine="nowhere")
+
+
+def test_texts_that_are_longer_than_a_model_takes_are_noted(tmp_path: Path) -> None:
+    model = write_model2vec(tmp_path / "m")  # takes 8 tokens
+    texts = {part for run in RUNS for row in run.answers.values() for part in cut(row)}
+    texts |= {said for q in KEY.questions.values() for n in q.nuggets for said in n.descriptions}
+    long = load_vectors(str(model)).of([*texts]).cut.sum()
+    assert 10 < long < len(texts)
+    note = (
+        "Sentences, pairs of sentences and descriptions of nuggets longer than the embedding model "
+        f"takes (8 tokens): {long}. Only their beginning counts."
+    )
+    for how in ("calibrated", "auto"):
+        found = kt.score_nuggets(SET, classifier=f"{how}:cosine={model}")
+        assert found.notes.count(note) == 1
+        assert note in found.document().notes
+    assert note in kt.evaluate_nuggets(SET, cosine=str(model)).notes
+    few = replace(SET, judgements=JUDGED.with_rows([]))  # the built-in model takes no cosines
+    assert note not in kt.score_nuggets(few, classifier=f"calibrated:cosine={model}").notes
+    assert "longer than" not in "".join(kt.score_nuggets(SET).notes)
+
+
+def cut(responses: Sequence[Response]) -> Iterator[str]:
+    for response in responses:
+        parts = sentences(response.text)
+        yield from [*parts, *(f"{a} {b}" for a, b in pairwise(parts))]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", "heron", "--key", "demo-nuggets", "--classifier", "calibrated:cosine={model}"),
+        ("evaluate", "demo-nuggets", "--cosine", "{model}"),
+    ],
+)
+def test_no_output_overwrites_the_model(
+    arguments: tuple[str, ...], tmp_path: Path, called: Callable[..., Any]
+) -> None:
+    model = write_model2vec(tmp_path / "m")
+    file = model / "tokenizer.json"
+    before = file.read_bytes()
+    given = [one.format(model=model) for one in arguments]
+    done = called("nuggets", *given, "-o", str(file))
+    assert done.returncode == 2
+    assert f"{file} is one of the inputs: choose another output file" in done.stderr
+    assert file.read_bytes() == before

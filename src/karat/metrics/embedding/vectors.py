@@ -88,6 +88,31 @@ class Vectors:
         return 4 * self.dim + 4 * len(text) + 256  # and what Python adds
 
 
+class NotedVectors:
+    """The vectors of a model, and the texts that it cut while they were asked for."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self._cut: set[str] = set()
+
+    def of(self, texts: Sequence[str]) -> Embedded:
+        """Return what `Vectors.of` does."""
+        found = self._vectors.of(texts)
+        self._cut.update(text for text, cut in zip(texts, found.cut.tolist(), strict=True) if cut)
+        return found
+
+    def notes(self, texts: str) -> tuple[str, ...]:
+        """Return how many different texts were cut; `texts` is what they are called."""
+        if not self._cut:
+            return ()
+        longest = self._vectors.embedder.longest
+        limit = f"longer than the embedding model takes ({longest:,} tokens)"
+        return (f"{texts} {limit}: {len(self._cut):,}. Only their beginning counts.",)
+
+
+AnyVectors = Vectors | NotedVectors
+
+
 def _check_text(name: str, text: str) -> None:
     try:
         text.encode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import click
@@ -38,10 +39,12 @@ def command(
     karat nuggets evaluate rag24 --leave-out question -o evaluation.html
     """
     from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.guess.classifiers import Calibrated
     from karat.nuggets.results.evaluation import evaluate_nuggets
 
-    idf = nuggets_options.files_of(how["classifier"])
-    check_output(output, (*given["runs"], *given["judgements"], *idf))
+    calibrated = Calibrated(cosine=settings["cosine"])
+    both = map(nuggets_options.files_of, (how["classifier"], calibrated))
+    check_output(output, (*given["runs"], *given["judgements"], *chain(*both)))
     with Bar() as progress:
         found = load_nuggets(name, **given, progress=progress)
         done = evaluate_nuggets(found, **how, **settings, progress=progress)

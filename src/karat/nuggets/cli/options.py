@@ -244,11 +244,13 @@ def _parsed(text: str, **old: Any) -> Any:
 
 
 def files_of(classifier: Any) -> tuple[str, ...]:
-    """Return the file that idf is counted in, if it is one: no output may overwrite it."""
+    """Return the files of idf and of an embedding model: no output may overwrite them."""
+    from karat.nuggets.guess.classifiers import WithCosine
     from karat.nuggets.scores.idf_sources import NAMED
 
     idf = getattr(classifier, "idf", "pooled")
-    return () if idf in NAMED else (idf,)
+    model = classifier.input_files() if isinstance(classifier, WithCosine) else ()
+    return (*model, *(() if idf in NAMED else (idf,)))
 
 
 # ------------------------------------------------------------------------------------ scores

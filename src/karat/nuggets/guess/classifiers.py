@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from karat.metrics.embedding.loading import embedder_digest
+from karat.metrics.embedding.loading import embedder_digest, embedder_files
 from karat.metrics.embedding.vectors import Vectors, load_vectors
 from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting, language_setting
 from karat.registry import Registry, check_that
@@ -31,6 +31,10 @@ class WithCosine(Named):
     def vectors(self) -> Vectors | None:
         """The vectors of the model; None if none is named."""
         return None if self.cosine is None else load_vectors(self.cosine)
+
+    def input_files(self) -> list[str]:
+        """Return the files of the model."""
+        return [] if self.cosine is None else embedder_files(self.cosine)
 
 
 cosine_setting = partial(

@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.metrics.embedding.vectors import NotedVectors
 from karat.nuggets.guess.agreement import ShareInterval, f_difference
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.meaning import TEXTS
 from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
@@ -79,6 +81,8 @@ class Evaluation(Tuning):
     """All ways on one score, the official F."""
     lead: ShareInterval
     """F of the calibrated classifier minus that of the paper's; its interval is over questions."""
+    notes: tuple[str, ...]
+    """Notes on texts that an embedding model cut, where its cosines are evidence."""
 
     @property
     def likeliest(self) -> ModelTrial:
@@ -138,12 +142,13 @@ def evaluate(
     """
     paper = paper or Paper()
     source = paper.source
+    loaded = Calibrated(cosine=cosine).vectors
+    vectors = None if loaded is None else NotedVectors(loaded)
     pool, labels = judged_pool(nuggets, strict=strict)
     judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     tuned = tune_all(pool, labels, by, paper, progress, judged)
     near = None if by == "question" else Likeness(pool)
-    vectors = Calibrated(cosine=cosine).vectors
-    X = evidence(pool, source.of_classifier(pool, ENGLISH), vectors=vectors)
+    X = evidence(pool, source.of_classifier(pool, ENGLISH), progress, vectors)
     calibrated = cross_validate(tuned.cells, X, near, progress=progress)
     cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
     official, guessed = (pool.run_scores(x) for x in cells)
@@ -169,6 +174,7 @@ def evaluate(
         alone=tuple(alone) if known else None,
         on_official=on_official(asked, weigh),
         lead=f_difference(pool, calibrated.carried, _best_decisions(tuned), judged),
+        notes=() if vectors is None else vectors.notes(TEXTS),
     )
 
 

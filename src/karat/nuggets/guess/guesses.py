@@ -60,6 +60,8 @@ class Nuggeteer:
     """True if it guesses full support: support in part is then none."""
     spread: Spread = PRIOR_SPREAD
     """The variances of shifts of its guesses, for intervals where errors were not measured."""
+    notes: tuple[str, ...] = ()
+    """Notes on texts that an embedding model cut, where its cosines are evidence."""
     _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official, helped: bool = False) -> AllErrors:

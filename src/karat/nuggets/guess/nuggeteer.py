@@ -16,10 +16,12 @@ from functools import partial
 from typing import Any
 
 from karat.arrays import np
+from karat.metrics.embedding.vectors import NotedVectors
 from karat.nuggets.guess.calibrated import classifier
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
+from karat.nuggets.guess.calibrated.meaning import TEXTS
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
@@ -66,7 +68,8 @@ def nuggeteer(
     values = own_values(pool, judgements)
     source = getattr(rule, "source", None) or IdfSource()
     idf = source.of_classifier(pool, ENGLISH)
-    vectors = getattr(rule, "vectors", None)
+    loaded = getattr(rule, "vectors", None)
+    vectors = None if loaded is None else NotedVectors(loaded)
     asked = Asked(pool, strictly(values) if strict else values, idf, vectors)
 
     def finished(found: Nuggeteer) -> Nuggeteer:
@@ -80,6 +83,8 @@ def nuggeteer(
 
     prior = classifier.PRIOR_STRICT if strict else classifier.PRIOR
     calibrated = finished(_calibrated(asked, prior, measured, progress))
+    if vectors is not None and calibrated.learned:  # the built-in model takes no cosines
+        calibrated = replace(calibrated, notes=vectors.notes(TEXTS))
     if isinstance(rule, Calibrated) or (isinstance(rule, Auto) and calibrated.measured is None):
         return calibrated  # where nothing was left out, there is no contest
     other = finished(_by_classifier(asked, rule, progress))

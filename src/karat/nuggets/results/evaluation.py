@@ -233,6 +233,7 @@ class NuggetEvaluation(_CrossValidated):
             *_ON_F,
             *self._judgements,
             about_idf(found.idf),
+            *found.notes,
         )
 
 

@@ -33,6 +33,7 @@ def about_guesses(found: Nuggeteer, how: Official, general: bool, intervals: boo
     told += [_model(one) for one in found.heard.models] if found.heard else []
     if not isinstance(rule, Calibrated) or rule.idf != "pooled":
         told.append(about_idf(rule.source))
+    told += [note for one in (found, found.beside) if one for note in one.notes]
     return told
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Floats, Ints, np
-from karat.metrics.embedding.vectors import Vectors
+from karat.metrics.embedding.vectors import AnyVectors
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
@@ -39,7 +39,7 @@ class Asked:
     pool: Pool
     labels: Floats
     idf: Idf
-    vectors: Vectors | None = None
+    vectors: AnyVectors | None = None
     """Of an embedding model, where cosines are evidence."""
 
     def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:

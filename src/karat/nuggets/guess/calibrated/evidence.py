@@ -14,7 +14,7 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.metrics.embedding.vectors import Vectors
+from karat.metrics.embedding.vectors import AnyVectors
 from karat.nuggets.guess.calibrated.meaning import meaning
 from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool
@@ -52,7 +52,7 @@ def evidence(
     pool: Pool,
     idf: Idf | None = None,
     progress: Progress = silent,
-    vectors: Vectors | None = None,
+    vectors: AnyVectors | None = None,
 ) -> Floats:
     """Return cells x `NAMES`; idf, if none is given, is that of the pool's responses.
 

@@ -14,16 +14,18 @@ from itertools import pairwise
 
 from karat.arithmetic import product
 from karat.arrays import Floats, Ints, np
-from karat.metrics.embedding.vectors import Vectors, units
+from karat.metrics.embedding.vectors import AnyVectors, units
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import sentences
 from karat.progress import Progress, silent
 
 NAMES = ("cosine-sentence", "cosine-pair", "cosine-above")
 """The columns."""
+TEXTS = "Sentences, pairs of sentences and descriptions of nuggets"
+"""The texts that are embedded, in notes."""
 
 
-def meaning(pool: Pool, vectors: Vectors, progress: Progress = silent) -> Floats:
+def meaning(pool: Pool, vectors: AnyVectors, progress: Progress = silent) -> Floats:
     """Return cells x `NAMES`."""
     tables = [np.zeros((0, len(NAMES)))]
     asked = zip(pairwise(pool.starts.tolist()), pairwise(pool.nugget_starts.tolist()), strict=True)
@@ -42,7 +44,9 @@ def meaning(pool: Pool, vectors: Vectors, progress: Progress = silent) -> Floats
     return np.concatenate(tables)
 
 
-def _highest(parts: list[list[str]], vectors: Vectors, described: Floats, nuggets: Ints) -> Floats:
+def _highest(
+    parts: list[list[str]], vectors: AnyVectors, described: Floats, nuggets: Ints
+) -> Floats:
     """Return responses x nuggets: the highest cosine of any part and any description."""
     flat = [part for some in parts for part in some]
     table = product(units(vectors.of(flat).vectors), described.T)
