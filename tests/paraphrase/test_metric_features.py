@@ -160,6 +160,23 @@ def test_texts_that_are_longer_than_a_model_takes_are_noted(tmp_path: Path) -> N
     long = "1 of 2 segments has a text longer than the model takes (8 tokens)"
     assert found.notes[0].startswith(f"A, feature cosine:model={tmp_path / 'tiny'}: {long}")
     assert kt.paraphrase.score_paraphrases({"A": ["cat", "cat"]}, ["cat", "dog"], pem).notes == ()
+    told = f"feature cosine:model={tmp_path / 'tiny'}: {long}: only its beginning counts"
+    assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[1, 2]).notes == (told,)
+    assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[2]).notes == ()
+
+
+def test_the_metric_pem_notes_long_texts_too(tmp_path: Path) -> None:
+    name = f"cosine:model={write_model2vec(tmp_path / 'tiny')}"
+    trained("chrf", name).save(tmp_path / "m.npz")
+    metric, texts = kt.metric(f"pem:model={tmp_path / 'm.npz'}"), ["cat dog " * 5, "cat"]
+    told = "1 of 2 segments has a text longer than the model takes (8 tokens): only its beginning"
+    score = metric.corpus(texts, ["cat", "dog"])
+    assert score.notes == (f"feature {name}: {told} counts",)
+    assert score.value == PEM.open(tmp_path / "m.npz").score(["cat", "dog"], texts).pem.mean()
+    assert metric.columns()[5:] == tuple(f"{name} {part}" for part in ("cosine", "segments", "cut"))
+    assert metric.corpus(["cat", "cat"], ["cat", "dog"]).notes == ()
+    (row,) = kt.score({"A": texts}, ["cat", "dog"], [str(metric)]).rows
+    assert row.score.notes == score.notes
 
 
 @pytest.mark.parametrize(

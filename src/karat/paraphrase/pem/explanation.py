@@ -274,7 +274,7 @@ def explain_paraphrases(
     texts = [some.strings([number - 1 for number in numbers]) for some in (theirs, mine)]
     pairs = tuple(explain_pair(phrases, a, b, how) for a, b in zip(*texts, strict=True))
     outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
-    rows, features = _pem_rows(pem, texts, outputs, numbers) if pem else ((), ())
+    rows, features, notes = _pem_rows(pem, texts, outputs, numbers) if pem else ((), (), ())
     metric = PivotF1(table, **vars(how))
     shares = [(one.pivot_f1, one.precision, one.recall, one.target_f1) for one in pairs]
     weights = [one.pivot.sum(axis=0).tolist() for one in pairs]
@@ -285,7 +285,7 @@ def explain_paraphrases(
         pairs,
         "pem" if pem else str(metric),
         {"model": pem.name if pem else table, **vars(how)},
-        pem.cautions if pem else (),
+        (*notes, *(pem.cautions if pem else ())),
         pem.signature if pem else metric.signature(),
         features,
     )
@@ -293,20 +293,20 @@ def explain_paraphrases(
 
 def _pem_rows(
     pem: PEM, texts: Sequence[Sequence[str]], outputs: Outputs, numbers: Sequence[int]
-) -> tuple[tuple[ParaphraseRow, ...], tuple[FeatureRow, ...]]:
-    """Return the scores of pairs, and the features that they are made from."""
+) -> tuple[tuple[ParaphraseRow, ...], tuple[FeatureRow, ...], tuple[str, ...]]:
+    """Return the scores of pairs, the features that they are made from, and notes on these."""
     found = pem.features(texts[0], texts[1], outputs)
     scores = PEMScores(pem.combine(found), *found.parts)
     rows = paraphrase_rows(outputs.systems[0], scores, *texts)
     numbered = tuple(row._replace(segment=n) for n, row in zip(numbers, rows, strict=True))
     if (of := pem.combination) is None:
-        return numbered, ()
+        return numbered, (), found.notes
     features = (
         FeatureRow(number, name, value)
         for number, values in zip(numbers, of.inputs(found).tolist(), strict=True)
         for name, value in zip(of.names(found), values, strict=True)
     )
-    return numbered, tuple(features)
+    return numbered, tuple(features), found.notes
 
 
 def _opened(

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from karat.arrays import Floats, np
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.outputs import Outputs
@@ -58,6 +58,8 @@ class Features:
     """The number of metrics, whose columns are the last."""
     notes: tuple[str, ...] = ()
     """Notes of the metrics on these texts."""
+    statistics: tuple[NDArray[Any], ...] = ()
+    """The rows of each metric, a row for each pair, where they are kept."""
 
     @property
     def parts(self) -> tuple[Floats, Floats, Floats]:
@@ -121,7 +123,10 @@ def pair_features(
     ids = language.find(pairs.candidates.vocab(recipe))[tokens.ids]
     log10_p = language.kernel.score(ids, tokens.offsets)
     found = _features(bags, shared, np.repeat(log10_p, np.diff(pairs.starts)), form)
-    return _joined(found, metrics, MetricColumns(metrics).rows(pairs)) if metrics else found
+    if not metrics:
+        return found
+    scores, statistics = MetricColumns(metrics).measured(pairs)
+    return replace(_joined(found, metrics, scores), statistics=tuple(statistics))
 
 
 def _joined(found: Features, metrics: Sequence[MetricFeature], scores: Floats) -> Features:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
+from karat.metrics.embedding.cosine import Cosine
 from karat.metrics.names import metric
 from karat.metrics.pairs import Pairs
 from karat.text.recipe import Recipe
@@ -101,6 +102,22 @@ def read_features(
         raise type(error)(f"{name}: a feature of this model is not known here: {error}") from error
 
 
+def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
+    """Return the embedding models among features: they have notes on texts that they cut."""
+    return tuple(one for one in features if isinstance(one.metric, Cosine))
+
+
+def feature_notes(
+    features: Sequence[MetricFeature], totals: Sequence[NDArray[Any]]
+) -> tuple[str, ...]:
+    """Return the notes of metrics on the sums of their rows."""
+    return tuple(
+        f"feature {one.name}: {note}"
+        for one, total in zip(features, totals, strict=True)
+        for note in one.metric.of_segments().notes(total)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class MetricColumns:
     """A counter whose rows are the scores of each pair, a column for each metric."""
@@ -121,24 +138,26 @@ class MetricColumns:
 
     def rows(self, pairs: Pairs) -> Floats:
         """Return the scores of all pairs of a candidate and a reference."""
+        scores, statistics = self.measured(pairs)
+        self.sums.append([rows.sum(axis=0) for rows in statistics])
+        return scores
+
+    def measured(self, pairs: Pairs) -> tuple[Floats, list[NDArray[Any]]]:
+        """Return the scores of all pairs, and the rows of each metric that they are made from."""
         each = pairs.each()
         found = [_column(one.checked(), each) for one in self.features]
-        self.sums.append([total for _, total in found])
         columns = [column for column, _ in found]
-        return np.column_stack(columns) if columns else np.empty((int(pairs.starts[-1]), 0))
+        scores = np.column_stack(columns) if columns else np.empty((int(pairs.starts[-1]), 0))
+        return scores, [rows for _, rows in found]
 
     def notes(self) -> tuple[str, ...]:
         """Return the notes of the metrics on all pairs so far."""
         totals = [np.sum(parts, axis=0) for parts in zip(*self.sums, strict=True)]
-        return tuple(
-            f"feature {one.name}: {note}"
-            for one, total in zip(self.features, totals, strict=True)
-            for note in one.metric.of_segments().notes(total)
-        )
+        return feature_notes(self.features, totals)
 
 
 def _column(of: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
-    """Return the scores of all pairs, and the sum of their rows."""
+    """Return the scores of all pairs, and the rows that they are made from."""
     single = of.of_segments()
     rows: Any = single.rows(pairs)
     found = single.measure(rows)["value"]
@@ -148,4 +167,4 @@ def _column(of: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
         system = next(name for name, places in outputs.by_system() if at in places)
         of_what = f"segment {quoted(str(outputs.segments()[at]))} of system {quoted(system)}"
         raise InputError(f"feature {of} has no score for {of_what}: every pair needs one")
-    return found, rows.sum(axis=0)
+    return found, rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -14,7 +15,12 @@ from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.bags import TargetBags
 from karat.paraphrase.pem.features import FORMS, pair_features
-from karat.paraphrase.pem.metric_features import MetricColumns
+from karat.paraphrase.pem.metric_features import (
+    MetricColumns,
+    MetricFeature,
+    embedding_features,
+    feature_notes,
+)
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
 from karat.paraphrase.table.phrase_table import table_digest
 from karat.settings import setting
@@ -52,7 +58,8 @@ class PEMMetric(Metric):
     """PEM (Liu, Dahlmeier and Ng 2010): quality of a paraphrase, 1 to 5; mean over segments.
 
     The candidates are the paraphrases, the references the originals. Several references: the one
-    with the best score, the first of equals. A row is [PEM, its three parts, 1].
+    with the best score, the first of equals. A row is [PEM, its three parts, 1], and the rows of
+    the embedding models among the features, which have notes on texts that they cut.
     """
 
     name: ClassVar[str] = "pem"
@@ -66,7 +73,13 @@ class PEMMetric(Metric):
     )
 
     def columns(self) -> tuple[str, ...]:
-        return (*_PARTS, "segments")
+        return (*_PARTS, "segments", *(name for names in self._columns.values() for name in names))
+
+    @property
+    def _columns(self) -> dict[MetricFeature, list[str]]:
+        """The columns of the embedding models among the features."""
+        found = embedding_features(opened_model(self.model).metrics)
+        return {one: [f"{one.name} {name}" for name in one.metric.columns()] for one in found}
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         model = opened_model(self.model)
@@ -82,12 +95,16 @@ class PEMMetric(Metric):
         model = opened_model(self.model)
         found = pair_features(model.pivots, model.language, pairs, model.form, model.metrics)
         value = model.combine(found)
-        rows = np.column_stack([value, *found.parts, np.ones(len(value))])
+        own = [found.statistics[model.metrics.index(one)] for one in self._columns]
+        rows = np.column_stack([value, *found.parts, np.ones(len(value)), *own])
         return rows[pairs.best(value)]
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        value, *parts = (rows[:, :4] / np.maximum(rows[:, 4:], 1)).T
+        value, *parts = (rows[:, :4] / np.maximum(rows[:, 4:5], 1)).T
         return {"value": value, **dict(zip(_PARTS[1:], parts, strict=True))}
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        return opened_model(self.model).cautions
+        ends = np.cumsum([5, *map(len, self._columns.values())])
+        totals = [row[start:end] for start, end in pairwise(ends.tolist())]
+        notes = feature_notes([*self._columns], totals)
+        return (*notes, *opened_model(self.model).cautions)
