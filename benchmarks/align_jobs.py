@@ -22,7 +22,7 @@ Rows = list[list[Link]]
 def karat(source: list[str], pivot: list[str], **settings: str) -> Rows:
     """Ours, one thread."""
     from karat.paraphrase.align.aligner import Aligner
-    from karat.paraphrase.align.hmm import align_words
+    from karat.paraphrase.align.alignment import align_words
     from karat.text.tokens import tokenize
 
     texts = tokenize(source, tok="none"), tokenize(pivot, tok="none")
@@ -86,7 +86,7 @@ ALIGNERS: dict[str, Callable[[list[str], list[str]], Rows]] = {
 
 def captions() -> dict[str, float]:
     """Multi30k English-French: words, links, phrases of up to four words."""
-    from karat.paraphrase.align.hmm import align_words
+    from karat.paraphrase.align.alignment import align_words
     from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
     from karat.paraphrase.table.phrase_pairs import extract_phrases
     from karat.text.recipe import Recipe

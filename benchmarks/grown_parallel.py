@@ -20,7 +20,7 @@ import numpy as np
 from corpus import DATA
 from numpy.typing import NDArray
 
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens, read_parallel
 from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.text.recipe import Recipe

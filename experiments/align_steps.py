@@ -20,7 +20,7 @@ from align_gold import TEXTS, error_rate
 
 from karat.paraphrase.align import aligner, fertility_learner
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.text.tokens import tokenize
 
 SHARED, FIXED = 1e12, 1e12  # jumps of all words; the null word's distribution

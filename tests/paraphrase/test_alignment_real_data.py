@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.text.tokens import tokenize
 
 

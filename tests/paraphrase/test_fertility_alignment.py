@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -16,7 +17,7 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.paraphrase.align import batches, fertility_learner
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.text.tokens import Tokens, tokenize
 
 Corpus = list[tuple[list[int], list[int]]]
@@ -277,6 +278,16 @@ def test_defaults_are_those_of_the_model() -> None:
         (True, True, True),
     ]
     assert not any(step.counts_fertility for step in Aligner(model="hmm").iterations())
+
+
+def test_defaults_follow_the_model_when_it_is_replaced() -> None:
+    assert replace(Aligner(), model="hmm") == Aligner(model="hmm")
+    assert str(replace(Aligner(longest=9), model="hmm")) == str(Aligner(model="hmm", longest=9))
+    assert replace(Aligner(prefix=4), model="hmm").resolved().prefix == 4  # as given
+    texts, other = translated(5, 50), replace(Aligner(), model="hmm")
+    assert digest(texts, other) == digest(texts, Aligner(model="hmm"))
+    found = align_words(*texts, other).settings
+    assert (found["threshold"], found["prefix"], found["agreement"]) == (0.5, 0, "root")
 
 
 @pytest.mark.parametrize(("model1", "hmm"), [(0, 1), (1, 1), (1, 0), (0, 0), (0, 2), (1, 2)])

@@ -21,7 +21,7 @@ from karat import _kernel
 from karat.errors import InputError, OutputError
 from karat.paraphrase.align import batches, by_parts, parallel_text
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import Links, pharaoh_lines
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
 from karat.paraphrase.align.stored_tokens import StoredTokens

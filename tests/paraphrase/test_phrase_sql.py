@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_pairs import extract_phrases

@@ -13,9 +13,9 @@ from oracles.translated_text import translated
 
 from karat import _kernel
 from karat.errors import InputError, Interrupted
-from karat.paraphrase.align import batches, hmm
+from karat.paraphrase.align import alignment, batches
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import Links
 from karat.text.tokens import Tokens, tokenize
 
@@ -198,7 +198,7 @@ def test_neither_does_a_table_too_large_to_point_into(
 ) -> None:
     texts, how = translated(2, 100), Aligner(model=model)
     stored = align_words(*texts, how)
-    monkeypatch.setattr(hmm, "_STORED_CELLS", 0)
+    monkeypatch.setattr(alignment, "_STORED_CELLS", 0)
     sought = align_words(*texts, how)
     np.testing.assert_array_equal(stored.links.source, sought.links.source)
     np.testing.assert_array_equal(stored.links.offsets, sought.links.offsets)

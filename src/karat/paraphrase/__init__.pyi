@@ -1,9 +1,9 @@
 """The public names of paraphrases, one line each; see `karat.exports`."""
 
 from karat.paraphrase.align.aligner import Aligner as Aligner
-from karat.paraphrase.align.hmm import WordAlignment as WordAlignment
-from karat.paraphrase.align.hmm import align_text as align_text
-from karat.paraphrase.align.hmm import align_words as align_words
+from karat.paraphrase.align.alignment import WordAlignment as WordAlignment
+from karat.paraphrase.align.alignment import align_text as align_text
+from karat.paraphrase.align.alignment import align_words as align_words
 from karat.paraphrase.align.links import Links as Links
 from karat.paraphrase.align.links import read_pharaoh as read_pharaoh
 from karat.paraphrase.align.parallel_text import Parallel as Parallel

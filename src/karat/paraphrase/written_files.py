@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from karat.evalset.loading import load_evalset
 from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
+from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
 from karat.paraphrase.pem.pivot_metric import opened
@@ -110,12 +111,14 @@ def make_table(
     tok: str = "13a",
     pivot_tok: str = "13a",
     as_text: bool = False,
+    aligner: Aligner | None = None,
     memory: int | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> WrittenFile:
     """Make the phrase table of two files that are aligned line by line.
 
+    `aligner` has the settings of the word alignment.
     Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
     files; the table is the same.
     """
@@ -125,7 +128,9 @@ def make_table(
     text = read_parallel(source, pivot, progress, as_text=as_text)
     recipes = Recipe(tok, "lower", stem), Recipe(pivot_tok, "lower")
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-    table = train_pivot([text], *recipes, **work)
+    how = aligner or Aligner()
+    table = train_pivot([text], *recipes, aligner=how, **work)
     table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
-    return WrittenFile((row,), {"stem": stem, "tok": tok, "pivot_tok": pivot_tok})
+    settings = {"stem": stem, "tok": tok, "pivot_tok": pivot_tok, "aligner": str(how)}
+    return WrittenFile((row,), settings)

@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 import karat as kt
+from karat.paraphrase.align.aligner import Aligner
+from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.table.training import train_pivot
+from karat.text.recipe import Recipe
+from tests.oracles.tiny_embeddings import write_model2vec
 
 PAIRS = """\
 I want to buy a car\tje veux acheter une voiture
@@ -231,6 +237,11 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "fr=in.txt"), "expected links as in"),
         (("table", "in.txt", "-o", "x.npz"), "in.txt, line 1"),
         (("table", "none.npz", "-o", "x.npz"), "none.npz: No such file"),
+        (
+            ("table", "in.txt", "-o", "x.npz", "--aligner", "hmm"),
+            "--aligner is only for parallel text: add PIVOT, or leave out --aligner",
+        ),
+        (("table", "in.txt", "-o", "x.npz", "--prefix", "0"), "--prefix is only for parallel"),
         (("explain", "out.txt", "--originals", "in.txt", "--model", "x", "-t", "y"), "leave out"),
     ],
 )
@@ -286,6 +297,70 @@ def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> N
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "other.npz", "--links", "fr=links.txt")
     other = PEM.open(folder / "other.npz").pivots["fr"].arrays
     assert len(other["edge_pivots"]) != len(own["edge_pivots"])
+
+
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ((), Aligner()),
+        (("--aligner", "hmm"), Aligner(model="hmm")),
+        (("--aligner", "hmm", "--agreement", "product"), Aligner(model="hmm", agreement="product")),
+        (("--prefix", "0", "--agreement", "root"), Aligner(prefix=0, agreement="root")),
+    ],
+)
+def test_tables_of_every_aligner(
+    output: Callable[..., str], folder: Path, options: tuple[str, ...], how: Aligner
+) -> None:
+    for side, name in enumerate(("en.txt", "fr.txt")):
+        lines = [line.split("\t")[side] for line in PAIRS.splitlines()]
+        (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
+    output("paraphrase", "table", "en.txt", "fr.txt", "-o", "t.npz", *options)
+    found = PhraseTable.open(folder / "t.npz")
+    assert found.about["aligner"] == str(how)
+    text = read_parallel(folder / "en.txt", folder / "fr.txt")
+    same = train_pivot([text], Recipe("13a", "lower"), Recipe("13a", "lower"), aligner=how)
+    for name, array in same.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+
+
+def test_signatures_name_another_aligner_than_before(
+    output: Callable[..., str], folder: Path
+) -> None:
+    def signature(*options: str) -> str:
+        output("paraphrase", "train", "fr=pairs.tsv", "-o", "m.npz", "--no-generate", *options)
+        return PEM.open(folder / "m.npz").signature
+
+    assert f"|aligner={Aligner()}|" in signature()
+    assert f"|aligner={Aligner(agreement='product')}|" in signature("--agreement", "product")
+    product = Aligner(model="hmm", agreement="product")
+    hmm = ("--aligner", "hmm")
+    assert f"|aligner={product}|" in signature(*hmm, "--agreement", "product")
+    for name in (signature(*hmm), PEM.open().signature, PEM.open("bundled-paper").signature):
+        assert "aligner=" not in name  # they are those of version 0.2
+    (folder / "links.txt").write_text("0-0\n" * len(PAIRS.splitlines()))
+    assert "aligner=" not in signature("--links", "fr=links.txt")
+
+
+def test_no_output_overwrites_a_model(called: Callable[..., Any], folder: Path) -> None:
+    tiny = write_model2vec(folder / "tiny")
+    cosine, files = f"cosine:model={tiny}", [folder / "model", tiny / "tokenizer.json"]
+    train = ("paraphrase", "train", "fr=pairs.tsv", "--feature", cosine)
+    train += ("--judged", "demo-paraphrases", "--no-generate")
+    assert called(*train, "-o", "model").returncode == 0
+    before = [file.read_bytes() for file in files]
+    metrics = ("score", "out.txt", "-r", "in.txt", "-f", "json", "-m")
+    score = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "-f", "json")
+    score += ("--model", "model")
+    commands = [
+        ((*metrics, "pem:model=model"), files),
+        ((*metrics, "pivot_f1:table=model"), files[:1]),
+    ]
+    for arguments, some in [*commands, (score, files), (train, files[1:])]:
+        for file in some:
+            done = called(*arguments, "-o", str(file))
+            assert done.returncode == 2
+            assert f"{file} is one of the inputs: choose another output file" in done.stderr
+    assert [file.read_bytes() for file in files] == before
 
 
 def test_tables_from_and_to_moses(output: Callable[..., str], folder: Path) -> None:

@@ -41,19 +41,38 @@ def test_links_in_a_file(called: Called, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "signature"),
     [
-        ("--decoding", "grow-diag-final-and"),
-        ("--agreement", "product", "--hmm", "0"),
-        ("--aligner", "hmm"),
-        ("--prefix", "0", "--agreement", "root"),
-        ("--stem", "porter", "--tok", "13a", "--threads", "2"),
+        ((), "fertility-joint:model1=4,hmm=4,min,posterior>=0.4,longest=200,prefix=4"),
+        (
+            ("--decoding", "grow-diag-final-and"),
+            "fertility-joint:model1=4,hmm=4,min,grow-diag-final-and,longest=200,prefix=4",
+        ),
+        (
+            ("--agreement", "product", "--hmm", "0", "--model1", "2"),
+            "fertility-joint:model1=2,hmm=0,product,posterior>=0.4,longest=200,prefix=4",
+        ),
+        (("--aligner", "hmm"), "hmm-joint:model1=5,hmm=5,root,posterior>=0.5,longest=200"),
+        (
+            ("--aligner", "hmm", "--threshold", "0.3", "--longest", "9", "--prefix", "3"),
+            "hmm-joint:model1=5,hmm=5,root,posterior>=0.3,longest=9,prefix=3",
+        ),
+        (
+            ("--prefix", "0", "--agreement", "root"),
+            "fertility-joint:model1=4,hmm=4,root,posterior>=0.4,longest=200",
+        ),
+        (
+            ("--stem", "porter", "--tok", "13a", "--threads", "2"),
+            "fertility-joint:model1=4,hmm=4,min,posterior>=0.4,longest=200,prefix=4",
+        ),
     ],
 )
-def test_other_ways(called: Called, options: tuple[str, ...]) -> None:
-    done = called("paraphrase", "align", "both.tsv", *options)
+def test_other_ways(called: Called, folder: Path, options: tuple[str, ...], signature: str) -> None:
+    """On a text as easy as this one all have the same links, so the signature must tell."""
+    done = called("paraphrase", "align", "both.tsv", *options, "-o", "links.txt")
     assert done.returncode == 0
-    assert done.stdout.startswith("0-0 1-1\n" * 4)
+    assert done.stdout.endswith(f" in 6 sentence pairs ({signature})\n")
+    assert (folder / "links.txt").read_text().startswith("0-0 1-1\n" * 4)
 
 
 @pytest.mark.parametrize(

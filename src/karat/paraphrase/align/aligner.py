@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
@@ -46,7 +46,8 @@ class Aligner:
     """Settings of word alignment.
 
     Iterations of model 1 and of the HMM, agreement, decoding, the longest sentences, the model, and
-    how many characters of a word are looked at (0: all). What is not given is the model's default.
+    how many characters of a word are looked at (0: all). What is None is the model's default, also
+    after `dataclasses.replace` has given another model; `resolved` fills it in.
     """
 
     model1: int = _OF_MODEL
@@ -60,40 +61,45 @@ class Aligner:
 
     def __post_init__(self) -> None:
         check_choice("model", self.model, MODELS)
-        for name, value in _DEFAULTS[self.model].items():
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, value)
-        check_choice("agreement", self.agreement, AGREEMENTS)
         check_choice("decoding", self.decoding, DECODINGS)
-        for name in ("model1", "hmm"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}={getattr(self, name)}: expected at least 0 iterations")
-        if not 0 < self.threshold <= 1:
+        if self.agreement is not None:
+            check_choice("agreement", self.agreement, AGREEMENTS)
+        for name, value in (("model1", self.model1), ("hmm", self.hmm)):
+            if value is not None and value < 0:
+                raise InputError(f"{name}={value}: expected at least 0 iterations")
+        if self.threshold is not None and not 0 < self.threshold <= 1:
             raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
         if self.longest < 1:
             raise InputError(f"longest={self.longest}: expected at least one word")
-        if self.prefix < 0:
+        if self.prefix is not None and self.prefix < 0:
             raise InputError(f"prefix={self.prefix}: expected 0 (whole words) or more characters")
+
+    def resolved(self) -> Aligner:
+        """Return the settings with the model's defaults for what is not given."""
+        defaults = _DEFAULTS[self.model].items()
+        return replace(self, **{k: v for k, v in defaults if getattr(self, k) is None})
 
     def iterations(self) -> Iterator[Iteration]:
         """Yield what each iteration does."""
-        for k in range(1, self.model1 + 1):
-            counts = self.fertilities >= self.hmm > 0 and k == self.model1
-            yield Iteration(f"model 1, iteration {k} of {self.model1}", False, False, counts)
-        for k in range(1, self.hmm + 1):
-            left = self.hmm - k
-            fertility, counts = left < self.fertilities, left <= self.fertilities > 0
-            yield Iteration(f"HMM, iteration {k} of {self.hmm}", True, fertility, counts)
+        how, fertilities = self.resolved(), self.fertilities
+        for k in range(1, how.model1 + 1):
+            counts = fertilities >= how.hmm > 0 and k == how.model1
+            yield Iteration(f"model 1, iteration {k} of {how.model1}", False, False, counts)
+        for k in range(1, how.hmm + 1):
+            left = how.hmm - k
+            fertility, counts = left < fertilities, left <= fertilities > 0
+            yield Iteration(f"HMM, iteration {k} of {how.hmm}", True, fertility, counts)
 
     @property
     def fertilities(self) -> int:
         """The number of iterations with fertilities; they need one before that counts them."""
-        most = self.hmm if self.model1 else self.hmm - 1
+        how = self.resolved()
+        most = how.hmm if how.model1 else how.hmm - 1
         return max(min(_WITH_FERTILITY, most), 0) if self.model == "fertility" else 0
 
     def __str__(self) -> str:
-        how = f"{self.agreement},{self.decoding}"
-        how += f">={self.threshold:g}" if self.decoding == "posterior" else ""
-        how = f"model1={self.model1},hmm={self.hmm},{how},longest={self.longest}"
-        how += f",prefix={self.prefix}" if self.prefix else ""
-        return f"{self.model}-joint:{how}"
+        how = self.resolved()
+        links = f">={how.threshold:g}" if how.decoding == "posterior" else ""
+        links = f"{how.agreement},{how.decoding}{links},longest={how.longest}"
+        prefix = f",prefix={how.prefix}" if how.prefix else ""
+        return f"{how.model}-joint:model1={how.model1},hmm={how.hmm},{links}{prefix}"

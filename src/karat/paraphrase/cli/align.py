@@ -58,12 +58,7 @@ def _words(function: F) -> F:
 @_words
 @options.as_text
 @group.aligner("fertility")
-@option(
-    "--prefix",
-    "Learn from the first N characters of words; 0 is whole words. Default: 4; with hmm 0.",
-    whole(0),
-    heading=ADVANCED,
-)
+@group.prefix("4; with hmm 0")
 @option(
     "--model1", "Iterations of IBM model 1. Default: 4; with hmm 5.", whole(0), heading=ADVANCED
 )
@@ -91,7 +86,7 @@ def command(
     karat paraphrase align english-french.tsv.gz --tok 13a --pivot-tok 13a
     """
     from karat.paraphrase.align.aligner import Aligner
-    from karat.paraphrase.align.hmm import align_text
+    from karat.paraphrase.align.alignment import align_text
     from karat.paraphrase.align.links import pharaoh_lines
     from karat.paraphrase.align.parallel_text import read_parallel
     from karat.text.recipe import Recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from karat.cli.groups import command_group
-from karat.cli.parameters import ADVANCED, F, Gigabytes, choice, option, path
+from karat.cli.parameters import ADVANCED, F, Gigabytes, choice, option, path, whole
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.paraphrase.cli.score", "Score paraphrases by PEM."),
@@ -72,6 +72,16 @@ def aligner(default: str) -> Callable[[F], F]:
         "Model of word alignment: an HMM with fertilities, or the HMM of the paper's aligner. "
         f"Default: {default}.",
         choice("fertility", "hmm"),
+        heading=ADVANCED,
+    )
+
+
+def prefix(default: str) -> Callable[[F], F]:
+    """Return `--prefix`; the help names its default."""
+    return option(
+        "--prefix",
+        f"Learn links from the first N characters of words; 0 is whole words. Default: {default}.",
+        whole(0),
         heading=ADVANCED,
     )
 

@@ -55,12 +55,14 @@ def command(
     karat paraphrase score out.txt --originals in.txt --form paper
     karat paraphrase score a.txt b.txt --originals in.txt --model m.npz --segments
     """
+    from karat.paraphrase.pem.metric_features import feature_files
     from karat.paraphrase.pem.model import as_pem
     from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines
 
     check_output(output, (*paraphrases, originals, model))
-    pem = as_pem(model, form)
+    pem = as_pem(model, form).taking(settings.pop("features"))
+    check_output(output, feature_files(pem.metrics))
     with Bar() as progress:
         given = Lines(originals, progress, as_text=as_text)
         opened = [Lines(path, progress, as_text=as_text) for path in paraphrases]

@@ -44,6 +44,9 @@ from karat.paraphrase.cli import group
     heading=WORDS,
 )
 @options.as_text
+@group.aligner("fertility")
+@group.prefix("4; with hmm 0")
+@group.agreement("min; with hmm root")
 @group.memory
 @options.threads
 def command(
@@ -54,6 +57,9 @@ def command(
     tok: str,
     pivot_tok: str,
     as_text: bool,
+    aligner: str | None,
+    prefix: int | None,
+    agreement: str | None,
     memory: int | None,
     threads: int | None,
 ) -> None:
@@ -67,19 +73,24 @@ def command(
     karat paraphrase table phrase-table.gz -o en-fr.npz
     karat paraphrase table en-fr.npz -o phrase-table.gz
     karat paraphrase table en.txt fr.txt --stem porter --memory 1 -o en-fr.npz
+    karat paraphrase table en.txt fr.txt --aligner hmm -o en-fr.npz
     karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
     """
+    from karat.paraphrase.align.aligner import Aligner
     from karat.paraphrase.written_files import convert_table, make_table
 
     check_output(output, [source] if pivot is None else [source, pivot])
     settings: dict[str, Any] = {"memory": memory, "threads": threads}
-    unused = {"--memory": memory, "--threads": threads}
+    unused = {"--aligner": aligner, "--prefix": prefix, "--agreement": agreement}
+    unused |= {"--memory": memory, "--threads": threads}
     for name in (name for name, value in unused.items() if value is not None and pivot is None):
         raise InputError(f"{name} is only for parallel text: add PIVOT, or leave out {name}")
     with Bar() as progress:
         if pivot is None:
             result = convert_table(source, output, stem=stem, tok=tok, progress=progress)
         else:
+            links: dict[str, Any] = {"agreement": agreement, "prefix": prefix}
+            settings["aligner"] = Aligner(model=aligner or "fertility", **links)
             settings |= {"stem": stem, "tok": tok, "pivot_tok": pivot_tok, "as_text": as_text}
             result = make_table(source, pivot, output, progress=progress, **settings)
     click.echo(": ".join(result.rows[0]))

@@ -137,6 +137,7 @@ def command(
     """
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.pem.judged_pairs import judged_rows
+    from karat.paraphrase.pem.metric_features import as_features, feature_files
     from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.paraphrase.written_files import train_model
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
@@ -148,7 +149,8 @@ def command(
     cut = dict(_named(given, "NAME=TOKENISER") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)
     read = [path for _, paths in named for path in paths.split(",")]
-    check_output(output, [*linked.values(), *read])
+    measured = feature_files(as_features(settings["features"]))
+    check_output(output, [*linked.values(), *read, *measured])
     check_choice("stem", stem, stemmers())
     for tok in cut.values():
         check_choice("tok", tok, TOKENIZERS)

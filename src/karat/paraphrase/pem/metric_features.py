@@ -102,6 +102,11 @@ def read_features(
         raise type(error)(f"{name}: a feature of this model is not known here: {error}") from error
 
 
+def feature_files(features: Sequence[MetricFeature]) -> list[str]:
+    """Return the files of metrics."""
+    return [file for one in features for file in one.checked().input_files()]
+
+
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
     """Return the embedding models among features: they have notes on texts that they cut."""
     return tuple(one for one in features if isinstance(one.metric, Cosine))

@@ -23,6 +23,7 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.metrics.outputs import Outputs
+from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.combine.mean import POWER, ControlMean, fit_mean
 from karat.paraphrase.combine.svr import GRID, SVR, Setting, fit_svr, search
 from karat.paraphrase.generate.confidence import CONFIDENCE
@@ -275,10 +276,18 @@ class PEM:
         return (
             f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
-            f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
-            f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}{running}|"
-            f"{self._combined}{metrics}|karat={__version__}"
+            f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}{self._aligned}|"
+            f"fluency=log10/words,end counted|lm={self.language.order}-gram,"
+            f"{self.language.about.get('smoothing')}{running}|{self._combined}{metrics}|karat={__version__}"
         )
+
+    @property
+    def _aligned(self) -> str:
+        """The aligner, in the signature, unless it is that of version 0.2 or links were given."""
+        before = Aligner(model="hmm", agreement="product" if self.form == "paper" else "root")
+        made = dict.fromkeys(table.about.get("aligner") for table in self.pivots.values())
+        named = [str(one) for one in made if one not in (None, str(before))]
+        return f"|aligner={'+'.join(named)}" if named else ""
 
     @property
     def _combined(self) -> str:

@@ -19,6 +19,7 @@ from karat.paraphrase.pem.metric_features import (
     MetricColumns,
     MetricFeature,
     embedding_features,
+    feature_files,
     feature_notes,
 )
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
@@ -71,6 +72,10 @@ class PEMMetric(Metric):
         BUNDLED,
         "the file of a model of karat paraphrase train; bundled and bundled-paper are small ones",
     )
+
+    def input_files(self) -> list[str]:
+        """Return the file of the model, and those of the metrics that are its features."""
+        return [model_place(self.model), *feature_files(opened_model(self.model).metrics)]
 
     def columns(self) -> tuple[str, ...]:
         return (*_PARTS, "segments", *(name for names in self._columns.values() for name in names))

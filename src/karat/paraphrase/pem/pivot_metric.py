@@ -66,6 +66,10 @@ class PivotF1(Metric):
     ngram: float = setting(0.01, "n-grams must weigh more", low=0, high=1)
     renormalise: bool = setting(False, "let the translations that are kept share all probability")
 
+    def input_files(self) -> list[str]:
+        """Return the file of the table."""
+        return [] if self.table is None else [self.table]
+
     def columns(self) -> tuple[str, ...]:
         return tuple(f"{part}{n}" for n in range(1, self.order + 1) for part in _PARTS)
 

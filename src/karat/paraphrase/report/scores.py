@@ -11,7 +11,7 @@ from karat.report.charts.models import Interval
 from karat.report.model.table import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
-    from karat.paraphrase.align.hmm import WordAlignment
+    from karat.paraphrase.align.alignment import WordAlignment
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.scoring import ParaphraseScores
     from karat.paraphrase.written_files import WrittenFile

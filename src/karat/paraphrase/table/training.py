@@ -10,7 +10,7 @@ from typing import Any
 
 from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.hmm import align_words
+from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import AnyLinks
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
 from karat.paraphrase.align.stored_tokens import Words

@@ -74,7 +74,7 @@ def align_words(
     and the table of word pairs lies in temporary files; the links are the same.
     """
     check_lengths(source, pivot)
-    how = aligner or Aligner()
+    how = (aligner or Aligner()).resolved()
     source, pivot = shortened(source, how.prefix), shortened(pivot, how.prefix)
     size = text_size(source, pivot, how.longest)
     work: dict[str, Any] = {"threads": threads, "progress": progress}
