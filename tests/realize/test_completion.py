@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -15,14 +16,17 @@ from oracles.scrambled import scrambled
 from oracles.toy_content import toy_content
 
 from karat.errors import InputError
+from karat.realize import evaluation
+from karat.realize.blocks import blocks
 from karat.realize.cli.group import command
-from karat.realize.completion import classifier
+from karat.realize.completion import classifier, features
 from karat.realize.completion.completer import Completer
 from karat.realize.completion.content import content_trees
 from karat.realize.completion.explained import SlotFilling
 from karat.realize.completion.realizing import realize_content
 from karat.realize.completion.slots import wanted_slots
 from karat.realize.content_explanation import explain_content_words
+from karat.realize.content_realizer import ContentRealizer
 from karat.realize.evaluation import evaluate_realizer
 from karat.realize.generation import generate_sentences
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
@@ -168,13 +172,127 @@ def test_evaluation_has_rows_for_content_words(model: RealizerModel, tmp_path: P
     assert "Words inserted" in [block.title for block in found.document("").blocks]
 
 
+def tall(words: int) -> str:
+    """Return a tree in which every word is the daughter of the one before it."""
+    return nouns(range(1, words))
+
+
+def flat(words: int) -> str:
+    """Return a tree in which all words are daughters of the first."""
+    return nouns([1] * (words - 1))
+
+
+def nouns(heads: Iterable[int]) -> str:
+    verb = "1\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n"
+    noun = "{}\tdog\tdog\tNOUN\tNOUN\tDefinite=Def|Number=Sing\t{}\tnsubj\t_\t_\n"
+    return verb + "".join(noun.format(i, head) for i, head in enumerate(heads, 2)) + "\n"
+
+
+@pytest.mark.parametrize("tree", [tall(1001), flat(3000)], ids=["tall", "flat"])
+def test_long_sentences_are_refused_before_anything_is_made_of_them(
+    model: RealizerModel, tmp_path: Path, tree: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    treebank = bank(tmp_path, toy_content(3, 1) + tree)
+    monkeypatch.setattr(features, "_sisters", None)
+    words = int(treebank.offsets[-1] - treebank.offsets[-2])
+    told = rf"line 2\d: {words:,} words: expected at most 1,000 in a sentence"
+    with pytest.raises(InputError, match=told):
+        generate_sentences(model, treebank, inputs="all", complete=BOTH)
+    with pytest.raises(InputError, match=rf"{words:,} words: expected at most 1,000"):
+        explain_content_words(model, treebank, 3, complete=BOTH)
+
+
+@pytest.mark.parametrize("tree", [tall(900), flat(520)], ids=["tall", "flat"])
+def test_inserted_words_do_not_count_in_the_length_of_a_sentence(
+    model: RealizerModel, tmp_path: Path, tree: str
+) -> None:
+    treebank = bank(tmp_path, tree)
+    found = generate_sentences(model, treebank, inputs="all", complete=BOTH)
+    words = found.rows[0].sentence.split(" ")
+    # A noun has an article, the verb a mark.
+    assert len(words) == 2 * len(treebank.words) > 1000
+    nouns = len(treebank.words) - 1
+    assert words.count("dog") == sum(word in ("a", "an", "the") for word in words) == nouns
+
+
+@pytest.mark.parametrize("inputs", ["all", "relations"])
+def test_blocks_of_any_size_make_the_same_sentences(
+    model: RealizerModel, tmp_path: Path, inputs: str
+) -> None:
+    treebank = bank(tmp_path, toy_content(11, 9))
+    realizer = ContentRealizer(model, inputs, wanted_slots(BOTH))
+    told: list[tuple[int, int, str]] = []
+
+    def made(most: int) -> list[tuple[str, float]]:
+        found, ends = [], 0
+        for first, some in realizer.realize_all(treebank, 2, most=most, progress=report):
+            assert first == ends
+            ends += len(some.content)
+            scores = [order.score for few in some.found.orders for order in few]
+            found += zip(some.texts(), scores, strict=True)
+        return found
+
+    def report(*args: object) -> None:
+        told.append(args)  # type: ignore[arg-type]
+
+    whole = made(11)
+    assert told == [(0, 11, "completing"), (11, 11, "completing")]
+    told.clear()
+    assert made(4) == whole
+    assert [done for done, *_ in told] == [0, 4, 8, 11]
+    assert made(1) == whole
+    rows = generate_sentences(model, treebank, 2, inputs=inputs, complete=BOTH).rows
+    assert [(row.sentence, row.score) for row in rows] == whole
+    assert [row.tree for row in rows if row.rank == 1] == [*range(1, 12)]
+
+
+def test_blocks_hold_few_sentences_and_few_pairs_of_sisters(tmp_path: Path) -> None:
+    treebank = bank(tmp_path, toy_content(600, 9) + flat(600) * 3 + toy_content(1, 1))
+    found = list(blocks(treebank))
+    assert [first for first, _ in found] == [0, 256, 512, 600, 601, 602, 603]
+    assert [len(some) for _, some in found] == [256, 256, 88, 1, 1, 1, 1]
+    assert [word for _, some in found for word in some.words] == treebank.words
+    assert [one for _, some in found for one in some.lines.tolist()] == treebank.lines.tolist()
+
+
+def test_evaluation_in_blocks_is_the_same(
+    model: RealizerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    treebank = bank(tmp_path, toy_content(10, 7))
+    whole = evaluate_realizer(model, treebank, "relations")
+    monkeypatch.setattr(evaluation, "blocks", partial(blocks, most=3))
+    parts = evaluate_realizer(model, treebank, "relations")
+    assert [row._replace(speed=0) for row in parts.rows] == [
+        row._replace(speed=0) for row in whole.rows
+    ]
+    assert parts.slots == whole.slots
+
+
+def test_an_evaluation_of_one_input_has_its_completion(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    treebank = bank(tmp_path, toy_content(5, 7))
+
+    def inputs(*names: str) -> list[str]:
+        rows = evaluate_realizer(model, treebank, *names).rows
+        return list(dict.fromkeys(row.inputs for row in rows))
+
+    assert inputs("all") == ["all", "all, content words"]
+    assert inputs("relations") == ["relations, content words"]
+    every = ["all", "all, content words", "relations, content words"]
+    assert inputs() == inputs("every") == inputs("both") == inputs("relations, all") == every
+    without = replace(model, completion={"all": model.completion["all"]})
+    with pytest.raises(InputError, match="train it with --complete-from relations"):
+        evaluate_realizer(without, treebank, "relations")
+    with pytest.raises(InputError, match="expected one of words, all, relations, lemmas, every"):
+        evaluate_realizer(model, treebank, "all,lemon")
+
+
 def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(20, 8))
     bare = replace(treebank, relations=["dep" if r == "det" else r for r in treebank.relations])
     found = explain_content_words(model, bare, 0, 2, inputs="relations", complete=BOTH)
     assert found.completion is not None
-    for one in found.completion.fillings:
-        assert 0 <= one.probability <= 1
     slots = groupby(found.completion.fillings, key=lambda one: (one.word, one.slot))
     for chances in ([one.probability for one in group] for _, group in slots):
         assert chances[:3] == sorted(chances[:3], reverse=True)
@@ -191,6 +309,22 @@ def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_p
         explain_content_words(model, blank, 0)
     with pytest.raises(InputError, match=r"no tree 21; the last is tree 20"):
         explain_content_words(model, treebank, 20)
+
+
+def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    noun = "1\towl\towl\tNOUN\tNOUN\tNumber=Sing\t2\tnsubj\t_\t_\n"
+    verb = "2\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n\n"
+    found = explain_content_words(model, bank(tmp_path, noun + verb), 0, inputs="relations")
+    assert found.completion is not None
+    best, second, third = (one for one in found.completion.fillings if one.slot == "article")
+    assert found.rows[0].sentence.startswith("the owl sleeps")
+    # An owl has one article as often as the other, and `a` never.
+    assert best == ("owl", "article", "the", pytest.approx(0.5, abs=0.05), True)
+    assert second == ("owl", "article", "an", pytest.approx(0.5, abs=0.05), False)
+    assert third == ("owl", "article", "a", pytest.approx(0, abs=0.05), False)
+    assert found.completion.optional[0] == ("the", best.probability, (("an", second.probability),))
 
 
 def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_the_rows_of_a_result_are_those_of_the_json(place: Path, name: str) -> N
 def test_an_evaluation_has_the_signatures_of_its_metrics(place: Path) -> None:
     result, _, line = made("evaluate", place)
     assert result.signature.split("\n") == list(shown(*line)["signature"].values())
-    assert result.settings == {"inputs": "both"}
+    assert result.settings == {"inputs": "every"}
 
 
 def test_forms_are_told_only_of_lemmas(place: Path) -> None:

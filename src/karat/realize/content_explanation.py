@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from karat.arrays import np
 from karat.progress import Progress, silent
-from karat.realize.completion.content import content_trees
 from karat.realize.completion.explained import explain_completion
-from karat.realize.completion.realizing import realize_content
+from karat.realize.completion.realizing import RealizedContent
 from karat.realize.completion.slots import wanted_slots
+from karat.realize.content_realizer import ContentLemmas, ContentRealizer, ContentSentences
 from karat.realize.explanation import (
     RealizedTree,
     RealizerSentence,
     check_tree,
     explain_ordering,
     rows_from_lemmas,
+    with_sentences,
 )
-from karat.realize.inflection.lemma_realizer import completed_forms
+from karat.realize.inflection.explained import WordForm, explain_forms
 from karat.realize.input_trees import check_labels, with_lemmas
 from karat.realize.model import RealizerModel
-from karat.realize.treebank import Treebank, one_sentence
+from karat.realize.treebank import Treebank, some_sentences
 
 MODEL = "completion"
 """Name in reports."""
@@ -44,22 +49,22 @@ def explain_content_words(
         complete, keep: as for `generate_sentences`.
         progress: function that is called with the progress.
     """
-    completer, ordering = model.completer(inputs), model.ordering["all"]
+    model.completer(inputs)  # an error if there is none for these inputs
     check_labels(treebank, inputs)
     check_tree(treebank, tree)
-    given, slots = one_sentence(treebank, tree), wanted_slots(complete, keep)
-    bank = given
-    if inputs == "lemmas":
-        bank = model.the_inflection().with_forms(with_lemmas(given))
-    content = content_trees(bank, completer.final)
-    found = realize_content(completer, ordering, content, slots, k)
-    one = found.inserted.trees
-    if inputs == "lemmas":
-        forms = completed_forms(model.the_inflection(), one, found.orders)
-        rows = rows_from_lemmas(MODEL, model.the_inflection(), forms)
-    else:
-        sentence = one.sentence(0, found.orders[0][0].nodes)
-        rows = (RealizerSentence(MODEL, None, sentence),)  # the file has fewer words
+    given, slots = some_sentences(treebank, tree, tree + 1), wanted_slots(complete, keep)
+    given = with_lemmas(given) if inputs == "lemmas" else given
+    made = ContentRealizer(model, inputs, slots).realize(given, k)
+    one = made.found.inserted.trees
+    ordering = explain_ordering(model.ordering["all"], one, k, progress)
+    rows: tuple[RealizerSentence, ...]
+    rows = (RealizerSentence(MODEL, None, made.texts()[0]),)  # the file has fewer words
+    forms: list[WordForm] = []
+    if made.lemmas is not None:
+        rows = rows_from_lemmas(MODEL, made.lemmas.inflection, made.lemmas.forms)
+        forms = _forms(made.lemmas, made.found)
+        ordering = with_sentences(ordering, made.lemmas.forms)
+        made = _with_words(made, made.lemmas.best)
     settings = {"inputs": inputs, "tree": tree + 1, "n_best": k, "complete": ",".join(complete)}
     if keep:
         settings["keep"] = ",".join(keep)
@@ -68,8 +73,30 @@ def explain_content_words(
         rows=rows,
         settings=settings,
         number=tree + 1,
-        tree=one,
+        tree=made.found.inserted.trees,
         supertags=None,
-        ordering=explain_ordering(ordering, one, k, progress),
-        completion=explain_completion(found, content.words),
+        ordering=ordering,
+        completion=explain_completion(made.found, made.content.words),
+        inflection=tuple(forms),
     )
+
+
+def _forms(lemmas: ContentLemmas, found: RealizedContent) -> list[WordForm]:
+    """Return the forms that the words of the best order might have, inserted words too."""
+    best = np.array(found.orders[0][0].nodes, dtype=np.int64)
+    return explain_forms(lemmas.inflection.inflector, lemmas.completed.nodes, best)
+
+
+def _with_words(made: ContentSentences, forms: Mapping[int, str]) -> ContentSentences:
+    """Return the only tree with the forms of its best order."""
+    inserted, words = made.found.inserted, list(made.content.words)
+    for node, place in enumerate(inserted.places):
+        if place is None:
+            words[inserted.trees.places[node]] = forms[node]
+    shown = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
+    fillings, final = dict(made.found.fillings), made.fillings()
+    for j, slot, ways in made.found.choices:
+        if final[slot][j] in (filling for filling, _ in ways):  # else only its form is another
+            fillings[slot] = [*fillings[slot][:j], final[slot][j], *fillings[slot][j + 1 :]]
+    found = replace(made.found, inserted=replace(inserted, trees=shown), fillings=fillings)
+    return replace(made, content=replace(made.content, words=words), found=found)

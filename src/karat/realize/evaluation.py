@@ -15,16 +15,20 @@ from typing import NamedTuple
 from karat.arrays import np
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.completion.content import content_trees
-from karat.realize.completion.realizing import realize_content
+from karat.realize.blocks import blocks
+from karat.realize.completion.content import ContentTrees, content_trees
+from karat.realize.completion.insertion import as_given
 from karat.realize.completion.scores import SlotScores, slot_scores
-from karat.realize.completion.slots import wanted_slots
+from karat.realize.completion.slots import SLOTS, Filling, wanted_slots
+from karat.realize.content_realizer import ContentRealizer, ContentSentences
 from karat.realize.inflection.lemma_realizer import LemmaRealizer
+from karat.realize.inflection.typography import plain
 from karat.realize.input_trees import (
     SPACE,
     SPACES,
     InputTrees,
     Realizer,
+    check_inputs,
     check_labels,
     input_trees,
     with_lemmas,
@@ -35,7 +39,6 @@ from karat.realize.model import (
     RealizerModel,
     RealizerResult,
     fingerprints,
-    input_kinds,
 )
 from karat.realize.treebank import Treebank
 
@@ -116,6 +119,10 @@ TAKEN_OUT = {
 """Classes of words that are taken out of trees for completion to put back."""
 
 
+EVERY, OLD_EVERY = "every", "both"
+"""All inputs that a model can be given, and the name of this in the last release."""
+KINDS = ("words", "all", "relations", "lemmas")
+"""Inputs that can be evaluated."""
 OTHER_DATA = (
     "The paper has no figures from lemmas: it says that morphology is under development. Those of "
     "the Surface Realization tasks (SR'19, track T1: taln.upf.edu/pages/msr2019-ws/SRST.html) are "
@@ -126,27 +133,30 @@ OTHER_DATA = (
 
 
 def evaluate_realizer(
-    model: RealizerModel, treebank: Treebank, inputs: str = "both", *, progress: Progress = silent
+    model: RealizerModel, treebank: Treebank, inputs: str = EVERY, *, progress: Progress = silent
 ) -> RealizerEvaluation:
     """Compare the realisers of a model on a treebank.
 
     Args:
         model, treebank: as `open_realizer` and `read_treebank` return them.
-        inputs: comma-separated, `words`, `all` (with UPOS tags and relations) or `lemmas`; `both`
-            is all that the model can be given.
+        inputs: comma-separated, `words`, `all` (with UPOS tags and relations), `relations` (words
+            and relations, for completion alone) or `lemmas`; `every` is all that the model can be
+            given (`both` is its old name). Where the model completes content words of an input,
+            this is evaluated, too.
         progress: function that is called with the progress.
     """
     kinds = _kinds(model, inputs)
     if kinds != ("words",):
-        check_labels(treebank)
-    words = [kind for kind in kinds if kind != "lemmas"]
+        check_labels(treebank, "all" if {"all", "lemmas"} & {*kinds} else "relations")
+    words = [kind for kind in kinds if kind in BOTH]
     rows = [*_score_words(model, treebank, words, progress)]
     slots: list[SlotScores] = []
-    for kind in model.completion if inputs == "both" else ():
-        scored, of_slots = score_completion(model, treebank, kind, progress=progress)
-        rows, slots = [*rows, *scored], slots + of_slots
-    if "lemmas" in kinds:
-        rows += score_lemmas(model.lemma_realizer(), treebank, progress=progress)
+    for kind in kinds:
+        if kind == "lemmas":
+            rows += score_lemmas(model.lemma_realizer(), treebank, progress=progress)
+        if model.completes(kind):
+            scored, of_slots = score_completion(model, treebank, kind, progress=progress)
+            rows, slots = [*rows, *scored], slots + of_slots
     seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
     training = TrainingOverlap(len(treebank), seen, seen / max(len(treebank), 1))
     lacking = [kind for kind in words if kind not in model.ordering]
@@ -158,7 +168,7 @@ def evaluate_realizer(
     return RealizerEvaluation(
         name=treebank.name,
         rows=tuple(rows),
-        settings={"inputs": inputs},
+        settings={"inputs": EVERY if inputs == OLD_EVERY else inputs},
         notes=tuple(notes),
         signature="\n".join(signatures.values()),
         training=training,
@@ -168,36 +178,113 @@ def evaluate_realizer(
 
 
 def _kinds(model: RealizerModel, inputs: str) -> tuple[str, ...]:
-    """Return the kinds of input to evaluate; an error if there is no realiser for one of them."""
-    if inputs != "both":
-        kinds = input_kinds(inputs)
-        for kind in kinds:
-            model.best(kind)
-        return kinds
-    lemmas = () if model.inflection is None else ("lemmas",)
-    return (*(kind for kind in BOTH if model.realizers(kind)), *lemmas)
+    """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
+    named = [name.strip() for name in inputs.split(",")]
+    for name in named:
+        check_inputs(EVERY if name == OLD_EVERY else name, (*KINDS, EVERY))
+    if EVERY in named or OLD_EVERY in named:
+        lemmas = () if model.inflection is None else ("lemmas",)
+        relations = ("relations",) if model.completes("relations") else ()
+        return (*(kind for kind in BOTH if model.realizers(kind)), *relations, *lemmas)
+    for name in named:
+        model.completer(name) if name == "relations" else model.best(name)
+    return tuple(kind for kind in KINDS if kind in named)
 
 
 def score_completion(
     model: RealizerModel, treebank: Treebank, inputs: str, *, progress: Progress = silent
 ) -> tuple[list[RealizerScores], list[SlotScores]]:
     """Take function words, punctuation or both out of trees, and score what is put back."""
-    completer, ordering = model.completer(inputs), model.ordering["all"]
-    references = input_trees(treebank, "all").without_spaces()
-    gold = content_trees(treebank, completer.final)
+    references = input_trees(treebank).without_spaces()
+    bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
     rows, slots = [], []
     for name, classes in TAKEN_OUT.items():
-        wanted = wanted_slots(classes)
-        begin = time.process_time()
-        content = gold.without(wanted)
-        found = realize_content(completer, ordering, content, wanted, progress=progress)
-        seconds = time.process_time() - begin
-        shown = found.inserted.trees.without_spaces()
-        texts = [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(found.orders)]
+        realizer = ContentRealizer(model, inputs, wanted_slots(classes))
+        back = _PutBack(realizer)
+        for first, some in blocks(bank):
+            progress(first, len(bank), f"completing, {name}")
+            back.add(some)
         told = f"completion: {name}", f"{inputs}, content words"
-        rows.append(_scores(*told, texts, references, seconds))
-        slots += slot_scores(inputs, name, wanted, gold.fillings, found.fillings)
+        rows.append(_scores(*told, back.texts, references, back.seconds, back.forms()))
+        slots += slot_scores(inputs, name, realizer.slots, back.gold, back.found)
     return rows, slots
+
+
+class _PutBack:
+    """What is put back into trees, and what was taken out of them."""
+
+    def __init__(self, realizer: ContentRealizer) -> None:
+        self._realizer = realizer
+        self.texts: list[str] = []
+        self.gold: dict[str, list[Filling]] = {slot: [] for slot in SLOTS}
+        self.found: dict[str, list[Filling]] = {slot: [] for slot in SLOTS}
+        self.seconds = 0.0
+        self._right: list[bool] = []
+
+    def add(self, bank: Treebank) -> None:
+        """Add some sentences."""
+        realizer = self._realizer
+        gold = content_trees(bank, realizer.completer.final)
+        given = gold.without(realizer.slots)
+        lemmas = as_given(given, bank) if realizer.inputs == "lemmas" else None
+        begin = time.process_time()
+        if lemmas is None:
+            found = ContentSentences(given, realizer.complete(given))
+        else:
+            found = realizer.realize(lemmas)
+        self.seconds += time.process_time() - begin
+        self.texts += _in_lower_case(found)
+        self._right += [] if lemmas is None else _right_forms(found, lemmas)
+        filled = found.fillings() if lemmas is None else _of_nodes(found, given, lemmas)
+        for slot in SLOTS:
+            mine = gold.fillings[slot]
+            self.gold[slot] += mine if lemmas is None else map(_plain, mine)
+            self.found[slot] += filled[slot]
+
+    def forms(self) -> float | None:
+        """Return the share of given lemmas whose form is right; None if words were given."""
+        return sum(self._right) / len(self._right) if self._right else None
+
+
+def _plain(filling: Filling) -> Filling:
+    """Return a filling with plain marks, as sentences from lemmas have them."""
+    return tuple(tuple(one._replace(word=plain(one.word)) for one in item) for item in filling)
+
+
+def _in_lower_case(found: ContentSentences) -> list[str]:
+    """Return the best sentence of every tree without capitals, spaces in words replaced."""
+    if found.lemmas is not None:
+        shown = [SPACES.sub(SPACE, form) for form in found.lemmas.forms.forms]
+        return found.lemmas.forms.sentences(shown)
+    trees = found.found.inserted.trees.without_spaces()
+    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(found.found.orders)]
+
+
+def _of_nodes(
+    found: ContentSentences, given: ContentTrees, lemmas: Treebank
+) -> dict[str, list[Filling]]:
+    """Return what is in the slots of content words, which were given as lemmas.
+
+    A content word of the treebank may be a function word of a tree that has lost its daughters:
+    then its slots stay empty.
+    """
+    starts = np.repeat(lemmas.offsets[:-1] - given.offsets[:-1], np.diff(given.offsets))
+    places = (np.arange(given.nodes) + starts).tolist()  # content words come first
+    number = {place: node for node, place in enumerate(found.content.places.tolist())}
+    nodes = [number.get(place) for place in places]
+    return {
+        slot: [() if node is None else column[node] for node in nodes]
+        for slot, column in found.fillings().items()
+    }
+
+
+def _right_forms(found: ContentSentences, lemmas: Treebank) -> list[bool]:
+    """Return whether the form of each given lemma is that of the treebank."""
+    if found.lemmas is None:
+        return []
+    sources = enumerate(found.found.inserted.sources.tolist())
+    best = found.lemmas.best
+    return [best[node] == lemmas.words[j] for node, j in sources if j >= 0]
 
 
 def _score_words(

@@ -224,8 +224,6 @@ def _explain_lemmas(
     """Explain the forms of one tree of lemmas, and their order."""
     ordering = explain_ordering(realizer.ordering, realizer.inflected(one), k, progress)
     found = realizer.forms(one, [list(ordering.best)])
-    written = found.sentences(found.forms)
-    orders = [row._replace(sentence=s) for row, s in zip(ordering.orders, written, strict=True)]
     best = np.array(ordering.best[0].nodes, dtype=np.int64)
     forms = explain_forms(realizer.inflection.inflector, nodes_of(one), best)
     in_order = dict(zip(best.tolist(), found.forms, strict=False))
@@ -236,9 +234,16 @@ def _explain_lemmas(
         number=tree + 1,
         tree=replace(one, words=[in_order[node] for node in range(len(in_order))]),
         supertags=None,
-        ordering=ordering._replace(orders=tuple(orders)),
+        ordering=with_sentences(ordering, found),
         inflection=tuple(forms),
     )
+
+
+def with_sentences(ordering: OrderingExplained, found: OrderedForms) -> OrderingExplained:
+    """Return orders of the only tree with sentences of the forms that were made for each."""
+    pairs = zip(ordering.orders, found.sentences(found.forms), strict=True)
+    orders = tuple(row._replace(sentence=sentence) for row, sentence in pairs)
+    return ordering._replace(orders=orders)
 
 
 def rows_from_lemmas(

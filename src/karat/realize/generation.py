@@ -22,11 +22,9 @@ from karat.arrays import np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.completion.content import content_trees
-from karat.realize.completion.realizing import realize_content
 from karat.realize.completion.slots import wanted_slots
+from karat.realize.content_realizer import ContentRealizer
 from karat.realize.inflection.inflection import Inflection
-from karat.realize.inflection.lemma_realizer import completed_forms
 from karat.realize.inflection.ordered_forms import OrderedForms
 from karat.realize.input_trees import (
     INPUTS,
@@ -88,7 +86,7 @@ def realize_trees(
     else:
         texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]
         texts = punctuate(lm, texts) if lm else texts
-    rows = _ranked(trees, orders, texts)
+    rows = _ranked(orders, texts)
     told = model.fallback(trees.inputs)
     settings = {"inputs": trees.inputs, "n_best": n_best, "punctuation": punctuation}
     settings |= {"detokenise": detokenise} if trees.inputs == "lemmas" else {}
@@ -136,22 +134,16 @@ def generate_sentences(
         more: dict[str, Any] = {"detokenise": detokenise, "progress": progress}
         return realize_trees(model, trees, n_best, punctuation=marks, **more)
     check_detokenise(detokenise, inputs)
-    completer = model.completer(inputs)
-    bank = model.the_inflection().with_forms(bank) if inputs == "lemmas" else bank
-    content = content_trees(bank, completer.final)
-    found = realize_content(
-        completer, model.ordering["all"], content, slots, n_best, progress=progress
-    )
+    rows: list[RealizedSentence] = []
+    realizer = ContentRealizer(model, inputs, slots)
+    for first, some in realizer.realize_all(bank, n_best, progress=progress):
+        rows += _ranked(some.found.orders, some.texts(detokenise), first)
     settings = {"inputs": inputs, "n_best": n_best, "complete": ",".join(complete)}
     if keep:
         settings["keep"] = ",".join(keep)
-    texts: list[str] = []
     if inputs == "lemmas":
         settings["detokenise"] = detokenise
-        forms = completed_forms(model.the_inflection(), found.inserted.trees, found.orders)
-        texts = _written(model.the_inflection(), forms, None, detokenise)
-    rows = _ranked(found.inserted.trees, found.orders, texts)
-    return RealizedSentences(treebank.name, rows, settings)
+    return RealizedSentences(treebank.name, tuple(rows), settings)
 
 
 def _marks_alone(complete: Sequence[str], keep: Sequence[str], inputs: str) -> bool:
@@ -168,15 +160,12 @@ def check_detokenise(detokenise: bool, inputs: str) -> None:
         )
 
 
-def _ranked(
-    trees: InputTrees, orders: Orders, texts: Sequence[str] = ()
-) -> tuple[RealizedSentence, ...]:
-    """Return a row for every order of every tree, with its words or another text."""
-    pairs = [(i, rank, o) for i, few in enumerate(orders) for rank, o in enumerate(few, 1)]
-    said = texts or [trees.sentence(i, order.nodes) for i, _, order in pairs]
+def _ranked(orders: Orders, texts: Sequence[str], first: int = 0) -> tuple[RealizedSentence, ...]:
+    """Return a row for the text of every order of every tree; the first tree has a number."""
+    pairs = [(i, rank, o) for i, few in enumerate(orders, first) for rank, o in enumerate(few, 1)]
     return tuple(
         RealizedSentence(i + 1, rank, order.score, text)
-        for (i, rank, order), text in zip(pairs, said, strict=True)
+        for (i, rank, order), text in zip(pairs, texts, strict=True)
     )
 
 

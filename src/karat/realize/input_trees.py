@@ -150,7 +150,12 @@ class Realizer(Protocol):
 def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True) -> InputTrees:
     """Return the sentences of a treebank as unordered trees."""
     check_inputs(inputs)
-    _check_lengths(treebank)
+    check_lengths(treebank)
+    return unordered_trees(treebank, inputs, lower=lower)
+
+
+def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> InputTrees:
+    """Return the sentences of a treebank as unordered trees, however long they are."""
     given = _columns(treebank, inputs, lower)
     starts, offsets = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets)), treebank.offsets
     heads = treebank.heads - 1
@@ -190,7 +195,7 @@ def check_inputs(inputs: str, known: Sequence[str] = INPUTS) -> None:
         raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(known)}")
 
 
-def _check_lengths(treebank: Treebank) -> None:
+def check_lengths(treebank: Treebank) -> None:
     """Refuse longer sentences than occur: work grows with the square of a treelet."""
     lengths = np.diff(treebank.offsets)
     if (lengths > MOST_WORDS).any():

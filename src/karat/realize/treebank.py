@@ -229,10 +229,10 @@ def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
     return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)
 
 
-def one_sentence(bank: Treebank, i: int) -> Treebank:
-    """Return a treebank of one sentence."""
-    part = slice(int(bank.offsets[i]), int(bank.offsets[i + 1]))
+def some_sentences(bank: Treebank, first: int, end: int) -> Treebank:
+    """Return a treebank of the sentences from `first` up to `end`, which is not one of them."""
+    offsets = bank.offsets[first : end + 1]
+    part = slice(int(offsets[0]), int(offsets[-1]))
     chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*BY_WORD, "heads")}
-    chosen |= {c: getattr(bank, c)[i : i + 1] for c in ("ids", "documents", "lines")}
-    size = part.stop - part.start
-    return replace(bank, offsets=np.array([0, size], dtype=np.int64), **chosen)
+    chosen |= {c: getattr(bank, c)[first:end] for c in ("ids", "documents", "lines")}
+    return replace(bank, offsets=offsets - offsets[0], **chosen)

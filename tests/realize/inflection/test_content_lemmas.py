@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from oracles.scrambled import scrambled
 from oracles.toy_content import toy_content
+from oracles.toy_content_lemmas import ToySentence, toy_sentences
 
 import karat as kt
 from karat.errors import InputError
@@ -19,7 +20,10 @@ from karat.realize import (
     generate_sentences,
     read_input,
 )
-from karat.realize.completion import classifier
+from karat.realize.completion import classifier, rescoring
+from karat.realize.completion.slots import wanted_slots
+from karat.realize.content_realizer import ContentRealizer
+from karat.realize.inflection.form_table import Cell, FormTable
 from karat.realize.model import input_kinds
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
@@ -123,16 +127,11 @@ def test_features_that_were_never_seen_do_not_change_a_form(model: RealizerModel
 def test_evaluation_has_all_that_the_model_can_be_given(model: RealizerModel, folder: Path) -> None:
     bank = kt.read_treebank(folder / "train.conllu")
     found = kt.evaluate_realizer(model, bank)
-    assert [row.inputs for row in found.rows] == [
-        "all",
-        *["all, content words"] * 3,
-        *["lemmas"] * 3,
-    ]
-    assert [row.inputs for row in kt.evaluate_realizer(model, bank, "lemmas").rows] == [
-        "lemmas"
-    ] * 3
+    lemmas = [*["lemmas"] * 3, *["lemmas, content words"] * 3]
+    assert [row.inputs for row in found.rows] == ["all", *["all, content words"] * 3, *lemmas]
+    assert [row.inputs for row in kt.evaluate_realizer(model, bank, "lemmas").rows] == lemmas
     table = found.document("").blocks[1]
-    assert [row["forms"] is None for row in table.rows] == [True] * 4 + [False] * 3
+    assert [row["forms"] is None for row in table.rows] == [True] * 4 + [False] * 6
     assert "SR'19" in " ".join(found.notes)
 
 
@@ -162,12 +161,173 @@ def test_content_lemmas_are_explained_without_the_forms_of_the_file(
     assert ("owl", "article", "an") in {one[:3] for one in found.completion.fillings}
 
 
-def test_punctuation_alone_is_inserted_by_the_completion(model: RealizerModel) -> None:
-    assert model.completes("lemmas")
-    assert model.completes("all")
+def test_punctuation_alone_is_inserted_by_the_completion(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    # The feature tells the mark, which the language model of the sentence does not see.
+    tree = "(sleep root VERB VERB Mood={} (owl nsubj NOUN NOUN Number=Sing))"
+    given = tree.format("Ind") + tree.format("Int")
+    path, marks = tmp_path / "trees.txt", BOTH[1:]
+    assert texts(model, given, path, complete=marks) == ["owl sleeps .", "owl sleeps ?"]
+    kept = texts(model, given, path, complete=marks, keep=("final",))
+    assert kept == ["owl sleeps", "owl sleeps"]
+    words = given.replace("(sleep", "(sleeps")
+    found = texts(model, words, path, complete=marks, inputs="all")
+    assert found == ["owl sleeps .", "owl sleeps ?"]
+    without = replace(model, completion={})
+    (first, second) = texts(without, given, path, complete=marks)
+    assert first == second
     assert not model.completes("relations")
 
 
 def test_relations_need_a_completion_of_their_own(model: RealizerModel, tmp_path: Path) -> None:
     with pytest.raises(kt.InputError, match="train it with --complete-from relations"):
         texts(model, "(a root X)", tmp_path / "t", inputs="relations", complete=("punctuation",))
+
+
+# Forms that depend on inserted words, and capitals that lemmas have.
+
+
+@pytest.fixture(scope="module")
+def contracting(folder: Path) -> RealizerModel:
+    path = folder / "contractions.conllu"
+    path.write_text("".join(one.conllu for one in toy_sentences(200, 1)), "utf-8")
+    bank = kt.read_treebank(path)
+    return kt.train_realizer(bank, "ordering", inputs="all,lemmas", complete_from=("all",))
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[ToySentence]:
+    return toy_sentences(30, 2)
+
+
+def test_content_lemmas_become_text_with_contractions_and_capitals(
+    contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
+) -> None:
+    given = "".join(one.content for one in sentences)
+    found = texts(contracting, given, tmp_path / "t.txt", detokenise=True)
+    assert found == [one.text for one in sentences]
+    said = " ".join(found)
+    for part in ("An owl", "A cat", "doesn't", "will not", "McDonald", "DeVito", "de l'", " du "):
+        assert part in said
+
+
+def test_forms_are_chosen_again_when_words_have_been_inserted(
+    contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("".join(one.content for one in sentences), "utf-8")
+    bank = read_input(path)
+    first = contracting.the_inflection().with_forms(bank).words
+    pairs = zip(first, bank.lemmas, strict=True)
+    by_tree = [form for form, lemma in pairs if lemma == "not"]
+    said = texts(contracting, path.read_text("utf-8"), path)
+    final = [word for one in said for word in one.split(" ") if word in ("n't", "not")]
+    expected = ["n't" if "n't" in one.text else "not" for one in sentences if "(not" in one.content]
+    assert final == expected
+    assert by_tree != expected  # the word before `not` was not known yet
+
+
+def test_an_inserted_word_gets_the_form_that_its_neighbour_asks_for(
+    contracting: RealizerModel,
+    sentences: list[ToySentence],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the classifier inserts: it is made to confuse the forms of articles."""
+    completer = contracting.completer("all")
+    of = completer.slots["article"]
+    turned = {"a": "an", "an": "a", "le": "l'", "l'": "le"}
+    fillings = tuple(
+        tuple(tuple(one._replace(word=turned.get(one.word, one.word)) for one in i) for i in some)
+        for some in of.fillings
+    )
+    wrong = replace(completer, slots={**completer.slots, "article": replace(of, fillings=fillings)})
+    model = replace(contracting, completion={"all": wrong})
+    weights = {slot: one._replace(words=0.0) for slot, one in rescoring.WEIGHTS["all"].items()}
+    monkeypatch.setitem(rescoring.WEIGHTS, "all", weights)
+    given = "".join(one.content for one in sentences)
+    found = texts(model, given, tmp_path / "t.txt", detokenise=True)
+    assert found == [one.text for one in sentences]
+
+
+def test_a_form_of_several_lemmas_stays_as_it_was_inserted() -> None:
+    seen = [("be", "'s")] * 3 + [("have", "'s")] + [("be", "is")] * 5
+    cells = [(Cell(lemma, "AUX", "VBZ", "Tense=Pres"), form) for lemma, form in seen]
+    table = FormTable.learn(cells)
+    assert table.cell_of("'s", "AUX") is None
+    assert table.cell_of("is", "AUX") == cells[0][0]
+    assert table.cell_of("is", "VERB") is None
+
+
+def test_words_of_the_input_in_slots_keep_their_lemmas(
+    contracting: RealizerModel, tmp_path: Path
+) -> None:
+    tree = """(see root VERB VB VerbForm=Inf
+      (owl nsubj NOUN NN Number=Sing (a det DET DT Definite=Ind|PronType=Art))
+      (do aux AUX VBZ Mood=Ind|Tense=Pres|VerbForm=Fin) (not advmod PART RB Polarity=Neg)
+      (DeVito obj PROPN NNP Number=Sing)
+      (lac obl NOUN NN Number=Sing (de case ADP IN) (le det DET DT Definite=Def|PronType=Art)))"""
+    (found,) = texts(contracting, tree, tmp_path / "t.txt", detokenise=True)
+    assert found == "An owl doesn't see DeVito du lac."
+
+
+def test_blocks_of_any_size_make_the_same_text(
+    contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("".join(one.content for one in sentences), "utf-8")
+    realizer = ContentRealizer(contracting, "lemmas", wanted_slots(BOTH))
+    whole, *others = (
+        [
+            text
+            for _, some in realizer.realize_all(read_input(path), 2, most=most)
+            for text in some.texts(True)
+        ]
+        for most in (30, 7, 1)
+    )
+    assert others == [whole, whole]
+
+
+def test_content_lemmas_are_evaluated(
+    contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.conllu"
+    path.write_text("".join(one.conllu for one in sentences), "utf-8")
+    found = kt.evaluate_realizer(contracting, kt.read_treebank(path), "lemmas")
+    rows = [row for row in found.rows if row.inputs == "lemmas, content words"]
+    assert [(row.model, row.exact, row.forms) for row in rows] == [
+        ("completion: function words and punctuation", 1, 1),
+        ("completion: function words", 1, 1),
+        ("completion: punctuation", 1, 1),
+    ]
+    scores = {(one.complete, one.slot): one for one in found.slots if one.inputs == "lemmas"}
+    both = "function words and punctuation"
+    assert [scores[both, slot].f for slot in ("aux", "case", "article", "final")] == [1] * 4
+    assert scores[both, "article"].words == 60
+    assert ("punctuation", "aux") not in scores
+    (told,) = found.document("").answer
+    assert told.endswith("from lemmas of content words (100.0).")
+
+
+def test_the_explanation_of_content_lemmas_has_their_forms(
+    contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
+) -> None:
+    number = next(i for i, one in enumerate(sentences) if "An owl doesn't" in one.text)
+    path = tmp_path / "t.txt"
+    path.write_text("".join(one.content for one in sentences), "utf-8")
+    found = explain_content_words(contracting, read_input(path), number, 2, inputs="lemmas")
+    assert found.rows[1].sentence == sentences[number].text
+    chosen = [(one.lemma, one.form) for one in found.inflection if one.chosen]
+    assert chosen[:4] == [("a", "an"), ("owl", "owl"), ("do", "does"), ("not", "n't")]
+    forms = {(one.lemma, one.form): one for one in found.inflection}
+    assert forms["a", "a"].probability < 0.5 < forms["a", "an"].probability
+    assert forms["not", "not"].source == "seen with these tags and features"
+    assert forms[".", "."].source == "inserted as it is"
+    words = found.rows[0].sentence.lower()
+    assert " ".join(form for _, form in chosen) == words
+    assert found.ordering is not None
+    assert found.ordering.orders[0].sentence == words
+    assert " ".join(one.word for one in found.completion.optional if one.word) == words
+    titles = [table.title for table in found.document("").tables]
+    assert titles[:3] == ["Sentences", "Forms", "Words inserted"]

@@ -7,6 +7,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
+from karat.cli.old_names import note
 from karat.cli.parameters import named
 from karat.cli.show import check_output, show
 from karat.realize.cli import group
@@ -17,9 +18,9 @@ from karat.realize.cli import group
 @named(
     "--inputs",
     "Inputs of the realisers, comma-separated: words; words with UPOS tags and relations (all); "
-    "lemmas with UPOS and XPOS tags, features and relations (lemmas); all that the model was "
-    "trained for (both).",
-    default="both",
+    "words with relations, for completion (relations); lemmas with UPOS and XPOS tags, features "
+    "and relations (lemmas); all that the model was trained for (every).",
+    default="every",
     metavar="LIST",
 )
 @options.output
@@ -28,7 +29,8 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
 
     Generates each sentence from its tree and shows the paper's four accuracies, BLEU, GTM's F,
     exact matches and speed, with the paper's own table for comparison. Also counts sentences that
-    the model was trained on.
+    the model was trained on. A model that completes content words is also scored on trees whose
+    function words, punctuation or both were taken out.
 
     \b
     karat realize evaluate dev.conllu --model model.npz
@@ -37,6 +39,8 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
     from karat.realize import evaluate_realizer, open_realizer, read_treebank
 
     check_output(output, (model, treebank))
+    if inputs == "both":
+        note("--inputs both is now --inputs every")
     with Bar() as progress:
         opened = open_realizer(model)
         found = evaluate_realizer(opened, read_treebank(treebank), inputs, progress=progress)

@@ -9,8 +9,9 @@ table: trees that a user writes have the feature themselves.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
@@ -24,6 +25,7 @@ from karat.realize.completion.slots import (
     may_end,
     slot_of,
 )
+from karat.realize.input_trees import check_lengths
 from karat.realize.treebank import Treebank
 
 MOODS = ("Cnd", "Pot", "Nec")
@@ -41,13 +43,18 @@ Data of the task, not of a model: treebanks of English leave this feature of the
 CLOSED = "Complete=No"
 """The feature of a node that is final: nothing is put into its slots."""
 
+Sources = tuple[tuple[int, ...], ...]
+"""Places in a treebank: of every item of a filling, those of its words."""
+
 
 @dataclass(frozen=True, eq=False)
 class ContentTrees:
     """Content words: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` are places in the columns, -1 for roots; a head comes before its daughters. `fillings`
-    has what was in each slot of each node. Nodes are sorted by content.
+    has what was in each slot of each node. Nodes are sorted by content. `places` and `sources`
+    tell where the nodes and the words in slots stood in the treebank's columns; no model may look
+    at these.
     """
 
     name: str
@@ -61,6 +68,8 @@ class ContentTrees:
     fillings: Mapping[str, list[Filling]]
     closed: Flags
     """Nodes that are final: nothing may be put into their slots."""
+    places: Ints
+    sources: Mapping[str, list[Sources]]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -72,8 +81,9 @@ class ContentTrees:
 
     def without(self, slots: Iterable[str]) -> ContentTrees:
         """Return the trees with some slots empty."""
-        empty: list[Filling] = [()] * self.nodes
-        return replace(self, fillings={**self.fillings, **dict.fromkeys(slots, empty)})
+        empty: dict[str, list[Any]] = dict.fromkeys(slots, [()] * self.nodes)
+        fillings, sources = {**self.fillings, **empty}, {**self.sources, **empty}
+        return replace(self, fillings=fillings, sources=sources)
 
 
 def final_marks(treebank: Treebank) -> frozenset[str]:
@@ -96,12 +106,22 @@ def _root_places(treebank: Treebank) -> Ints:
     return found
 
 
-def content_trees(treebank: Treebank, final: frozenset[str]) -> ContentTrees:
-    """Take the function words and marks out of a treebank's trees, into slots."""
+def content_trees(
+    treebank: Treebank, final: frozenset[str], *, lemmas: bool = False
+) -> ContentTrees:
+    """Take the function words and marks out of a treebank's trees, into slots.
+
+    Args:
+        treebank: sentences of at most 1,000 words.
+        final: marks that end sentences.
+        lemmas: also sort nodes by lemma and XPOS, of which a model of lemmas makes words.
+    """
+    check_lengths(treebank)
     kept: list[int] = []
     heads: list[int] = []
     offsets = [0]
-    fillings: dict[str, dict[int, list[Item]]] = {slot: {} for slot in SLOTS}
+    taken: dict[str, dict[int, list[int]]] = {slot: {} for slot in SLOTS}
+    items: dict[int, tuple[int, ...]] = {}
     features = list(treebank.features)
     words = [word.lower() for word in treebank.words]
     for start, end in zip(
@@ -111,7 +131,8 @@ def content_trees(treebank: Treebank, final: frozenset[str]) -> ContentTrees:
         mine = one.kept()
         place = {j: len(kept) + n for n, j in enumerate(mine)}
         for j, slot in one.slots.items():
-            fillings[slot].setdefault(one.above(j), []).append(one.item(j))
+            taken[slot].setdefault(one.above(j), []).append(j)
+            items[j] = one.item(j)
             left = _left_behind(treebank, j, slot)
             if left:
                 at = one.above(j)
@@ -120,6 +141,7 @@ def content_trees(treebank: Treebank, final: frozenset[str]) -> ContentTrees:
         heads += [place[one.mother(j)] if one.mother(j) >= 0 else -1 for j in mine]
         offsets.append(len(kept))
     closed = np.array([CLOSED in features[j].split("|") for j in kept], dtype=bool)
+    fillings, sources = _slots_filled(treebank, words, kept, taken, items)
     found = ContentTrees(
         name=treebank.name,
         words=[words[j] for j in kept],
@@ -129,10 +151,53 @@ def content_trees(treebank: Treebank, final: frozenset[str]) -> ContentTrees:
         heads=np.array(heads, dtype=np.int64),
         offsets=np.array(offsets, dtype=np.int64),
         ids=treebank.ids,
-        fillings={s: [tuple(sorted(of.get(j, ()))) for j in kept] for s, of in fillings.items()},
+        fillings=fillings,
         closed=closed,
+        places=np.array(kept, dtype=np.int64),
+        sources=sources,
     )
-    return _sorted(found)
+    return _sorted(found, _lemmas_of(found, treebank) if lemmas else [()] * len(kept))
+
+
+def _slots_filled(
+    treebank: Treebank,
+    words: list[str],
+    kept: list[int],
+    taken: Mapping[str, Mapping[int, list[int]]],
+    items: Mapping[int, tuple[int, ...]],
+) -> tuple[dict[str, list[Filling]], dict[str, list[Sources]]]:
+    """Return what is in every slot of the content words, sorted, and where it stood."""
+
+    def item(places: tuple[int, ...]) -> Item:
+        return tuple(SlotWord(words[k], treebank.relations[k], treebank.upos[k]) for k in places)
+
+    def key(places: tuple[int, ...]) -> tuple[Item, list[Lemma]]:
+        return item(places), [_lemma(treebank, k) for k in places]
+
+    fillings: dict[str, list[Filling]] = {}
+    sources: dict[str, list[Sources]] = {}
+    for slot, of in taken.items():
+        found = {at: tuple(sorted((items[j] for j in mine), key=key)) for at, mine in of.items()}
+        sources[slot] = [found.get(j, ()) for j in kept]
+        fillings[slot] = [tuple(map(item, places)) for places in sources[slot]]
+    return fillings, sources
+
+
+Lemma = tuple[str, str, str]
+"""Lemma in lower case, XPOS and features of a word."""
+
+
+def _lemma(treebank: Treebank, j: int) -> Lemma:
+    return treebank.lemmas[j].lower(), treebank.xpos[j], treebank.features[j]
+
+
+def _lemmas_of(trees: ContentTrees, treebank: Treebank) -> list[tuple[Lemma, ...]]:
+    """Return the lemmas of every node and of the words in its slots."""
+    slots = zip(*(trees.sources[slot] for slot in SLOTS), strict=True)
+    return [
+        (_lemma(treebank, j), *(_lemma(treebank, k) for of in mine for item in of for k in item))
+        for j, mine in zip(trees.places.tolist(), slots, strict=True)
+    ]
 
 
 def _without(features: str, one: str) -> str:
@@ -159,7 +224,7 @@ class _Sentence:
     def __init__(
         self, treebank: Treebank, words: list[str], start: int, end: int, final: frozenset[str]
     ) -> None:
-        self.bank, self.words, self.start, self.end = treebank, words, start, end
+        self.bank, self.start, self.end = treebank, start, end
         self.daughters: dict[int, list[int]] = {}
         for j in range(start, end):
             self.daughters.setdefault(self.mother(j), []).append(j)
@@ -199,12 +264,9 @@ class _Sentence:
             at = self.mother(at)
         return at
 
-    def item(self, j: int) -> Item:
+    def item(self, j: int) -> tuple[int, ...]:
         """Return a word in a slot with its `fixed` daughters."""
-        bank = self.bank
-        return tuple(
-            SlotWord(self.words[k], bank.relations[k], bank.upos[k]) for k in (j, *self._fixed(j))
-        )
+        return (j, *self._fixed(j))
 
     def kept(self) -> list[int]:
         """Return the content words."""
@@ -213,11 +275,14 @@ class _Sentence:
         ]
 
 
-def _sorted(trees: ContentTrees) -> ContentTrees:
-    """Sort the nodes of every tree by content, so that nothing of the file's order is left."""
+def _sorted(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTrees:
+    """Sort the nodes of every tree by content, so that nothing of the file's order is left.
+
+    `more` has what they are sorted by beside the columns.
+    """
     slots = [trees.fillings[slot] for slot in SLOTS]
     columns = (trees.words, trees.tags, trees.relations, trees.features, trees.closed.tolist())
-    contents = list(zip(*columns, *slots, strict=True))
+    contents = list(zip(*columns, *slots, more, strict=True))
     number = {content: i for i, content in enumerate(sorted(set(contents)))}
     keys = np.array([number[content] for content in contents], dtype=np.int32)
     sizes = np.diff(trees.offsets)
@@ -246,4 +311,6 @@ def reordered(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
         heads=np.where(above < 0, -1, moved[np.maximum(above, 0)]),
         closed=trees.closed[nodes],
         fillings={slot: pick(column) for slot, column in trees.fillings.items()},
+        places=trees.places[nodes],
+        sources={slot: pick(column) for slot, column in trees.sources.items()},
     )

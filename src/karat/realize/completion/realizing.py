@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from karat.progress import Progress, silent
 from karat.realize.completion.candidates import widest
 from karat.realize.completion.completer import Choice, CompletedTrees, Completer
 from karat.realize.completion.content import ContentTrees
@@ -40,19 +39,20 @@ def realize_content(
     content: ContentTrees,
     slots: Sequence[str],
     k: int = 1,
-    *,
-    progress: Progress = silent,
 ) -> RealizedContent:
-    """Insert words into slots, and return the k best orders of every tree."""
+    """Insert words into slots, and return the k best orders of every tree.
+
+    Features and candidates of all trees are held at once: give it blocks of trees.
+    """
     found = completer.complete(content, slots)
     fillings = _changed(found, {(one.slot, one.node): widest(one) for one in found.choices})
     wide = completed(found.trees, fillings)
-    wide_orders = ordering.realize(wide.trees, progress=progress)
+    wide_orders = ordering.realize(wide.trees)
     models = ordering.language_model, completer.classes, WEIGHTS[completer.inputs]
     best = rescored(wide, wide_orders, found.choices, fillings, *models)
     fillings = _changed(found, best, fillings)
     inserted = completed(found.trees, fillings)
-    orders = ordering.realize(inserted.trees, k, progress=progress)
+    orders = ordering.realize(inserted.trees, k)
     return RealizedContent(inserted, orders, fillings, found.choices, wide, wide_orders)
 
 

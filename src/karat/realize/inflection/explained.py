@@ -53,7 +53,7 @@ def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordF
     made: list[WordForm] = []
     for place, node in enumerate(order.tolist()):
         cell = nodes.cells[node]
-        source = inflector.table.source(cell)
+        source = inflector.source(nodes, node)
         first, end = choices.offsets[place : place + 2].tolist()
         for row in sorted(range(first, end), key=lambda row: -chances[row]):
             form, is_chosen = found.forms[row], bool(row == chosen[place])
@@ -80,6 +80,8 @@ def _told(source: Source) -> str:
         return f"seen with {source.detail}"
     if source.origin == "lemma":
         return "no rule: lemma unchanged"
+    if source.origin == "inserted":
+        return "inserted as it is"
     end = source.detail
     whole = end.startswith("^")
     return f"rule for {end[1:]}" if whole else f"rule for -{end}" if end else "rule for all lemmas"

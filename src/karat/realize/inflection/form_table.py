@@ -25,6 +25,8 @@ UNSEEN = 0.05
 """Probability that cells have the same form whose differences were never seen."""
 LEAST_SHARE = 0.02
 """A form that is seen once, and more rarely than this share, is a slip."""
+SURE = 0.95
+"""Share of a form's occurrences that must be of one lemma, for the form to tell the lemma."""
 CACHED = 1 << 16
 
 Differences = tuple[tuple[str, str, str, str], ...]
@@ -61,7 +63,7 @@ Forms = Mapping[str, int]
 
 
 class Source(NamedTuple):
-    """Forms of a cell, and where they come from: `seen`, `similar`, `rule` or `lemma`.
+    """Forms of a cell, and where they come from: `seen`, `similar`, `rule`, `lemma` or `inserted`.
 
     `detail` tells which tags and features they were seen with, or the suffix of the rule.
     """
@@ -104,6 +106,25 @@ class FormTable:
     def usual_tags(self, form: str, upos: str) -> str:
         """Return UPOS and the most frequent XPOS of a form, as one text."""
         return f"{upos} {self._usual.get((form, upos), '')}"
+
+    @cached_property
+    def _cells_of_forms(self) -> dict[tuple[str, str], Cell]:
+        """Form and UPOS -> the cell that it was seen with most often, if its lemma is sure."""
+        seen: dict[tuple[str, str], Counter[Cell]] = defaultdict(Counter)
+        for cell, forms in self.counts.items():
+            for form, n in forms.items():
+                seen[form, cell.upos][cell] += n
+        found = {}
+        for key, cells in seen.items():
+            best = min(cells, key=lambda cell: (-cells[cell], cell))
+            of_lemma = sum(n for cell, n in cells.items() if cell.lemma == best.lemma)
+            if of_lemma >= SURE * cells.total():
+                found[key] = best
+        return found
+
+    def cell_of(self, form: str, upos: str) -> Cell | None:
+        """Return the cell that a form most probably is of; None if its lemma is not sure."""
+        return self._cells_of_forms.get((form, upos))
 
     @classmethod
     def learn(cls, seen: Iterable[tuple[Cell, str]]) -> FormTable:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, np
-from karat.realize.inflection.form_table import Cell, Forms, FormTable
+from karat.realize.inflection.form_table import Cell, Forms, FormTable, Source
 from karat.realize.inflection.log_linear import Choices, Features, LogLinear, mixed, symbols
 from karat.realize.inflection.neighbours import (
     Candidates,
@@ -39,8 +39,17 @@ class Inflector:
 
     def candidates(self, nodes: Nodes, order: Ints, sentences: Ints) -> Candidates:
         """Return the forms that nodes may have, in a given order."""
-        forms = [self.table.forms(nodes.cells[j]) for j in order.tolist()]
+        forms = [
+            {nodes.known[j]: 0} if j in nodes.known else self.table.forms(nodes.cells[j])
+            for j in order.tolist()
+        ]
         return _candidates(forms, sentences)
+
+    def source(self, nodes: Nodes, j: int) -> Source:
+        """Return the forms that a node may have, and where they come from."""
+        if j in nodes.known:
+            return Source({nodes.known[j]: 0}, "inserted")
+        return self.table.source(nodes.cells[j])
 
     def first_forms(self, nodes: Nodes) -> list[str]:
         """Return the form of every node, by the tree alone."""

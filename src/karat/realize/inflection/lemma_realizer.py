@@ -43,11 +43,7 @@ class LemmaRealizer:
 
     def forms(self, trees: InputTrees, orders: Orders) -> OrderedForms:
         """Return the forms of all orders of all trees, neighbours considered."""
-        nodes, cuts = _in_order(trees, orders)
-        found = self.inflection.inflector.forms_in_order(nodes_of(trees), nodes, cuts)
-        tags, listed = tags_of(trees.tags, trees.fine), nodes.tolist()
-        lemmas = [trees.lemmas[j] for j in listed]
-        return OrderedForms(nodes, cuts, found, lemmas, [tags[j] for j in listed])
+        return ordered_forms(self.inflection, trees, nodes_of(trees), orders)
 
 
 def nodes_of(trees: InputTrees) -> Nodes:
@@ -56,14 +52,15 @@ def nodes_of(trees: InputTrees) -> Nodes:
     return Nodes.of(columns, trees.relations, trees.mothers(), trees.offsets)
 
 
-def completed_forms(inflection: Inflection, trees: InputTrees, orders: Orders) -> OrderedForms:
-    """Return the words of trees that have forms already; of their lemmas nothing is known."""
-    nodes, cuts = _in_order(trees, orders)
-    listed = nodes.tolist()
-    words = [trees.words[j] for j in listed]
-    table = inflection.inflector.table
-    tags = [table.usual_tags(trees.words[j], trees.tags[j]) for j in listed]
-    return OrderedForms(nodes, cuts, words, words, tags)
+def ordered_forms(
+    inflection: Inflection, trees: InputTrees, nodes: Nodes, orders: Orders
+) -> OrderedForms:
+    """Return the forms of all orders of trees of lemmas, neighbours considered."""
+    order, cuts = _in_order(trees, orders)
+    found = inflection.inflector.forms_in_order(nodes, order, cuts)
+    tags, listed = tags_of(trees.tags, trees.fine), order.tolist()
+    lemmas = [trees.lemmas[j] for j in listed]
+    return OrderedForms(order, cuts, found, lemmas, [tags[j] for j in listed])
 
 
 def _in_order(trees: InputTrees, orders: Orders) -> tuple[Ints, Ints]:

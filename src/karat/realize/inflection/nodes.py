@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from karat.arrays import Ints, np
@@ -20,13 +20,15 @@ SIZES = (3, 6, 10, 15, 25, 40)
 class Nodes:
     """Lemmas in lower case with their labels; `mothers` are places in the columns, -1 for roots.
 
-    Tree i has the nodes `offsets[i]` to `offsets[i + 1]`.
+    Tree i has the nodes `offsets[i]` to `offsets[i + 1]`. `known` has the forms of nodes that are
+    not inflected.
     """
 
     cells: list[Cell]
     relations: list[str]
     mothers: Ints
     offsets: Ints
+    known: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(

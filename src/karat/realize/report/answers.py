@@ -22,6 +22,7 @@ INPUTS_NAMED = {
     "relations": "words with relations",
     "all, content words": "content words with tags and relations",
     "relations, content words": "content words with relations",
+    "lemmas, content words": "lemmas of content words",
 }
 """Inputs as people call them, where their names say little."""
 _FILE = {True: ", as in the file", False: ", not as in the file"}

@@ -145,7 +145,8 @@ def _slots_table(found: RealizerEvaluation) -> Table:
     notes = (
         "A word is right if the file has it in the same slot of the same content word.",
         "Input `all` is words, tags, relations and FEATS; heads keep Definite of their articles "
-        "and the tense or mood of their auxiliaries. Input `relations` is words and relations.",
+        "and the tense or mood of their auxiliaries. Input `relations` is words and relations. "
+        "Input `lemmas` is as `all`, but for lemmas instead of words.",
         "The paper's system also inserts function words and punctuation, but has no figures.",
     )
     return Table("slots", "Words inserted", _SLOTS, rows, group="heading", notes=notes)
