@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +100,18 @@ def test_unknown_inputs_are_refused(tmp_path: Path) -> None:
     path.write_text(random_treebank(3, 1))
     with pytest.raises(kt.InputError, match="inputs='tags': expected one of words, all"):
         read_trees(path, "tags")
+
+
+def test_a_treebank_is_read_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "many.conllu"
+    bundled = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    path.write_text(bundled.read_text("utf-8") * 8, "utf-8")
+    read_treebank(path)  # what is imported once is no matter of the file
+    tracemalloc.start()
+    try:
+        bank = read_treebank(path)
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(bank.surfaces) == len(bank.features) == len(bank.words)
+    assert most - kept < path.stat().st_size / 4  # less than a copy of the file

@@ -8,6 +8,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -135,11 +136,11 @@ def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
     columns = columns_in(buffer, name)
     lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
     found = Treebank(name, *lists)
-    rows = list(_rows(buffer))
-    cells = [row[FEATS] for _, row in rows if row and b"-" not in row[0]]
-    known = {cell: _features(cell) for cell in set(cells)}
-    features = [known[cell] for cell in cells]
-    found = replace(found, features=features, surfaces=list(_surfaces(rows, name)))
+    features: list[str] = []
+    same: dict[Surface, Surface] = {}  # each is held once
+    rows = _with_features(_rows(buffer), features)
+    surfaces = [same.setdefault(one, one) for one in _surfaces(rows, name)]
+    found = replace(found, features=features, surfaces=surfaces)
     places = _original_ids(buffer, name, len(found.words))
     return found if places is None else _in_order(found, places)
 
@@ -152,10 +153,11 @@ def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | Non
     """Return the original place of each word, if the file gives it for every word."""
     if text.find(b"original_id=") < 0:
         return None
-    found = [_ORIGINAL.search(match[0]) for match in _WORD.finditer(text)]
-    if len(found) != n or None in found:
+    given = (_ORIGINAL.search(match[0]) for match in _WORD.finditer(text))
+    found = np.fromiter((int(one[1]) if one else -1 for one in given), dtype=np.int32)
+    if len(found) != n or (found < 0).any():
         raise InputError(f"{name}: original_id is given for some words, expected it for all")
-    return np.array([int(match[1]) for match in found if match], dtype=np.int32)
+    return found
 
 
 _Row = tuple[int, list[bytes]]
@@ -163,12 +165,34 @@ _Row = tuple[int, list[bytes]]
 
 def _rows(text: mmap.mmap) -> Iterator[_Row]:
     """Yield the line and the cells of every word and multiword token; none between sentences."""
-    for number, line in enumerate(bytes(text).removeprefix(BOM_UTF8).split(b"\n"), 1):
+    for number, line in enumerate(_lines(text), 1):
         cells = line.rstrip(b"\r").split(b"\t")
         if len(cells) == COLUMNS and b"." not in cells[0] and line[:1] != b"#":
             yield number, cells
         elif not line.strip():
             yield number, []
+
+
+def _lines(text: mmap.mmap) -> Iterator[bytes]:
+    """Yield the lines of a mapped file, one at a time."""
+    at = len(BOM_UTF8) if text[: len(BOM_UTF8)] == BOM_UTF8 else 0
+    while at < len(text):
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        yield text[at:end]
+        at = end + 1
+
+
+def _with_features(rows: Iterable[_Row], features: list[str]) -> Iterator[_Row]:
+    """Yield rows as they are, and add the features of every word to a list."""
+    known: dict[bytes, str] = {}
+    for line, cells in rows:
+        if cells and b"-" not in cells[0]:
+            cell = cells[FEATS]
+            if cell not in known:
+                known[cell] = _features(cell)
+            features.append(known[cell])
+        yield line, cells
 
 
 def _features(cell: bytes) -> str:
@@ -184,7 +208,7 @@ def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
     """Yield the text of every word; refuse multiword tokens that do not stand before their own."""
     token, words, begun = Surface("", True), list[str](), 0
     place = end = 0  # the last word so far, and the last one of the multiword token
-    for line, cells in (*rows, (0, [])):
+    for line, cells in chain(rows, [(0, [])]):
         first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
         if place < end and (last or not cells):
             raise _misplaced(name, begun)
