@@ -262,6 +262,26 @@ def test_links_are_as_they_were(how: Aligner, wanted: str) -> None:
     assert digest(translated(5, 200), how) == wanted
 
 
+def test_jumps_of_a_large_text_are_those_of_a_small_one() -> None:
+    """Counts of a text that has ten billion words are in another unit, which changes little."""
+    generator = np.random.default_rng(7)
+    rows = [generator.integers(0, 5, n).tolist() for n in generator.integers(1, 12, 40)]
+    small, large = Kernel([(row, row) for row in rows]), Kernel([(row, row) for row in rows])
+    ids = np.concatenate([np.array(row) for row in rows])
+    many = np.bincount(ids, minlength=5).astype(np.int64) * 10**8
+    twins = np.arange(5, dtype=np.int32)
+    large.model = _kernel.WordModel(many, many, twins, *SETTINGS)
+    text = ragged(rows)
+    large.aligner = _kernel.FertilityAligner(large.model, *text, *text, 99, 99999, "min")
+    for kernel in (small, large):
+        for hmm in (False, True, True):
+            kernel.iterate(hmm)
+    for word in range(-1, 5):
+        jumps = [one.model.jumps(False, word) for one in (small, large)]
+        np.testing.assert_allclose(*jumps, atol=1e-5)
+        assert jumps[0].tolist() != pytest.approx([1 / 11] * 11, abs=0.01)
+
+
 # ------------------------------------------------------------------------------------ settings
 
 

@@ -289,3 +289,62 @@ def test_the_kernel_checks_what_it_is_given() -> None:
     aligner = _kernel.JointAligner(ids, offsets, ids, offsets, 9, 9, "root")
     with pytest.raises(IndexError):
         aligner.expect(0, 2, False)
+
+
+# ----------------------------------------------------------------------------- texts of any size
+
+SMALLEST = 0.01 / 11  # weight of a jump
+
+
+def part(places: int, pivots: int, weights: list[float], words: int) -> _kernel.JointAligner:
+    """One sentence pair whose words all differ, as a part of a text of so many words."""
+    texts = ragged([list(range(places))]), ragged([list(range(pivots))])
+    cells = np.arange(places * pivots, dtype=np.int32)
+    entries = np.full((len(cells), 2), 1e-6, np.float32)
+    entries[:: pivots + 1] = 1  # word i translates word i
+    jumps = np.array([weights, weights], np.float32)
+    known = {"cells": cells, "entries": entries, "jumps": jumps}
+    return _kernel.JointAligner(*texts[0], *texts[1], 9999, "root", **known, words=words)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("words", [1, 10**5, 9 * 10**5, 10**6, 10**7, 10**9, alignment.MOST_WORDS])
+def test_counts_of_jumps_fit_into_64_bits(words: int) -> None:
+    """At most two departures a word, and 1 / (the smallest weight) for each."""
+    one = _kernel.whole_of_jump(words)
+    most = 2 * words / SMALLEST * one
+    assert most < 2**63
+    assert np.log2(one) % 1 == 0
+    assert one == 2**32 if words < 950_000 else most > 2**61
+
+
+@pytest.mark.parametrize(("places", "pivots"), [(1, 1), (60, 1), (3000, 1), (50, 50), (1, 60)])
+@pytest.mark.parametrize("likely", [0, 5, 6, 10])
+def test_jumps_of_a_sentence_keep_to_the_bound(places: int, pivots: int, likely: int) -> None:
+    weights = [SMALLEST + 0.99 * (b == likely) for b in range(11)]
+    aligner = part(places, pivots, weights, max(places, pivots))
+    aligner.expect(0, 1, True)
+    counts = aligner.jump_counts() / _kernel.whole_of_jump(1)
+    for (made, could), generated in zip(counts, (pivots, places), strict=True):
+        assert made.sum() < 2 * generated + 1e-3
+        assert could.max() < made.sum() / SMALLEST * 1.001
+
+
+def test_counts_of_a_large_text_are_those_of_a_small_one_in_another_unit() -> None:
+    weights = [SMALLEST + 0.99 * (b == 6) for b in range(11)]
+    small, large = (part(40, 30, weights, words) for words in (40, 10**9))
+    for aligner in (small, large):
+        aligner.expect(0, 1, True)
+    ratio = _kernel.whole_of_jump(40) / _kernel.whole_of_jump(10**9)
+    assert ratio == 2**11
+    np.testing.assert_allclose(large.jump_counts() * ratio, small.jump_counts(), atol=ratio)
+
+
+def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alignment, "MOST_WORDS", 3)
+    some = tokenize(["a b", "c"]), tokenize(["d", "e"])
+    assert align_words(*some).rows[0].sentences == 2
+    for model in ("fertility", "hmm"):
+        with pytest.raises(
+            InputError, match=r"has 4 words, and at most 3 can be aligned .*: cut the text into"
+        ):
+            align_words(tokenize(["a", "b"]), tokenize(["d e", "f g"]), Aligner(model=model))

@@ -111,10 +111,11 @@ class PyAligner {
         aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, how, watch);
     }
 
-    // A part of a text, with what was learned from all of it so far: `cells` say which entry each
-    // cell of each sentence pair has.
+    // A part of a text of so many words, with what was learned from all of it so far: `cells` say
+    // which entry each cell of each sentence pair has.
     PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
-              const std::string& agreement, Ids cells, Weights entries, Weights jumps)
+              const std::string& agreement, Ids cells, Weights entries, Weights jumps,
+              int64_t words)
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets),
           cells_(cells), entries_(entries) {
         const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
@@ -128,7 +129,7 @@ class PyAligner {
         const auto* const given = reinterpret_cast<const Entry*>(entries.data());
         aligner_ = std::make_unique<JointAligner>(text, agreement_named(agreement), cells.data(),
                                                   given, size, jumps_of(jumps, 0),
-                                                  jumps_of(jumps, 1));
+                                                  jumps_of(jumps, 1), words);
         part_ = true;
     }
 
@@ -288,9 +289,9 @@ void bind_align(nb::module_& m) {
              "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "most_cells"_a,
              "agreement"_a)
         .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, const std::string&, Ids, Weights,
-                      Weights>(),
+                      Weights, int64_t>(),
              "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "agreement"_a,
-             "cells"_a, "entries"_a, "jumps"_a)
+             "cells"_a, "entries"_a, "jumps"_a, "words"_a)
         .def("counts", &PyAligner::counts, "start"_a, "stop"_a)
         .def("jump_counts", &PyAligner::jump_counts)
         .def("expect", &PyAligner::expect, "start"_a, "stop"_a, "hmm"_a)
@@ -308,6 +309,7 @@ void bind_align(nb::module_& m) {
     m.def("word_pairs", &word_pairs, "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a,
           "longest"_a);
     m.def("first_jumps", &first_jumps);
+    m.def("whole_of_jump", &Jumps::one_of, "words"_a);
     m.def("update_jumps", &update_jumps, "jumps"_a, "counts"_a);
     m.def("add_at", &add_at, "sums"_a, "at"_a, "values"_a);
     m.def("estimate_pairs", &estimate_pairs, "pairs"_a, "counts"_a, "source"_a, "pivot"_a,

@@ -24,15 +24,16 @@ class JointAligner {
     JointAligner(const Bitext& text, int32_t source_words, int32_t pivot_words, int64_t most_cells,
                  Agreement agreement, Watch& watch)
         : text_(text), agreement_(agreement),
-          table_(text, source_words, pivot_words, most_cells, watch) {}
+          table_(text, source_words, pivot_words, most_cells, watch),
+          counts_{JumpCounts(text.words()), JumpCounts(text.words())} {}
 
-    // An aligner of a part of a text, with what was learned from all of it so far; it does not
-    // update, but says what it counted.
+    // An aligner of a part of a text, which has so many words on its longer side, with what was
+    // learned from all of it so far; it does not update, but says what it counted.
     JointAligner(const Bitext& text, Agreement agreement, const int32_t* cells,
                  const TranslationTable::Entry* entries, size_t size, const Jumps& ahead,
-                 const Jumps& back)
+                 const Jumps& back, int64_t words)
         : text_(text), agreement_(agreement), table_(text, cells, entries, size),
-          jumps_{ahead, back} {}
+          jumps_{ahead, back}, counts_{JumpCounts(words), JumpCounts(words)} {}
 
     const TranslationTable& table() const { return table_; }
     const Bitext& text() const { return text_; }

@@ -17,6 +17,7 @@ namespace karat::paraphrase {
 struct Jumps {
     static constexpr int far = 5;                // jumps of so many places or more are alike
     static constexpr int buckets = 2 * far + 1;  // of jumps: bucket d + far for jump d
+    static constexpr double even = 0.01;         // the part that is spread evenly
     float weight[buckets];
 
     Jumps() { std::fill(weight, weight + buckets, 1.0f / buckets); }
@@ -40,12 +41,19 @@ struct Jumps {
         return sum;
     }
 
+    // How many whole numbers stand for one jump where so many words are generated. A sentence has a
+    // departure for each word, and one out of the sentence; from each, a bucket's reach / Z is at
+    // most 1 / c(b) <= buckets / even. So all that is counted fits into 64 bits.
+    static double one_of(int64_t words) {
+        return ExactSums::one_of(2.0 * static_cast<double>(words) * (buckets / even));
+    }
+
     // One part in a hundred is spread evenly, so that no jump becomes impossible.
     void set(const double* shares) {
         double sum = 0;
         for (int b = 0; b < buckets; ++b) sum += shares[b];
         for (int b = 0; sum > 0 && b < buckets; ++b)
-            weight[b] = static_cast<float>(0.99 * shares[b] / sum + 0.01 / buckets);
+            weight[b] = static_cast<float>(0.99 * shares[b] / sum + even / buckets);
     }
 };
 
@@ -74,7 +82,9 @@ struct JumpsMade {
 //     c(b) = made(b) / could(b),   could(b) = sum over departures from h of reach(b, h) / Z(h)
 class JumpCounts {
   public:
-    JumpCounts() : made_(Jumps::buckets), could_(Jumps::buckets) {}
+    // Of a text of so many words, on the side that has more.
+    explicit JumpCounts(int64_t words)
+        : made_(Jumps::buckets, Jumps::one_of(words)), could_(Jumps::buckets, made_.one_each()) {}
 
     void add(const JumpsMade& of, const Jumps& jumps) {
         double made[Jumps::buckets] = {}, could[Jumps::buckets] = {};
@@ -124,7 +134,7 @@ class JumpCounts {
     }
 
   private:
-    ExactSums made_, could_;
+    ExactSums made_, could_;  // in this order: the second has the unit of the first
 };
 
 }  // namespace karat::paraphrase

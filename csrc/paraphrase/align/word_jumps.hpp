@@ -15,9 +15,11 @@ namespace karat::paraphrase {
 
 class WordJumps {
   public:
-    WordJumps(size_t words, double prior)
-        : prior_(prior), jumps_(words + 1), made_((words + 1) * Jumps::buckets),
-          could_((words + 1) * Jumps::buckets) {}
+    // Of so many different words, in a text where `generated` words are generated.
+    WordJumps(size_t words, double prior, int64_t generated)
+        : prior_(prior), jumps_(words + 1),
+          made_((words + 1) * Jumps::buckets, Jumps::one_of(generated)),
+          could_((words + 1) * Jumps::buckets, made_.one_each()) {}
 
     static constexpr int32_t start = -1;  // the word at the start of a sentence
     const Jumps& operator[](int32_t word) const { return jumps_[word + 1]; }
@@ -62,7 +64,7 @@ class WordJumps {
   private:
     double share(int64_t made, int64_t could, int64_t all_made, int64_t all_could,
                  double all) const {
-        const double of_all = prior_ / all * ExactSums::one;
+        const double of_all = prior_ / all * made_.one_each();
         const double over = static_cast<double>(could) + of_all * static_cast<double>(all_could);
         const double under = static_cast<double>(made) + of_all * static_cast<double>(all_made);
         return over > 0 ? under / over : 0.0;
@@ -70,7 +72,7 @@ class WordJumps {
 
     const double prior_;  // K
     std::vector<Jumps> jumps_;
-    ExactSums made_, could_;
+    ExactSums made_, could_;  // in this order: the second has the unit of the first
 };
 
 // The weights of jumps at every place of a sentence. Rows `u` and `w` have zeros on both sides.

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "paraphrase/align/fertility.hpp"
@@ -12,12 +13,12 @@
 namespace karat::paraphrase {
 
 struct ModelSettings {
-    double p0 = 0.2;         // the probability that the null word generates a word
-    double spread = 0.2;     // the share of the unigram distribution in that of the null word
-    double alpha = 0.003;    // added to the count of every pair of words
-    double identical = 1.0;  // added to the count of a pair of equal words
-    double jumps = 20.0;     // jumps of an average word that are added to a word's own
-    double fertility = 0.5;  // the exponent of fertilities
+    double p0;         // the probability that the null word generates a word
+    double spread;     // the share of the unigram distribution in that of the null word
+    double alpha;      // added to the count of every pair of words
+    double identical;  // added to the count of a pair of equal words
+    double jumps;      // jumps of an average word that are added to a word's own
+    double fertility;  // the exponent of fertilities
 };
 
 // Posteriors and the counts of pairs are whole numbers of 2^-15.
@@ -31,7 +32,7 @@ constexpr double posterior_one = 32768.0;
 // and N that of all words; before anything was counted, n = u.
 class NullWord {
   public:
-    NullWord(std::vector<int64_t> unigrams, double spread)
+    NullWord(const std::vector<int64_t>& unigrams, double spread)
         : spread_(spread), counts_(unigrams.size()), unigram_(unigrams.size()) {
         int64_t all = 0;
         for (const int64_t count : unigrams) all += count;
@@ -69,8 +70,10 @@ class NullWord {
 
 // One direction: words at places generate the words of the other language.
 struct Direction {
-    Direction(std::vector<int64_t> generated, size_t places, const ModelSettings& settings)
-        : null(std::move(generated), settings.spread), jumps(places, settings.jumps),
+    Direction(const std::vector<int64_t>& generated, size_t places, const ModelSettings& settings)
+        : null(generated, settings.spread),
+          jumps(places, settings.jumps,
+                std::accumulate(generated.begin(), generated.end(), int64_t{0})),
           fertilities(places), linked(places, 0), new_linked(places) {}
 
     NullWord null;            // of the words that are generated

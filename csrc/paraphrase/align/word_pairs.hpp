@@ -21,6 +21,10 @@ struct Bitext {
         const int64_t n = source.length(s), m = pivot.length(s);
         return n && m && n <= longest && m <= longest;
     }
+    // How many words the longer side has.
+    int64_t words() const {
+        return std::max(source.offsets[size], pivot.offsets[size]);
+    }
     int64_t cells(int64_t s) const {
         return takes_part(s) ? source.length(s) * pivot.length(s) : 0;
     }

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.batches import batch_cuts, by_batches, text_size
 from karat.paraphrase.align.by_parts import align_by_parts, batch_cells
@@ -20,7 +21,7 @@ from karat.paraphrase.align.learners import learner_of, shortened
 from karat.paraphrase.align.linking import Linked, link_words
 from karat.paraphrase.align.links import AnyLinks, check_lengths
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
-from karat.paraphrase.align.stored_tokens import Words
+from karat.paraphrase.align.stored_tokens import Words, word_count
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.storage.memory import as_memory
@@ -30,6 +31,8 @@ from karat.text.tokens import Tokens
 WORDS = Recipe("none", "lower")
 """The default recipe: what white space separates, lower-cased."""
 
+MOST_WORDS = 2**31 - 1
+"""Words that a side may have: sums of expectations over all of them fit into 64 bits."""
 _STORED_CELLS = 1 << 28  # beyond it, entries of the table are looked for each time: 1 GB is saved
 
 
@@ -74,6 +77,7 @@ def align_words(
     and the table of word pairs lies in temporary files; the links are the same.
     """
     check_lengths(source, pivot)
+    _check_size(source, pivot)
     how = (aligner or Aligner()).resolved()
     source, pivot = shortened(source, how.prefix), shortened(pivot, how.prefix)
     size = text_size(source, pivot, how.longest)
@@ -92,6 +96,16 @@ def align_words(
         if n
     )
     return WordAlignment(found.links, (row,), found.pairs, found.nbytes, vars(how), notes, str(how))
+
+
+def _check_size(source: Words, pivot: Words) -> None:
+    """Refuse a text whose counts would not fit."""
+    words = max(map(word_count, (source, pivot)))
+    if words > MOST_WORDS:
+        raise InputError(
+            f"a side of the parallel text has {words:,} words, and at most {MOST_WORDS:,} can be "
+            "aligned together: cut the text into parts, and align each by itself"
+        )
 
 
 def _align_at_once(source: Tokens, pivot: Tokens, how: Aligner, **work: Any) -> Linked:

@@ -9,7 +9,7 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.paraphrase.align.aligner import Aligner, Iteration
-from karat.paraphrase.align.stored_tokens import Words
+from karat.paraphrase.align.stored_tokens import Words, word_count
 
 Texts = tuple[Any, Any, Any, Any]
 """Ids and offsets of the source text, then those of the pivot text."""
@@ -26,6 +26,7 @@ class HmmLearner:
         self.how = how
         self.jumps = _kernel.first_jumps()
         self.words = len(source.vocab), len(pivot.vocab)
+        self.longer = max(map(word_count, (source, pivot)))
         self._clear()
 
     def _clear(self) -> None:
@@ -56,7 +57,7 @@ class HmmLearner:
         """Return the aligner of a part of a text, with what is known so far."""
         how = self.how
         known = {"cells": cells, "entries": entries, "jumps": self.jumps}
-        return _kernel.JointAligner(*texts, how.longest, how.agreement, **known)
+        return _kernel.JointAligner(*texts, how.longest, how.agreement, **known, words=self.longer)
 
     def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
         """Add the counts of some word pairs to those of their words."""

@@ -27,6 +27,11 @@ class StoredTokens:
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
+    @property
+    def size(self) -> int:
+        """The number of words."""
+        return len(self._ids)
+
     def append(self, tokens: Tokens) -> None:
         """Add the next segments."""
         self._offsets.append(tokens.offsets[1:] + len(self._ids))
@@ -50,6 +55,11 @@ class StoredTokens:
 
 Words = Tokens | StoredTokens
 """The words of a text, in memory or in files."""
+
+
+def word_count(words: Words) -> int:
+    """Return the number of words of a text."""
+    return int(words.offsets[-1]) if isinstance(words, Tokens) else words.size
 
 
 def stored_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
