@@ -71,6 +71,15 @@ realize train treebank.conllu -o lemmas.npz --realizer ordering --inputs lemmas
 realize evaluate some.conllu --model lemmas.npz --inputs lemmas -f json
 realize generate some.conllu --model lemmas.npz --inputs lemmas --detokenise -f json
 realize explain some.conllu --model lemmas.npz --inputs lemmas --segment 3 -f json
+realize train treebank.conllu -o content.npz --realizer ordering --inputs all,lemmas
+  --complete-from all,relations
+realize generate content.txt --model content.npz --inputs lemmas --complete
+  function-words,punctuation --detokenise -f json
+realize generate content.conllu --model content.npz --inputs relations --complete function-words
+  --keep aux --n-best 2 -f json
+realize explain content.txt --model content.npz --inputs lemmas --complete
+  function-words,punctuation --n-best 2 -f json
+realize evaluate few.conllu --model content.npz --inputs relations,lemmas -f json
 realize demo -f json
 data convert demo demo-folder
 data convert demo demo.jsonl --format jsonl
@@ -134,11 +143,24 @@ reproduce fergus -f json
 reproduce nuggeteer -f json
 reproduce pem -f json
 """
+CONTENT = """\
+(ask root VERB VBD Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin
+  (mayor nsubj NOUN NN Definite=Def|Number=Sing)
+  (McDonald obj PROPN NNP Number=Sing)
+  (plan obl NOUN NN Definite=Ind|Number=Sing (new amod ADJ JJ Degree=Pos)))
+"""
+WORDS = """\
+1\tmayor\t_\t_\t_\t_\t2\tnsubj\t_\t_
+2\tasked\t_\t_\t_\t_\t0\troot\t_\t_
+3\tcompany\t_\t_\t_\t_\t2\tobj\t_\t_
+4\tplan\t_\t_\t_\t_\t2\tobl\t_\t_
+
+"""
 LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
 WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("kn.arpa", "katz.arpa", "links.txt", "pem.npz", "realizer.npz", "with-controls"),
     *("demo-folder", "demo.jsonl", "flooded", "nuggets.jsonl", "nuggets-trec", "phrases.txt"),
-    *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml"),
+    *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml", "content.npz"),
 )
 TIMES = re.compile(r', "speed": [^,}]+|in [0-9]+ s of processor time')  # never the same twice
 TRAINED = ("paraphrase evaluate", "reproduce pem", "paraphrase train", "--model pem.npz", "pem.npz")
@@ -168,6 +190,9 @@ def prepare(folder: Path) -> None:
     (folder / "treebank.conllu").write_text(trees, "utf-8")
     first = trees.strip().split("\n\n")[:20]
     (folder / "some.conllu").write_text("\n\n".join(first) + "\n\n", "utf-8")
+    (folder / "few.conllu").write_text("\n\n".join(first[:4]) + "\n\n", "utf-8")
+    (folder / "content.txt").write_text(CONTENT, "utf-8")
+    (folder / "content.conllu").write_text(WORDS, "utf-8")
     (folder / "trees.conllu").write_text(first[0] + "\n\n", "utf-8")
     words = [line.split("\t")[1] for line in first[0].split("\n") if line[:1].isdigit()]
     (folder / "words.txt").write_text(" ".join(reversed(words)) + "\n", "utf-8")

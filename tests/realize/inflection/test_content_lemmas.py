@@ -101,6 +101,15 @@ def test_neither_order_nor_capitals_of_lemmas_are_seen(
         assert [one.lower() for one in texts(model, other, tmp_path / "b.conllu")] == known
 
 
+@pytest.mark.parametrize("name", ["McDonald", "NATO", "Leeds", "iPhone", "York"])
+def test_a_treebank_without_names_keeps_their_capitals(
+    model: RealizerModel, tmp_path: Path, name: str
+) -> None:
+    (said,) = texts(model, CONTENT.format(dog="owl", town=name), tmp_path / "t.conllu")
+    assert said.split(" ")[-2:] == [name, "."]
+    assert said.startswith("An owl sleeps ")
+
+
 @pytest.mark.parametrize(
     ("tree", "said"),
     [

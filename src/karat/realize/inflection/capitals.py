@@ -1,9 +1,10 @@
 """Capitals: which words begin with one, have nothing else, or are written like their lemmas.
 
-    P(way | word, lemma, place) = exp(Σ w[f]) / Σ over the ways of writing the word
+    P(way | word, lemma, place) = exp(prior + Σ w[f]) / Σ over the ways of writing the word
 
-Ways that write the word alike are one. Words are in their order, in lower case; a lemma may have
-capitals, and an input without them is written as well as can be.
+Ways that write the word alike are one. The prior is for capitals as the lemma has them: a treebank
+may be too small to have names like McDonald. Words are in their order, in lower case; a lemma may
+have capitals, and an input without them is written as well as can be.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from karat.realize.inflection.log_linear import Choices, Features, LogLinear, mi
 
 WAYS = ("lower", "first", "upper", "lemma")
 """Ways to write a word; of those that write it alike the first stands for all."""
+PRIOR = 4.0
+"""Logarithm of how much more probable the spelling of a lemma with capitals is than others."""
 
 
 def written(form: str, lemma: str, way: str) -> str:
@@ -31,15 +34,17 @@ class Written:
 
     def __init__(self, forms: list[str], lemmas: list[str], tags: list[str], starts: Ints) -> None:
         self._forms, self._lemmas, self._tags, self._starts = forms, lemmas, tags, starts
-        found, ways, sizes = [], [], [0]
+        found, ways, sizes, priors = list[str](), list[str](), [0], list[float]()
         for form, lemma in zip(forms, lemmas, strict=True):
             by_text = {written(form, lemma, way): way for way in reversed(WAYS)}
             found += [*by_text]
+            first, *others = by_text  # the first is spelt like the lemma
+            priors += [PRIOR if first != form else 0.0, *([0.0] * len(others))]
             ways += [*by_text.values()]
             sizes.append(len(by_text))
         self.texts, self._ways = found, ways
         offsets = np.cumsum(sizes, dtype=np.int64)
-        self.choices = Choices(offsets, np.zeros(len(found)))
+        self.choices = Choices(offsets, np.array(priors))
 
     def features(self) -> Features:
         """Return the features of every way."""
@@ -92,5 +97,5 @@ def train_capitals(written_ways: Written, words: list[str]) -> LogLinear:
 
 def capitalised(model: LogLinear, ways: Written) -> list[str]:
     """Return every word in the most probable way."""
-    scores = model.scores(ways.features(), len(ways.texts))
+    scores = ways.choices.priors + model.scores(ways.features(), len(ways.texts))
     return [ways.texts[row] for row in ways.choices.best(scores).tolist()]
