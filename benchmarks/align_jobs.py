@@ -84,8 +84,9 @@ ALIGNERS: dict[str, Callable[[list[str], list[str]], Rows]] = {
 }
 
 
-def captions() -> dict[str, float]:
-    """Multi30k English-French: words, links, phrases of up to four words."""
+def captions(model: str) -> dict[str, float]:
+    """Multi30k English-French: words, links by a model, phrases of up to four words."""
+    from karat.paraphrase.align.aligner import Aligner
     from karat.paraphrase.align.alignment import align_words
     from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
     from karat.paraphrase.table.phrase_pairs import extract_phrases
@@ -96,7 +97,7 @@ def captions() -> dict[str, float]:
     text = read_parallel(folder / "train.en.gz", folder / "train.fr.gz")
     recipes = Recipe("13a", "lower", "porter"), Recipe("13a", "lower")
     source, pivot = parallel_tokens([text], *recipes)
-    links = align_words(source, pivot).links
+    links = align_words(source, pivot, Aligner(model=model)).links
     aligned = seconds()
     phrases = extract_phrases(source, pivot, links)
     done = {"align": aligned - before, "extract": seconds() - aligned, "peak_mb": peak_mb()}
@@ -112,7 +113,7 @@ def main() -> None:
     """Align one text and print what came of it."""
     aligner, name = sys.argv[1:]
     if name == "captions":
-        print(json.dumps(captions()))
+        print(json.dumps(captions("hmm" if aligner == "karat_hmm" else "fertility")))
         return
     gold = TEXTS[name]()
     before = seconds()

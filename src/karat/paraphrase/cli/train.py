@@ -164,8 +164,7 @@ def command(
         if judged:
             evalset = load_evalset(judged, progress=progress)
             human = judged_rows(evalset, dimension, controls=controls)
-        recipe = Recipe(ENGLISH.tok, ENGLISH.case, stem)
-        settings |= {"memory": memory, "recipe": recipe}
+        settings |= {"memory": memory, "recipe": Recipe(ENGLISH.tok, ENGLISH.case, stem)}
         result = train_model(pivots, output, human, progress=progress, **settings)
     for note in result.notes:
         click.echo(note, err=True)
