@@ -173,10 +173,13 @@ def test_the_metric_pem_notes_long_texts_too(tmp_path: Path) -> None:
     score = metric.corpus(texts, ["cat", "dog"])
     assert score.notes == (f"feature {name}: {told} counts",)
     assert score.value == PEM.open(tmp_path / "m.npz").score(["cat", "dog"], texts).pem.mean()
-    assert metric.columns()[5:] == tuple(f"{name} {part}" for part in ("cosine", "segments", "cut"))
+    assert metric.columns()[5:] == ("model1_cosine", "model1_segments", "model1_cut")
     assert metric.corpus(["cat", "cat"], ["cat", "dog"]).notes == ()
     (row,) = kt.score({"A": texts}, ["cat", "dog"], [str(metric)]).rows
     assert row.score.notes == score.notes
+    baseline = tmp_path / "gate.tsv"
+    kt.write_baseline(texts, ["cat", "dog"], [str(metric)], baseline=baseline)
+    assert kt.gate(texts, ["cat", "dog"], baseline=baseline).rows[0].verdict == "pass"
 
 
 @pytest.mark.parametrize(

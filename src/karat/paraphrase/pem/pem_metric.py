@@ -82,9 +82,9 @@ class PEMMetric(Metric):
 
     @property
     def _columns(self) -> dict[MetricFeature, list[str]]:
-        """The columns of the embedding models among the features."""
-        found = embedding_features(opened_model(self.model).metrics)
-        return {one: [f"{one.name} {name}" for name in one.metric.columns()] for one in found}
+        """The columns of the embedding models among the features, numbered from 1."""
+        found = enumerate(embedding_features(opened_model(self.model).metrics), 1)
+        return {one: [f"model{k}_{name}" for name in one.metric.columns()] for k, one in found}
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         model = opened_model(self.model)
