@@ -285,8 +285,8 @@ class PEM:
     def _aligned(self) -> str:
         """The aligner, in the signature, unless it is that of version 0.2 or links were given."""
         before = Aligner(model="hmm", agreement="product" if self.form == "paper" else "root")
-        made = dict.fromkeys(table.about.get("aligner") for table in self.pivots.values())
-        named = [str(one) for one in made if one not in (None, str(before))]
+        made = dict.fromkeys(str(one.about.get("aligner", "")) for one in self.pivots.values())
+        named = [one for one in made if one not in ("", str(before))]
         return f"|aligner={'+'.join(named)}" if named else ""
 
     @property
