@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
@@ -31,11 +31,21 @@ BITS = 22
 LEAST, NODES = 2, 10_000
 """Features that occur less often have no weights; where more nodes teach, one in so many."""
 EPOCHS, REMEMBERED = 6, 2
-RATE, DROPOUT, DAMPING = 0.07, 0.3, 1.0
+DAMPING = 1.0
 SEEN = 3
 """Fillings that are rarer are not learned."""
 SHARE = 0.002
 """Of the nodes of a kind that fill a slot: where there are fewer, the slot stays empty."""
+
+
+class Learning(NamedTuple):
+    """Settings of training: the rate of steps, and the share of features that each leaves out."""
+
+    rate: float = 0.07
+    dropout: float = 0.3
+
+
+USUAL = Learning()
 
 
 class SeenTrees:
@@ -126,6 +136,7 @@ def train_classifier(
     filled: Sequence[Hashes],
     nothing: T,
     seed: int,
+    learning: Learning = USUAL,
 ) -> SlotClassifier[T]:
     """Train a classifier on nodes whose fillings are known.
 
@@ -141,7 +152,7 @@ def train_classifier(
     known = np.bincount(numbers, minlength=1 << BITS) >= least
     rows = _rows(numbers, offsets, known)
     labels = np.array([number[gold[j]] for j in mine], dtype=np.int32).reshape(-1, 1)
-    trainer = _kernel.LabelTrainer([len(fillings)], int(known.sum()), RATE, DROPOUT, DAMPING)
+    trainer = _kernel.LabelTrainer([len(fillings)], int(known.sum()), *learning, DAMPING)
     rng = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(len(mine)), 2):
@@ -149,7 +160,7 @@ def train_classifier(
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     # Without dropout more features add up than the weights were trained for.
-    weights = trainer.mean().reshape(-1) * np.float32(1 - DROPOUT)
+    weights = trainer.mean().reshape(-1) * np.float32(1 - learning.dropout)
     return SlotClassifier(fillings, kinds, known, weights)
 
 

@@ -44,7 +44,7 @@ WEIGHTS = {
         "cc": Weights(0.0, 0.3, 0.7),
         "article": Weights(0.3, 0.0, 1.5),
         "final": Weights(0.15, 0.3, 1.1),
-        "comma": Weights(0.3, 0.0, 2.0),
+        "comma": Weights(0.15, 0.15, 1.6),
         "other": Weights(0.0, 0.15, 1.1),
     },
     "relations": {
@@ -54,7 +54,7 @@ WEIGHTS = {
         "cc": Weights(0.0, 0.3, 1.1),
         "article": Weights(0.3, 0.15, 2.0),
         "final": Weights(0.3, 0.0, 1.5),
-        "comma": Weights(0.0, 0.15, 2.0),
+        "comma": Weights(0.15, 0.15, 1.6),
         "other": Weights(0.0, 0.3, 1.5),
     },
 }

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 from karat.progress import Progress, silent
 from karat.realize.completion.class_model import train_class_model
-from karat.realize.completion.classifier import SeenTrees, SlotClassifier, train_classifier
+from karat.realize.completion.classifier import (
+    USUAL,
+    Learning,
+    SeenTrees,
+    SlotClassifier,
+    train_classifier,
+)
 from karat.realize.completion.completer import Completer, check_features, texts_of
 from karat.realize.completion.content import content_trees, final_marks
 from karat.realize.completion.features import Hashes
 from karat.realize.completion.lemmas import learn_lemmas
 from karat.realize.completion.slots import SLOTS, Filling
 from karat.realize.treebank import Treebank
+
+LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
+"""Of slots that learn otherwise: commas have few sure signs, and learn too many by heart."""
 
 
 def train_completer(
@@ -31,7 +40,9 @@ def train_completer(
     for n, slot in enumerate(SLOTS):
         progress(n, len(SLOTS) + 1, f"completion, {slot}")
         gold = trees.fillings[slot]
-        slots[slot] = train_classifier(seen, gold, filled, (), seed * 100 + n).rounded()
+        learning = LEARNING.get(slot, USUAL)
+        one = train_classifier(seen, gold, filled, (), seed * 100 + n, learning)
+        slots[slot] = one.rounded()
         filled.append(texts_of(gold))
     progress(len(SLOTS), len(SLOTS) + 1, "completion, tags")
     tagger = None
