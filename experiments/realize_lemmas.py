@@ -61,7 +61,8 @@ def show(model: RealizerModel, bank: Treebank) -> None:
     """Print all figures of a model on some sentences."""
     realizer = model.lemma_realizer()
     for row in score_lemmas(realizer, bank):
-        accuracies = "/".join(f"{value:.4f}" for value in row[3:7])
+        four = row.simple, row.generation, row.simple_tree, row.generation_tree
+        accuracies = "/".join(f"{value:.4f}" for value in four)
         print(f"{row.model}: forms {row.forms:.4f}, {accuracies}, BLEU {row.bleu:.2f}, ", end="")
         print(f"exact {row.exact:.4f}, {row.speed:.0f} sentences/s")
     known = with_lemmas(bank)
