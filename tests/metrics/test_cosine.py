@@ -85,6 +85,12 @@ def test_long_texts_are_noted(tiny: Path) -> None:
     assert cosine(tiny).corpus([" ".join(["cat"] * 6)], [["cat"]]).notes == ()
 
 
+def test_every_setting_is_explained() -> None:
+    said = {f.name: str(f.metadata["help"]) for f in kt.Cosine.settings()}
+    assert said["case"] == "Case of the texts that the model reads."
+    assert all(len(text.split()) > 2 for text in said.values())
+
+
 def test_case_and_dimension_are_settings(tiny: Path) -> None:
     assert cosine(tiny, case="lower").segments(["CAT"], [["cat"]]).tolist() == [1]
     found = cosine(tiny, dim=1).segments(["cat dog"], [["cat"]])

@@ -164,7 +164,13 @@ def test_better_resamples_originals() -> None:
     assert 0 < found.low < found.difference < found.high
     assert found.p < 0.05
     back = paired_gain(judged, ("bad", bad), ("good", good))
-    assert back.p > 0.95
+    assert back.p == found.p  # two-sided
+    assert (back.low, back.high) == pytest.approx((-found.high, -found.low))
     same = paired_gain(judged, ("good", good), ("again", good))
     assert same.difference == 0
     assert same.p == 1
+    near = paired_gain(judged, ("good", good), ("near", good + 1e-3 * rng.normal(size=150)))
+    assert near.low < 0 < near.high
+    assert near.p > 0.05  # agrees with the interval
+    flat = paired_gain(judged, ("good", good), ("flat", np.ones(150)))
+    assert np.isnan(flat.p)

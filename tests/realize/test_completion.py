@@ -22,8 +22,9 @@ from karat.realize.cli.group import command
 from karat.realize.completion import classifier, features
 from karat.realize.completion.completer import Completer
 from karat.realize.completion.content import content_trees
-from karat.realize.completion.explained import SlotFilling
+from karat.realize.completion.explained import SlotFilling, explain_completion
 from karat.realize.completion.realizing import realize_content
+from karat.realize.completion.rescoring import WEIGHTS
 from karat.realize.completion.slots import wanted_slots
 from karat.realize.content_explanation import explain_content_words
 from karat.realize.content_realizer import ContentRealizer
@@ -318,13 +319,40 @@ def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
     verb = "2\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n\n"
     found = explain_content_words(model, bank(tmp_path, noun + verb), 0, inputs="relations")
     assert found.completion is not None
-    best, second, third = (one for one in found.completion.fillings if one.slot == "article")
+    rows = [one for one in found.completion.fillings if one.slot == "article"]
+    best, second, third = (one[:5] for one in rows)
     assert found.rows[0].sentence.startswith("the owl sleeps")
     # An owl has one article as often as the other, and `a` never.
     assert best == ("owl", "article", "the", pytest.approx(0.5, abs=0.05), True)
     assert second == ("owl", "article", "an", pytest.approx(0.5, abs=0.05), False)
     assert third == ("owl", "article", "a", pytest.approx(0, abs=0.05), False)
-    assert found.completion.optional[0] == ("the", best.probability, (("an", second.probability),))
+    assert found.completion.optional[0] == ("the", best[3], (("an", second[3]),))
+
+
+def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path) -> None:
+    treebank = bank(tmp_path, toy_content(30, 8))
+    without = replace(treebank, features=["" for _ in treebank.words])
+    trees = content_trees(without, model.completer("all").final).without(wanted_slots(BOTH))
+    made = realize_content(model.completer("all"), model.ordering["all"], trees, wanted_slots(BOTH))
+    assert made.scores
+    weights = WEIGHTS["all"]
+    for (slot, node), scores in made.scores.items():
+        best = max(scores, key=lambda filling: scores[filling].total)
+        assert made.fillings[slot][node] == best
+        for filling, score in scores.items():
+            *parts, total = score
+            assert sum(parts) == pytest.approx(total)
+            assert score.bonus == pytest.approx(weights[slot].word * sum(map(len, filling)))
+            assert bool(score.language_model) == bool(weights[slot].words)
+            assert bool(score.class_model) == bool(weights[slot].classes)
+    shown = explain_completion(made, trees.words).fillings
+    assert all(one.total == 0.0 for one in shown if one.chosen and one.total is not None)
+    compared = [one for one in shown if not one.chosen and one.total is not None]
+    assert compared
+    for one in compared:
+        parts = one.log_p, one.language_model, one.class_model, one.bonus
+        assert sum(part for part in parts if part is not None) == pytest.approx(one.total)
+        assert one.total is not None and one.total <= 0
 
 
 def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_path: Path) -> None:

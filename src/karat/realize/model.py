@@ -167,10 +167,12 @@ class RealizerModel:
         if inputs in self.ordering or not self.ordering:
             return ""
         other = next(iter(self.ordering))
+        has_lemmas = "lemmas" in {*self.ordering} - {other}
+        more = " The model also has lemmas: if the trees have lemmas, give --inputs lemmas."
         return (
             f"The supertags write the sentences, because the ordering model is for "
             f"{INPUTS_SAID[other]} and not for {INPUTS_SAID[inputs]}: train with --inputs "
-            f"{self.with_inputs(inputs)}, or give --inputs {other}."
+            f"{self.with_inputs(inputs)}, or give --inputs {other}.{more if has_lemmas else ''}"
         )
 
     def with_inputs(self, more: str) -> str:

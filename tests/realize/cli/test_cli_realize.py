@@ -516,6 +516,16 @@ def test_generate_says_why_it_does_without_the_ordering_model(
     assert not karat(*by_choice, "--inputs", "all").stderr
 
 
+def test_a_model_that_has_lemmas_says_so() -> None:
+    both = RealizerModel(None, {"all": None, "lemmas": None})
+    told = "give --inputs all. The model also has lemmas: if the trees have lemmas, give --inputs "
+    assert both.fallback("words").endswith(f"{told}lemmas.")
+    assert both.fallback("lemmas") == ""
+    one = RealizerModel(None, {"lemmas": None}).fallback("words")
+    assert one.endswith("or give --inputs lemmas.")
+    assert "also" not in one
+
+
 def test_explain_says_why_it_does_without_the_ordering_model(place: Path, whole: Path) -> None:
     given = ("explain", place / "bank.conllu", "--model", whole, "-f", "json")
     assert f"T{FALLBACK}" in json.loads(output(*given, "--inputs", "all"))["notes"]

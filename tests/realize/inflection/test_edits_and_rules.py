@@ -85,6 +85,26 @@ def test_unseen_features_take_the_forms_of_similar_ones() -> None:
     assert FormTable.of_text(table.text()).counts == table.counts
 
 
+def test_what_is_missing_of_features_is_unknown() -> None:
+    past, part = "Mood=Ind|Number={}|Person=3|Tense=Past|VerbForm=Fin", "Tense=Past|VerbForm=Part"
+    sing, plur = (past.format(number) for number in ("Sing", "Plur"))
+    seen = [(Cell("buy", "VERB", "VBD", sing), "bought")] * 2
+    seen += [(Cell("buy", "VERB", "VB", "VerbForm=Inf"), "buy"), (Cell("obey", "X", "", ""), "o")]
+    for lemma in ("destroy", "obey", "employ"):
+        seen += [(Cell(lemma, "VERB", "VBD", sing), f"{lemma}ed")]
+        seen += [(Cell(lemma, "VERB", "VBN", part), f"{lemma}ed")]
+    table = FormTable.learn(seen)
+    found = table.source(Cell("buy", "VERB", "VBD", ""))
+    assert found == ({"bought": 2}, "similar", "VERB VBD")
+    assert table.forms(Cell("buy", "VERB", "VBD", "Tense=Past")) == {"bought": 2}
+    assert table.forms(Cell("buy", "VERB", "", "")) == {"bought": 2, "buy": 1}
+    # Where lemmas were seen with just these features, they are complete; and some do not fit.
+    assert table.source(Cell("buy", "VERB", "VBN", part)).origin == "rule"
+    assert table.source(Cell("buy", "VERB", "VBN", "")).origin == "rule"
+    assert table.source(Cell("enjoy", "VERB", "VBD", "")).origin == "rule"
+    assert table.source(Cell("buy", "VERB", "VBD", plur)).forms == {"bought": 2}
+
+
 def test_a_form_that_is_seen_once_among_many_is_a_slip() -> None:
     cell = Cell("be", "AUX", "VBZ", "")
     table = FormTable.learn([(cell, "is")] * 60 + [(cell, "si")])

@@ -32,6 +32,7 @@ from karat.stats.resampling import SEED, bootstrap_sums
 
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 MEAN = "the model's mean, nothing learned"
+NO_METRICS = "no metrics as features"
 HIGH = 4.0  # adequacy and fluency of the paraphrases whose dissimilarity is looked at alone
 
 
@@ -50,7 +51,7 @@ class Correlation(NamedTuple):
 class Gain(NamedTuple):
     """Pearson's r of two predictions, their difference and its 95% interval.
 
-    `p` is the share of bootstrap resamples of originals in which the first is not better.
+    `p` is two-sided, from the same bootstrap resamples of originals as the interval.
     """
 
     first: str
@@ -180,7 +181,7 @@ def _evaluated(
     predicted = how.predict(found.matrix)
     replaced = rival_features(judged, found, rivals, scores)
     if pem.metrics:
-        replaced |= {"no metrics as features": found.matrix[:, : -len(pem.metrics)]}
+        replaced |= {NO_METRICS: found.matrix[:, : -len(pem.metrics)]}
     others = {name: how.predict(matrix) for name, matrix in replaced.items()}
     if pem.combination is not None:
         others |= how.only_tested({MEAN: pem.combine(found)})
@@ -203,9 +204,17 @@ def _evaluated(
         tuple(_dissimilarities(judged)),
         *recognised,
         settings,
-        (how.note, *_notes(judged, pem), *found.notes),
-        pem.signature,
+        (how.note, *_notes(judged, pem), *_tested(chance[0]), *found.notes),
+        pem.signature_with(how.combination),
     )
+
+
+def _tested(resamples: int) -> Iterator[str]:
+    if resamples:
+        yield (
+            f"Intervals of differences: 95%, from {resamples:,} bootstrap resamples of originals. "
+            "p: two-sided, twice the smaller share of resamples on either side of 0."
+        )
 
 
 def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
@@ -217,7 +226,7 @@ def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
     if pem.metrics:
         yield (
             f"All regressions have the metrics {', '.join(one.name for one in pem.metrics)} as "
-            "features, except for `no metrics as features`."
+            f"features, except for `{NO_METRICS}`."
         )
     yield (
         "The others are the same regression with the pivot features replaced by what their names "
@@ -332,8 +341,16 @@ def paired_gain(
     sums = bootstrap_sums(np.hstack(parts), resamples, seed)
     differences = _r(sums[:, :width]) - _r(sums[:, width:])
     low, high = (float(end) for end in np.quantile(differences, (0.025, 0.975)))
-    p = float((1 + (differences <= 0).sum()) / (1 + resamples))
-    return Gain(first[0], second[0], r_first, r_second, r_first - r_second, low, high, p)
+    difference, p = r_first - r_second, _two_sided(differences)
+    return Gain(first[0], second[0], r_first, r_second, difference, low, high, p)
+
+
+def _two_sided(differences: Floats) -> float:
+    """Return twice the smaller share of resamples on either side of no difference."""
+    if not np.isfinite(differences).all():  # a resample of equal scores has no r
+        return float("nan")
+    beyond = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
+    return float(min(1.0, 2 * (1 + beyond) / (1 + len(differences))))
 
 
 def _moments(judged: JudgedPairs, column: Floats) -> Floats:

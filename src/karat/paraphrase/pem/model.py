@@ -147,7 +147,9 @@ class PEM:
         return cls(dict(pivots), language, form, None, said, generator, metrics=metrics)
 
     def __repr__(self) -> str:
-        pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
+        pairs = ", ".join(
+            f"{name} ({table.pairs:,} phrase pairs)" for name, table in self.pivots.items()
+        )
         metrics = f"; {', '.join(one.name for one in self.metrics)}" if self.metrics else ""
         return f"<PEM {self.form}: {pairs}{metrics}; {self._learned}>"
 
@@ -267,6 +269,10 @@ class PEM:
     @property
     def signature(self) -> str:
         """All that changes its numbers, but the texts that it was trained on, which it names."""
+        return self.signature_with(self._combined)
+
+    def signature_with(self, combined: str) -> str:
+        """Return the signature with another combination of its features."""
         how = FORMS[self.form]
         recipe = self.language.recipe
         pivots = "+".join(self.pivots)
@@ -278,7 +284,7 @@ class PEM:
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}{self._aligned}|"
             f"fluency=log10/words,end counted|lm={self.language.order}-gram,"
-            f"{self.language.about.get('smoothing')}{running}|{self._combined}{metrics}|karat={__version__}"
+            f"{self.language.about.get('smoothing')}{running}|{combined}{metrics}|karat={__version__}"
         )
 
     @property

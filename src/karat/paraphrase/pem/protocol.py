@@ -55,6 +55,14 @@ class Protocol:
         return {name: column[self.tests] for name, column in columns.items()}
 
     @property
+    def combination(self) -> str:
+        """The regression that is tested, in the signature."""
+        first = self.train_first
+        how = f"folds={self.folds}" if first is None else f"train_first={first}"
+        controls = int((~self.judged.real).sum())
+        return f"combine=svr,{how},learned={self.judged.evalset.name},controls={controls}"
+
+    @property
     def note(self) -> str:
         """The protocol in words."""
         if self.train_first is None:

@@ -6,7 +6,7 @@ from collections import Counter
 from math import isnan
 from typing import TYPE_CHECKING
 
-from karat.paraphrase.pem.evaluation import MEAN
+from karat.paraphrase.pem.evaluation import MEAN, NO_METRICS
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, signed, span
 
@@ -74,7 +74,8 @@ def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
         f"{first.first}, learned from other judgements of this set, agrees with people at "
         f"r = {first.pearson:.3f} (Pearson, {first.rows:,} paraphrases)."
     ]
-    told += [_gain(result.gains[0])] if result.gains else []
+    rivals = [gain for gain in result.gains if gain.second not in (NO_METRICS, MEAN)]
+    told += [_gain(gain) for gain in rivals[:1]]
     told += [
         f"The model's own score, with nothing learned from this set: r = {row.pearson:.3f}."
         for row in result.rows

@@ -32,7 +32,7 @@ _GAINS = (
     Column("difference", "Difference", 3, align="right", signed=True),
     Column("low", "Low", 3, align="right", signed=True, help="95%, bootstrap over originals."),
     Column("high", "High", 3, align="right", signed=True, help="95%, bootstrap over originals."),
-    Column("p", "p", 3, align="right", help="How often the first was not better."),
+    Column("p", "p", 3, align="right", help="Two-sided p of the difference."),
 )
 
 
@@ -61,7 +61,7 @@ def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     points = [one._asdict() for one in result.recognition_points]
     tables = (
         _table("rows", "Against human judgement", "Metric", "Human", result.rows),
-        Table("better", "Do pivot languages help?", _GAINS, gains),
+        Table("better", "PEM against its rivals", _GAINS, gains),
         _table("parts", "Each part of PEM by itself", "Part", "Human", result.parts),
         _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
         _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),

@@ -22,7 +22,8 @@ class SlotFilling(NamedTuple):
     """A way to fill a slot of a content word; the likeliest of each slot stands first.
 
     `filling` is empty where the slot is; `probability` is the classifier's; `chosen` is what the
-    sentence has.
+    sentence has. The rest are parts of the score that decides, each minus that of the filling with
+    the highest score; None for fillings that were not tried.
     """
 
     word: str
@@ -30,6 +31,11 @@ class SlotFilling(NamedTuple):
     filling: str
     probability: float
     chosen: bool
+    log_p: float | None = None
+    language_model: float | None = None
+    class_model: float | None = None
+    bonus: float | None = None
+    total: float | None = None
 
 
 class OptionalWord(NamedTuple):
@@ -66,10 +72,14 @@ def _rows(choice: Choice, words: list[str], found: RealizedContent) -> list[Slot
         return []
     chosen = filling_text(found.fillings[choice.slot][choice.node])
     ranked = sorted(choice.fillings, key=lambda one: -one[1])
-    ways = [(filling_text(one), chance) for one, chance in ranked]
+    ways = [(filling_text(one), one, chance) for one, chance in ranked]
+    scores = found.scores.get((choice.slot, choice.node), {})
+    best = max(scores.values(), key=lambda one: one.total, default=None)
     return [
-        SlotFilling(words[choice.node], choice.slot, text, chance, text == chosen)
-        for n, (text, chance) in enumerate(ways)
+        SlotFilling(words[choice.node], choice.slot, text, chance, text == chosen)._replace(
+            **scores[one].minus(best)._asdict() if best and one in scores else {}
+        )
+        for n, (text, one, chance) in enumerate(ways)
         if n < TOLD or text == chosen
     ]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from karat.realize.completion.candidates import widest
 from karat.realize.completion.completer import Choice, CompletedTrees, Completer
 from karat.realize.completion.content import ContentTrees
-from karat.realize.completion.insertion import InsertedTrees, completed
-from karat.realize.completion.rescoring import WEIGHTS, rescored
+from karat.realize.completion.insertion import InsertedTrees, Slot, completed
+from karat.realize.completion.rescoring import WEIGHTS, FillingScore, rescored
 from karat.realize.completion.slots import Filling
 from karat.realize.input_trees import Orders
 from karat.realize.ordering.ordering_model import OrderingModel
@@ -31,6 +31,8 @@ class RealizedContent:
     wide: InsertedTrees
     """The trees with the widest likely fillings."""
     wide_orders: Orders
+    scores: Mapping[Slot, Mapping[Filling, FillingScore]]
+    """Slots that were decided by more than their classifier: scores of what was tried."""
 
 
 def realize_content(
@@ -50,10 +52,12 @@ def realize_content(
     wide_orders = ordering.realize(wide.trees)
     models = ordering.language_model, completer.classes, WEIGHTS[completer.inputs]
     best = rescored(wide, wide_orders, found.choices, fillings, *models)
-    fillings = _changed(found, best, fillings)
+    fillings = _changed(found, best.best, fillings)
     inserted = completed(found.trees, fillings)
     orders = ordering.realize(inserted.trees, k)
-    return RealizedContent(inserted, orders, fillings, found.choices, wide, wide_orders)
+    return RealizedContent(
+        inserted, orders, fillings, found.choices, wide, wide_orders, best.scores
+    )
 
 
 def _changed(

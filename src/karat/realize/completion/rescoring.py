@@ -61,8 +61,32 @@ WEIGHTS = {
 """Of every slot, for either input: chosen on documents held out of EWT's training part."""
 
 
+class FillingScore(NamedTuple):
+    """What decides whether a filling is chosen: log P, both models by weight, and its words."""
+
+    log_p: float
+    language_model: float
+    class_model: float
+    bonus: float
+    total: float
+
+    def minus(self, other: FillingScore) -> FillingScore:
+        """Return the differences from another score."""
+        return FillingScore(*(a - b for a, b in zip(self, other, strict=True)))
+
+
+class Rescored(NamedTuple):
+    """The best filling of every slot, and the scores of all that were tried there."""
+
+    best: dict[Slot, Filling]
+    scores: dict[Slot, dict[Filling, FillingScore]]
+
+
 class Decision:
-    """A sentence with slots to decide: their candidates, and the number of the one that is best."""
+    """A sentence with slots to decide: their candidates, and the number of the one that is best.
+
+    `scores` has those of the last time that slots were decided.
+    """
 
     def __init__(
         self,
@@ -72,6 +96,7 @@ class Decision:
     ) -> None:
         self.sentence, self.slots = sentence, slots
         self.best = {slot: _first(ways, choices[slot].best) for slot, ways in slots.items()}
+        self.scores: dict[Slot, list[FillingScore]] = {}
         self.places: dict[Slot, list[int]] = {slot: [] for slot in slots}
         for at, token in enumerate(sentence):
             if token.slot in self.places:
@@ -106,13 +131,21 @@ class Decision:
                 words[at] = SPACES.sub(SPACE, one.word)
                 tokens[at] = classes.token(one.word, one.tag)
 
-    def decide(self, scores: Sequence[float]) -> None:
+    def decide(self, scores: Sequence[FillingScore]) -> None:
         """Take the best candidate of every slot; `scores` has one for each, in their order."""
         at = 0
         for slot, ways in self.slots.items():
-            mine = scores[at : at + len(ways)]
-            self.best[slot] = max(range(len(ways)), key=mine.__getitem__)
+            mine = self.scores[slot] = list(scores[at : at + len(ways)])
+            self.best[slot] = max(range(len(ways)), key=lambda n: mine[n].total)
             at += len(ways)
+
+    def scored(self, slot: Slot) -> dict[Filling, FillingScore]:
+        """Return the score of every filling of a slot where it stands best."""
+        found: dict[Filling, FillingScore] = {}
+        for way, score in zip(self.slots[slot], self.scores[slot], strict=True):
+            if way.filling not in found or score.total > found[way.filling].total:
+                found[way.filling] = score
+        return found
 
 
 def _first(ways: list[Candidate], filling: Filling) -> int:
@@ -127,7 +160,7 @@ def rescored(
     model: LanguageModel,
     classes: ClassModel,
     weights: Mapping[str, Weights],
-) -> dict[Slot, Filling]:
+) -> Rescored:
     """Return what fits best into the slots of trees that have their widest likely fillings."""
     of = {(choice.slot, choice.node): choice for choice in choices}
     decisions = [
@@ -137,9 +170,10 @@ def rescored(
     ]
     for _ in range(ROUNDS):
         _decide(decisions, model, classes, weights)
-    return {
+    best = {
         slot: ways[one.best[slot]].filling for one in decisions for slot, ways in one.slots.items()
     }
+    return Rescored(best, {slot: one.scored(slot) for one in decisions for slot in one.slots})
 
 
 def _decide(
@@ -163,7 +197,9 @@ def _decide(
     chances = log(np.array([way.chance for _, way in tried]))
     a, b, c = np.array([of_slot for of_slot, _ in tried]).T
     many = np.array([sum(map(len, way.filling)) for _, way in tried])
-    scores = (chances + a * said + b * told + c * many).tolist()
+    parts = chances, a * said, b * told, c * many
+    rows = np.stack([*parts, parts[0] + parts[1] + parts[2] + parts[3]], axis=1).tolist()
+    scores = [FillingScore(*row) for row in rows]
     at = 0
     for one in decisions:
         n = sum(map(len, one.slots.values()))

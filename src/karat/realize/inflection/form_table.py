@@ -7,6 +7,9 @@ cell of the lemma that most probably has the same,
 
 as counted over lemmas with both values; or the form of a suffix rule, if that is more probable.
 UPOS and XPOS count as features.
+
+Tags and features that no lemma was seen with are incomplete: what is missing is unknown. Then all
+cells of the lemma count that have what is given.
 """
 
 from __future__ import annotations
@@ -155,7 +158,25 @@ class FormTable:
     def source(self, cell: Cell) -> Source:
         """Return the forms that a cell may have, and where they come from."""
         known = self._known_part(cell)
-        return Source(self.counts[known], "seen") if known in self.counts else self._guess(known)
+        if known in self.counts:
+            return Source(self.counts[known], "seen")
+        if known[1:] not in self._tagged and (forms := self._completing(known)):
+            return Source(forms, "similar", known.tagged)
+        return self._guess(known)
+
+    @cached_property
+    def _tagged(self) -> frozenset[tuple[str, ...]]:
+        """Tags with features that some lemma was seen with."""
+        return frozenset(cell[1:] for cell in self.counts)
+
+    def _completing(self, cell: Cell) -> Forms:
+        """Return the forms of all cells of a lemma that have the given tags and features."""
+        given, found = {*filter(None, cell.features.split("|"))}, Counter[str]()
+        for other in self._cells.get(cell.lemma, ()):
+            is_tagged = other.upos == cell.upos and cell.xpos in ("", "_", other.xpos)
+            if is_tagged and given <= {*other.features.split("|")}:
+                found.update(self.counts[other])
+        return _without_slips(found)
 
     def _known_part(self, cell: Cell) -> Cell:
         """Return a cell without features that its UPOS never had: they tell nothing of forms."""

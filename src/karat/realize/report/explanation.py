@@ -125,6 +125,13 @@ _FILLINGS = (
     Column("filling", "Filling", readers="programs", help="Empty if the slot is."),
     number("probability", "P", 3, help="By the classifier of the slot, before ordering."),
     Column("chosen", "Chosen", help="In the sentence."),
+    number("log_p", "log P", 2, signed=True, help="log P minus the best filling's."),
+    number(
+        "language_model", "LM", 2, signed=True, help="What the language model of words adds to it."
+    ),
+    number("class_model", "Classes", 2, signed=True, help="What the class model adds to it."),
+    number("bonus", "Bonus", 2, signed=True, help="For each word of the filling."),
+    number("total", "Sum", 2, signed=True, help="The filling with the highest sum is chosen."),
 )
 _GUESSED = {
     "words": "All were guessed.",
@@ -161,11 +168,16 @@ def _completion(found: CompletionExplained) -> Blocks:
         {**one._asdict(), "heading": f"{one.word}: {one.slot}", "said": one.filling or NOTHING}
         for one in found.fillings
     ]
-    notes = (
+    notes = [
         "Slots that almost certainly stay empty are not shown.",
-        "Language models also decide, so a less probable filling may be chosen.",
-    )
-    table = Table("slots", "Words inserted", _FILLINGS, rows, group="heading", notes=notes)
+        "Sum = log P + LM + Classes + Bonus, as differences from the filling with the highest sum, "
+        "which is chosen. LM and Classes are what the sentence gains with the filling, by the two "
+        "language models and their weights; Bonus is for each word.",
+        "–: not compared, because it is improbable or its words have other relations.",
+    ]
+    if any(one.chosen and (one.total or 0.0) < 0 for one in found.fillings):
+        notes.append("Forms of a word, such as a and an, are chosen last, by their neighbours.")
+    table = Table("slots", "Words inserted", _FILLINGS, rows, group="heading", notes=tuple(notes))
     return [optional_figure(found.optional), table]
 
 
