@@ -352,7 +352,8 @@ def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path)
     for one in compared:
         parts = one.log_p, one.language_model, one.class_model, one.bonus
         assert sum(part for part in parts if part is not None) == pytest.approx(one.total)
-        assert one.total is not None and one.total <= 0
+        assert one.total is not None
+        assert one.total <= 0
 
 
 def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_path: Path) -> None:

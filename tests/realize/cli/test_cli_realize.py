@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.realize.model import KIND, VERSION, open_realizer
+from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
 from karat.storage.store import read_store, write_store
