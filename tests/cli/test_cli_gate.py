@@ -223,6 +223,36 @@ def test_update_replaces_nothing_but_a_baseline(
     assert (folder / name).read_bytes() == before
 
 
+def test_a_limit_for_the_only_metric_of_a_name(called: Called, gated: Called) -> None:
+    asked = ("gate", "worse.txt", "-r", "ref.txt", "-b", "two.tsv")
+    by = ("-m", "chrf:case=lower", "-m", "rouge1:stem=porter-nltk")
+    assert called(*asked, *by, "--update").returncode == 0
+    done = called(*asked, "--max-drop", "chrf=0.25", "--max-drop", "rouge1=0.5", "-f", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)["rows"]
+    assert {row["metric"]: row["max_drop"] for row in rows} == {
+        "chrf:case=lower": 0.25,
+        "rouge1:stem=porter-nltk": 0.5,
+    }
+
+
+@pytest.mark.parametrize("option", ["-o", "--junit"])
+@pytest.mark.parametrize("named", [True, False])
+def test_no_output_replaces_a_file_of_a_metric(
+    called: Called, gated: Called, folder: Path, option: str, named: bool
+) -> None:
+    scores = "".join(f"same\t{i}\t0.5\n" for i in range(1, 31))
+    (folder / "comet.tsv").write_text(f"system\tsegment\tcomet\n{scores}")
+    before = (folder / "comet.tsv").read_bytes()
+    asked = ("gate", "same.txt", "-r", "ref.txt", "-b", "by.tsv")
+    by = ("-m", "given:file=comet.tsv")
+    assert called(*asked, *by, "--update").returncode == 0
+    done = called(*asked, *(by if named else ()), option, "comet.tsv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "comet.tsv is one of the inputs: choose another output file" in done.stderr
+    assert (folder / "comet.tsv").read_bytes() == before
+
+
 def test_a_perfect_system_passes(gated: Called, folder: Path) -> None:
     (folder / "right.txt").write_bytes((folder / "ref.txt").read_bytes())
     done = gated("right.txt")

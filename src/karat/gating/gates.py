@@ -215,15 +215,15 @@ def write_baseline(
     check_settings(write_baseline, [source_reader(source)], settings)
     check_replaceable(baseline)  # before any work is done
     if metrics is None and not isinstance(output, ItemScores):
-        metrics = _metrics_there(baseline, source)
+        metrics = baseline_metrics(baseline, source)
     items = item_scores(output, references, metrics, source=source, progress=progress, **settings)
     made = baseline_of(items, baseline, texts)
     save_baseline(made)
     return made
 
 
-def _metrics_there(path: FilePath, source: str) -> list[str] | None:
-    """Return the metrics of the baseline that is to be replaced, if it can be read.
+def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
+    """Return the metrics of a baseline file, if it can be read.
 
     One of another source has other metrics.
     """

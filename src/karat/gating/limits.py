@@ -42,12 +42,19 @@ def limits_of(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]
         if what in LOSSES and value < 0:
             raise LimitError(what, f": found {value:g}, expected 0 or more")
         if key:
-            found[_name(what, key, names)] = float(value)
+            name = _name(what, key, names)
+            if name in found:
+                told = f" {key}: there are two limits for {name}; leave one out"
+                raise LimitError(what, told)
+            found[name] = float(value)
     return {name: float(every[""]) for name in names if "" in every} | found
 
 
 def _name(what: str, key: str, names: Sequence[str]) -> str:
-    """Return the metric that is meant; it may be written in another form of its name."""
+    """Return the metric that is meant; it may be written in another form of its name.
+
+    A name without settings means the only metric of that name, whatever its settings are.
+    """
     if key in names:
         return key
     from karat.metrics.names import metric
@@ -58,5 +65,11 @@ def _name(what: str, key: str, names: Sequence[str]) -> str:
         other = key
     if other in names:
         return other
+    same = [name for name in names if name.partition(":")[0] == key]
+    if len(same) == 1:
+        return same[0]
+    if same:
+        told = f"{len(same)} metrics of the gate have this name; write {' or '.join(same)}"
+        raise LimitError(what, f" {key}: {told}")
     known = f"there is {', '.join(names)}{nearest(key, names)}"
     raise LimitError(what, f" {key}: the gate has no such metric; {known}")

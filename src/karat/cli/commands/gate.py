@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -152,6 +152,9 @@ def command(
         check_output(baseline, inputs)
         check_replaceable(baseline)
     wanted = list(metrics) or None
+    if all(more.get(name) is None for name in SOURCES.known()):
+        for written in (output, junit):
+            check_output(written, _metric_files(written, wanted, baseline))
     with Bar() as progress:
         texts_and_refs, settings, limits = _asked(given, wanted, more, progress)
         if update:
@@ -172,6 +175,19 @@ def command(
     _report(result, junit, github, undecided == "fail")
     fails = result.undecided and undecided == "fail"
     raise click.exceptions.Exit(UNDECIDED_EXIT if fails else EXITS[result.verdict])
+
+
+def _metric_files(
+    written: str | None, metrics: Sequence[str] | None, baseline: str
+) -> Iterator[str]:
+    """Yield the files of the metrics of texts, if there is an output that must not replace them."""
+    from karat.gating.gates import baseline_metrics
+    from karat.gating.texts import DEFAULT
+    from karat.scoring import as_metrics
+
+    if written is not None:
+        for one in as_metrics(metrics or baseline_metrics(baseline) or DEFAULT):
+            yield from one.input_files()
 
 
 def _asked(

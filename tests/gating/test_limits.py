@@ -1,0 +1,53 @@
+"""Limits of a gate: for all metrics, for one by its full name, or by its name alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from karat.gating.limits import LimitError, limits_of
+
+NAMES = ["chrf", "chrf:words=2", "cosine:model=wordllama,case=lower", "f"]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("chrf", "chrf"),  # the full name of one comes first
+        ("chrf++", "chrf:words=2"),
+        ("cosine", "cosine:model=wordllama,case=lower"),
+        ("cosine:model=wordllama,case=lower", "cosine:model=wordllama,case=lower"),
+        ("f", "f"),
+    ],
+)
+def test_names(key: str, name: str) -> None:
+    assert limits_of("max_drop", {key: 0.01}, NAMES) == {name: 0.01}
+
+
+def test_others_keep_the_limit_for_all() -> None:
+    found = limits_of("max_drop", {"": 1, "cosine": 0.01}, NAMES)
+    assert list(found.values()) == [1, 1, 0.01, 1]
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"bleu": 1}, "max_drop bleu: the gate has no such metric"),
+        ({"cosin": 1}, "max_drop cosin: the gate has no such metric"),
+        (
+            {"cosine": 1, "cosine:model=wordllama,case=lower": 2},
+            "there are two limits for cosine:model=wordllama,case=lower; leave one out",
+        ),
+    ],
+)
+def test_refused(limits: dict[str, float], said: str) -> None:
+    with pytest.raises(LimitError) as caught:
+        limits_of("max_drop", limits, NAMES)
+    assert said in str(caught.value)
+
+
+def test_a_name_of_several() -> None:
+    names = ["rouge1:stem=porter", "rouge1:alpha=0"]
+    with pytest.raises(LimitError) as caught:
+        limits_of("min_score", {"rouge1": 1}, names)
+    told = "2 metrics of the gate have this name; write rouge1:stem=porter or rouge1:alpha=0"
+    assert str(caught.value) == f"min_score rouge1: {told}"
