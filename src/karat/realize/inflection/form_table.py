@@ -160,23 +160,28 @@ class FormTable:
         known = self._known_part(cell)
         if known in self.counts:
             return Source(self.counts[known], "seen")
-        if known[1:] not in self._tagged and (forms := self._completing(known)):
-            return Source(forms, "similar", known.tagged)
-        return self._guess(known)
+        cells = [] if known[1:] in self._tagged else self._completing(known)
+        if not cells:
+            return self._guess(known)
+        forms = sum((Counter(self.counts[one]) for one in cells), Counter[str]())
+        shared = known if len(cells) > 1 else cells[0]
+        return Source(_without_slips(forms), "similar", shared.tagged)
 
     @cached_property
     def _tagged(self) -> frozenset[tuple[str, ...]]:
         """Tags with features that some lemma was seen with."""
         return frozenset(cell[1:] for cell in self.counts)
 
-    def _completing(self, cell: Cell) -> Forms:
-        """Return the forms of all cells of a lemma that have the given tags and features."""
-        given, found = {*filter(None, cell.features.split("|"))}, Counter[str]()
-        for other in self._cells.get(cell.lemma, ()):
-            is_tagged = other.upos == cell.upos and cell.xpos in ("", "_", other.xpos)
-            if is_tagged and given <= {*other.features.split("|")}:
-                found.update(self.counts[other])
-        return _without_slips(found)
+    def _completing(self, cell: Cell) -> list[Cell]:
+        """Return all cells of a lemma that have the given tags and features, and more."""
+        given = {*filter(None, cell.features.split("|"))}
+        return [
+            other
+            for other in self._cells.get(cell.lemma, ())
+            if other.upos == cell.upos
+            and cell.xpos in ("", "_", other.xpos)
+            and given <= {*other.features.split("|")}
+        ]
 
     def _known_part(self, cell: Cell) -> Cell:
         """Return a cell without features that its UPOS never had: they tell nothing of forms."""
