@@ -23,6 +23,7 @@ from karat.realize.inflection.explained import WordForm, explain_forms
 from karat.realize.input_trees import check_labels, with_lemmas
 from karat.realize.model import RealizerModel
 from karat.realize.treebank import Treebank, some_sentences
+from karat.realize.unseen_labels import labels_of_content, unseen_labels
 
 MODEL = "completion"
 """Name in reports."""
@@ -72,6 +73,7 @@ def explain_content_words(
         name=treebank.name,
         rows=rows,
         settings=settings,
+        notes=unseen_labels(model, labels_of_content(given, inputs)),
         number=tree + 1,
         tree=made.found.inserted.trees,
         supertags=None,

@@ -29,6 +29,7 @@ from karat.realize.model import RealizerModel, RealizerResult, open_realizer, tr
 from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.unseen_labels import labels_of_trees, unseen_labels
 from karat.storage.output import FilePath
 from karat.storage.store import is_store
 
@@ -181,7 +182,8 @@ def explain_tree(
     if trees.inputs == "lemmas":
         if unpruned:
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
-        return _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
+        found = _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
+        return replace(found, notes=unseen_labels(model, labels_of_trees(one)))
     fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
     if unpruned and fergus is None:
         raise InputError("the model has no supertags, so no lattice: leave unpruned out")
@@ -197,12 +199,12 @@ def explain_tree(
     reference = one.sentence(0, one.reference(0))
     rows = [RealizerSentence(name, text == reference, text) for name, text in written]
     note = f"karat realize generate writes the sentence of the {written[-1][0]}."
-    fallback = model.fallback(trees.inputs)
+    fallback = filter(None, [model.fallback(trees.inputs)])
     return RealizedTree(
         name=trees.name,
         rows=(*rows, RealizerSentence("the file", None, reference)),
         settings={"inputs": trees.inputs, "tree": tree + 1, "n_best": k},
-        notes=(note, fallback) if fallback else (note,),
+        notes=(note, *fallback, *unseen_labels(model, labels_of_trees(one))),
         number=tree + 1,
         tree=one,
         supertags=supertags,

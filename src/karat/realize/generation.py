@@ -37,6 +37,7 @@ from karat.realize.input_trees import (
 )
 from karat.realize.model import RealizerModel, RealizerResult
 from karat.realize.treebank import Treebank
+from karat.realize.unseen_labels import labels_of_content, labels_of_trees, unseen_labels
 
 COMMA = ","
 FINAL = (".", "?", "!")
@@ -90,7 +91,8 @@ def realize_trees(
     told = model.fallback(trees.inputs)
     settings = {"inputs": trees.inputs, "n_best": n_best, "punctuation": punctuation}
     settings |= {"detokenise": detokenise} if trees.inputs == "lemmas" else {}
-    return RealizedSentences(trees.name, rows, settings, (told,) if told else ())
+    notes = (*filter(None, [told]), *unseen_labels(model, labels_of_trees(trees)))
+    return RealizedSentences(trees.name, rows, settings, notes)
 
 
 def generate_sentences(
@@ -143,7 +145,8 @@ def generate_sentences(
         settings["keep"] = ",".join(keep)
     if inputs == "lemmas":
         settings["detokenise"] = detokenise
-    return RealizedSentences(treebank.name, tuple(rows), settings)
+    notes = unseen_labels(model, labels_of_content(bank, inputs))
+    return RealizedSentences(treebank.name, tuple(rows), settings, notes)
 
 
 def _marks_alone(complete: Sequence[str], keep: Sequence[str], inputs: str) -> bool:
