@@ -87,7 +87,7 @@ def test_long_texts_are_noted(tiny: Path) -> None:
 
 def test_every_setting_is_explained() -> None:
     said = {f.name: str(f.metadata["help"]) for f in kt.Cosine.settings()}
-    assert said["case"] == "Case of the texts that the model reads."
+    assert said["case"] == "Capitals: mixed (the model sees them) or lower."
     assert all(len(text.split()) > 2 for text in said.values())
 
 

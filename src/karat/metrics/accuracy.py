@@ -44,7 +44,7 @@ class EditMetric(Metric):
     aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
 
     tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
-    case: str = setting("mixed", "Case of the text: `lower` ignores it.", choices=CASES)
+    case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
 
     @property
     def recipe(self) -> Recipe:

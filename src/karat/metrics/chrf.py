@@ -39,7 +39,7 @@ class ChrF(Metric):
     n: int = setting(6, "the longest character n-grams", low=1, high=20)
     words: int = setting(0, "the longest word n-grams; chrf++ has 2", low=0, high=20)
     beta: float = setting(2.0, "how much more recall counts than precision", low=0, high=1e6)
-    case: str = setting("mixed", "Case of the text: `lower` ignores it.", choices=CASES)
+    case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
     space: bool = setting(False, "count white space as characters")
     eps: bool = setting(False, "mean of the orders' F-scores (chrF++.py's way), all orders counted")
 

@@ -71,7 +71,7 @@ class GTM(Metric):
     search: str = setting("greedy", "how the matching is found", choices=SEARCHES)
     alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 precision", low=0, high=1)
     tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
-    case: str = setting("mixed", "Case of the text: `lower` ignores it.", choices=CASES)
+    case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
     stem: str = setting("none", "stemmer", choices=stemmers)
     stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
     budget: int = setting(BUDGET, "most steps of the exact search in a segment", low=1, high=2**62)

@@ -128,7 +128,7 @@ class BLEU(Metric):
 
     n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     tok: str = setting("13a", "tokeniser", choices=TOKENIZERS)
-    case: str = setting("mixed", "Case of the text: `lower` ignores it.", choices=CASES)
+    case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
     smooth: str = setting("exp", "what to do with orders without a match", choices=SMOOTHINGS)
     smooth_value: float | None = setting(
         None, "for floor (default 0.1) and add-k (default 1)", kind=float, low=0, high=1e9
@@ -226,7 +226,7 @@ class AEv(Metric):
     w: float = setting(2.0, "wordiness constant W; inf: no penalty", above=0)
     wp: str = setting("corrected", "form of the wordiness penalty", choices=_WP)
     tok: str = setting("13a", "tokeniser", choices=TOKENIZERS)
-    case: str = setting("mixed", "Case of the text: `lower` ignores it.", choices=CASES)
+    case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
     stem: str = setting("none", "stemmer", choices=stemmers)
     stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
     stop_scope: str = setting("sequence", "where stop words are removed", choices=_SCOPES)

@@ -75,7 +75,7 @@ class TER(Metric):
     norm: bool = setting(False, "resolve entities and set punctuation apart")
     nopunct: bool = setting(False, "remove punctuation")
     asian: bool = setting(False, "norm and nopunct for Asian characters and punctuation as well")
-    case: str = setting("lower", "Case of the text: `lower` ignores it.", choices=CASES)
+    case: str = setting("lower", "whether capitals count (mixed) or not (lower)", choices=CASES)
 
     def columns(self) -> tuple[str, ...]:
         return ("edits", "tokens", "shifts")

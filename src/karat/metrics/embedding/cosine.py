@@ -42,7 +42,7 @@ class Cosine(Metric):
         place=True,
     )
     loader: str = setting("auto", "Library that loads the folder.", choices=LOADERS)
-    case: str = setting("mixed", "Case of the texts that the model reads.", choices=CASES)
+    case: str = setting("mixed", "Capitals: mixed (the model sees them) or lower.", choices=CASES)
     dim: int | None = setting(
         None,
         "Numbers of each vector that count (none: all), for models that were trained to be cut.",
