@@ -27,6 +27,7 @@ from karat.realize.inflection.form_table import Cell, FormTable
 from karat.realize.model import input_kinds
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
+from karat.report.render.plain_text import render_text
 
 BOTH = ("function-words", "punctuation")
 CONTENT = """\
@@ -141,6 +142,11 @@ def test_evaluation_has_all_that_the_model_can_be_given(model: RealizerModel, fo
     assert [row.inputs for row in kt.evaluate_realizer(model, bank, "lemmas").rows] == lemmas
     table = found.document("").blocks[1]
     assert [row["forms"] is None for row in table.rows] == [True] * 4 + [False] * 6
+    lines = render_text(found.document(""), width=70).splitlines()
+    # However many parts the table is cut into, each tells the inputs.
+    parts = sum(line.startswith("  Model ") for line in lines)
+    assert parts > 1
+    assert lines.count("from lemmas of content words") == lines.count("from lemmas") == parts
     assert "SR'19" in " ".join(found.notes)
 
 

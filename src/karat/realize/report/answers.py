@@ -83,12 +83,13 @@ def evaluation_answer(found: RealizerEvaluation) -> tuple[str, ...]:
     trees, exact = several(found.training.sentences, "tree"), "of sentences exactly as in the file"
     (inputs, first), *others = best.items()
     name = first.model if len(found.rows) == 1 else "the best realiser"
-    told = [f"{first.exact:.0%} {exact} from {_named(inputs)} (BLEU {first.bleu:.1f})"]
-    told += [f"{row.exact:.0%} from {_named(key)} ({row.bleu:.1f})" for key, row in others]
+    told = [f"{first.exact:.0%} {exact} from {named_inputs(inputs)} (BLEU {first.bleu:.1f})"]
+    told += [f"{row.exact:.0%} from {named_inputs(key)} ({row.bleu:.1f})" for key, row in others]
     return (f"On {trees}, {name} makes {listing(told)}.",)
 
 
-def _named(inputs: str) -> str:
+def named_inputs(inputs: str) -> str:
+    """Return an input as people call it."""
     return INPUTS_NAMED.get(inputs, inputs)
 
 
@@ -98,4 +99,4 @@ def sentences_answer(found: RealizedSentences) -> tuple[str, ...]:
     trees = several(len({row.tree for row in found.rows}), "tree")
     inserted = f"; {complete.replace(',', ' and ').replace('-', ' ')} inserted" if complete else ""
     sentences = several(len(found.rows), "sentence")
-    return (f"{sentences} for {trees}, from {_named(inputs)}{inserted}.",)
+    return (f"{sentences} for {trees}, from {named_inputs(inputs)}{inserted}.",)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from karat.realize.report.answers import evaluation_answer, sentences_answer
+from karat.realize.report.answers import evaluation_answer, named_inputs, sentences_answer
 from karat.realize.report.trees import tree_figure
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.models import Interval
@@ -39,7 +39,8 @@ _SENTENCES = (
 )
 _EVALUATED = (
     Column("model", "Model"),
-    Column("inputs", "Input", help="words: nothing else; all: with tags and relations"),
+    Column("heading", "Input", readers="people"),
+    Column("inputs", "Input", readers="programs"),
     number("simple", "Simple", 3, detail=True, help="1 - insertions, deletions and others / words"),
     number("generation", "Gen.", 3, help="Generation accuracy."),
     number("simple_tree", "Simple tree", 3, detail=True, help="Simple accuracy by treelet."),
@@ -61,7 +62,7 @@ _SLOTS = (
     number("words", "In the file", help="Words of this kind that were taken out."),
 )
 _FORMS = number("forms", "Forms", 3, help="Share of lemmas whose form is right.")
-_PAPER = _EVALUATED[:1] + _EVALUATED[2:6]
+_PAPER = _EVALUATED[:1] + _EVALUATED[3:7]
 _SEEN = (_COUNT, number("seen", "Seen in training"), number("share", "Share", 3))
 _SUPERTAGS = (
     Column("tag", "Category"),
@@ -99,12 +100,14 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
     title = f"{found.name}: {several(found.training.sentences, 'tree')}"
     title += ", training data" if found.training.share >= MOSTLY else ""
-    rows = as_rows(found.rows)
+    rows: list[Row] = [
+        {**row._asdict(), "heading": f"from {named_inputs(row.inputs)}"} for row in found.rows
+    ]
     columns: tuple[Column, ...] = _EVALUATED
     if any(row["forms"] is not None for row in rows):
-        columns = (*_EVALUATED[:2], _FORMS, *_EVALUATED[2:])
+        columns = (*_EVALUATED[:3], _FORMS, *_EVALUATED[3:])
     blocks: tuple[Table, ...] = (
-        Table("rows", title, columns, rows, notes=found.notes, open=True),
+        Table("rows", title, columns, rows, group="heading", notes=found.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
         Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
     )
