@@ -118,7 +118,8 @@ def generate_sentences(
             features and relations.
         complete: what to insert: `function-words`, `punctuation`, or both; from words alone,
             `punctuation`.
-        keep: slots to leave as they are: aux, mark, case, cc, article, final, comma, other.
+        keep: slots in which nothing is inserted: aux, mark, case, cc, article, final, comma,
+            other. What the input has there stays.
         detokenise: for lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """

@@ -40,7 +40,8 @@ def command(
     For the paper's realiser, shows the best supertag assignments, the lattice and the best paths.
     For the ordering model, shows the predicted labels, the best orders, and the contribution of
     each group of features to every treelet. With --complete, shows what was inserted, its
-    probability and what else was possible; from lemmas, the same for the form of each word.
+    probability, what else was possible and what decided; from lemmas, the same for the form of
+    each word.
 
     \b
     karat realize explain trees.conllu --model model.npz --segment 3

@@ -30,9 +30,10 @@ def command(model: str, trees: str, format: str, output: Any, **wanted: Any) -> 
     TREES is a CoNLL-U file, or trees in brackets or JSON. Word order is ignored. The output has
     one sentence per line; with --n-best above 1, or in another format than text, it is a table.
 
-    --complete inserts words that the input leaves out. From words alone it inserts punctuation
-    only. Slots are aux, mark, case, cc, article, final, comma and other (marks). A word with the
-    feature Complete=No gets nothing.
+    --complete inserts words that the input leaves out. Words that you give always stay. From words
+    alone it inserts punctuation only. Slots are aux, mark, case, cc, article, final, comma and
+    other (marks). A word with the feature Complete=No gets nothing; on the root this also leaves
+    out the final mark. With --n-best, sentences differ in order only, not in what is inserted.
 
     \b
     karat realize generate trees.conllu --model model.npz

@@ -55,7 +55,7 @@ complete = named(
 )
 keep = named(
     "--keep",
-    "Slots that --complete leaves as they are, such as aux,comma.",
+    "Slots in which --complete inserts nothing, such as aux,comma; what the input has there stays.",
     metavar="SLOTS",
 )
 
