@@ -27,7 +27,7 @@ from karat.realize.treebank import Treebank
 
 @dataclass(frozen=True, eq=False)
 class ContentLemmas:
-    """What is known of sentences from lemmas: the completed trees, and the forms of all orders."""
+    """Sentences from lemmas: the completed trees, and the forms of all orders."""
 
     inflection: Inflection
     completed: CompletedLemmas
@@ -94,7 +94,7 @@ class ContentRealizer:
 
     @cached_property
     def completer(self) -> Completer:
-        """What fills the slots; an error if the model has none."""
+        """The completer of the slots; an error if the model has none."""
         return self.model.completer(self.inputs)
 
     def realize(self, treebank: Treebank, k: int = 1) -> ContentSentences:

@@ -211,7 +211,7 @@ def score_completion(
 
 
 class _PutBack:
-    """What is put back into trees, and what was taken out of them."""
+    """Words put back into trees, and those that were taken out of them."""
 
     def __init__(self, realizer: ContentRealizer) -> None:
         self._realizer = realizer

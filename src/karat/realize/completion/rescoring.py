@@ -62,7 +62,7 @@ WEIGHTS = {
 
 
 class FillingScore(NamedTuple):
-    """What decides whether a filling is chosen: log P, both models by weight, and its words."""
+    """The score of a filling: log P, both models by weight, the bonus of its words, the sum."""
 
     log_p: float
     language_model: float
