@@ -17,8 +17,8 @@ class ExactSums {
         : size_(size), one_(one_each), sums_(new std::atomic<int64_t>[size]) {
         clear();
     }
-    // The largest power of two, at most 2^32, by which a sum of `most` can be multiplied. A fiftieth
-    // of 2^63 is left for what rounding may add.
+    // The largest power of two, at most 2^32, by which a sum of `most` can be multiplied.
+    // A fiftieth of 2^63 is left for what rounding may add.
     static double one_of(double most) {
         double found = one;
         while (found * most > 9.0e18) found /= 2;
