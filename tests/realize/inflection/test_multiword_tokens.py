@@ -36,6 +36,13 @@ def test_three_words_are_written_as_one(tmp_path: Path) -> None:
     assert learned.text(words, ["X"] * 8, np.array([0, 4, 7, 8])) == ["Dámelo.", "dáme.", "da"]
 
 
+def test_words_have_spaces_between_them_if_no_gap_was_ever_seen(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"{rows('yes')}\n" * 9, "utf-8")
+    bank = read_treebank(tmp_path / "t")
+    learned = Spacing.train(bank.words, bank.upos, bank.surfaces, bank.offsets)
+    assert learned.text(["it", "rains"], ["X", "X"], np.array([0, 2])) == ["it rains"]
+
+
 @pytest.mark.parametrize("line", ["a\tab", "a"])
 def test_a_line_of_less_than_two_words_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="unpack"):

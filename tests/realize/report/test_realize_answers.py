@@ -70,3 +70,20 @@ def test_the_best_realiser_of_each_input_is_told_but_the_hardest_completion() ->
         "On 50 trees, the best realiser makes 20% of sentences exactly as in the file from words "
         "(BLEU 40.0) and 0% from content words with tags and relations (20.0).",
     )
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ([(0.0, 0.0, 0.9), (0.0, 1.0, 0.1), (0.0, 0.5, 0.9)], "100%"),  # BLEU, exact, generation
+        ([(0.0, 0.2, 0.5), (0.0, 0.2, 0.4)], "20%"),
+        ([(1.0, 0.2, 0.5), (0.0, 1.0, 1.0)], "20%"),
+    ],
+)
+def test_exact_sentences_decide_where_bleu_is_equal(scores: list[Any], told: str) -> None:
+    rows = [
+        RealizerScores(str(i), "lemmas", 0.5, generation, 0.5, 0.5, bleu, 0.5, exact, 1.0)
+        for i, (bleu, exact, generation) in enumerate(scores)
+    ]
+    found: Any = SimpleNamespace(rows=rows, training=SimpleNamespace(sentences=1))
+    assert f"the best realiser makes {told} of" in evaluation_answer(found)[0]

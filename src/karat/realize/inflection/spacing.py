@@ -36,9 +36,9 @@ class Spacing:
         return sorted(set(map(len, self.fused)), reverse=True)
 
     def text(self, words: list[str], tags: list[str], starts: Ints) -> list[str]:
-        """Return the texts of sentences."""
+        """Return the texts of sentences, with a space where nothing is known of a gap."""
         features = gap_features(words, tags, starts)
-        spaces = self.model.scores(features, len(words)) > 0
+        spaces = self.model.scores(features, len(words)) >= 0
         cuts = pairwise(starts.tolist())
         return [self._joined(words[a:b], spaces[a:b].tolist()) for a, b in cuts]
 
