@@ -249,6 +249,48 @@ def test_a_damaged_model_is_one_sentence(tiny: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def _with_vectors(folder: Path, vectors: object) -> None:
+    safetensors = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    safetensors.save_file({"embeddings": vectors}, folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("vectors", "told"),
+    [
+        (np.ones(len(VECTORS), np.float32), r"shape \(5,\); expected tokens x numbers"),
+        (np.zeros((len(VECTORS), 3), np.float32), "all its vectors are zero: is it damaged"),
+        (np.full((len(VECTORS), 3), 3e38, np.float32), "it gave numbers that are not finite"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_vectors_that_cannot_be_right(tmp_path: Path, vectors: object, told: str) -> None:
+    folder = write_model2vec(tmp_path / "m")
+    _with_vectors(folder, vectors)
+    with pytest.raises(InputError, match=told):
+        cosine(folder).segments(["cat cat cat"], [["cat"]])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("config.json", "[1]", r"its config\.json is not a JSON object"),
+        ("config.json", "{", r"its config\.json is not a JSON object"),
+        ("model.safetensors", "abcd", r"its model\.safetensors does not begin with the names"),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_damaged_files_of_model2vec(
+    tmp_path: Path, name: str, content: str, told: str, named: bool
+) -> None:
+    folder = write_model2vec(tmp_path / "m")
+    (folder / "modules.json").unlink()
+    if not named:
+        (folder / "config.json").write_text("{}")
+    (folder / name).write_text(content)
+    with pytest.raises(InputError, match=told):
+        cosine(folder).segments(["cat"], [["cat"]])
+
+
 def test_modules_of_no_kind_are_refused(tmp_path: Path) -> None:
     folder = write_onnx(tmp_path / "m")
     (folder / "modules.json").write_text("[1]")
@@ -281,6 +323,46 @@ def test_a_folder_in_the_home_folder(tiny: Path, monkeypatch: pytest.MonkeyPatch
     assert cosine("~/tiny").input_files() == cosine(tiny).input_files()
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("~nouser/x", r"model '~nouser/x': the home folder ~nouser is not known; expected the"),
+        ("", r"model '': no name; expected the folder of an embedding model"),
+    ],
+)
+def test_a_folder_that_no_name_can_mean(model: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        kt.Cosine(model=model).segments(["cat"], [["cat"]])
+    with pytest.raises(InputError, match=told):
+        kt.Cosine(model=model).input_files()
+
+
+def test_an_unknown_home_folder_in_commands(called: Callable[..., Any], folder: Path) -> None:
+    (folder / "a").write_text("cat\n")
+    (folder / "r").write_text("dog\n")
+    (folder / "t.tsv").write_text("cat\tchat\n" * 3)
+    for arguments in (
+        ("score", "a", "-r", "r", "-m", "cosine:model=~nouser/x"),
+        ("nuggets", "evaluate", "demo-nuggets", "--cosine", "~nouser/x"),
+        (
+            "nuggets",
+            "score",
+            "wren",
+            "-k",
+            "demo-nuggets",
+            "--classifier",
+            "calibrated:cosine=~nouser/x",
+        ),
+        ("paraphrase", "train", "fr=t.tsv", "-o", "m", "--feature", "cosine:model=~nouser/x"),
+    ):
+        done = called(*arguments)
+        assert done.returncode == 2, arguments
+        assert "model '~nouser/x': the home folder ~nouser is not known" in done.stderr
+    done = called("nuggets", "evaluate", "demo-nuggets", "--cosine", "")
+    assert done.returncode == 2
+    assert "no name; expected the folder" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["score", "compare", "meta"])
 def test_no_output_overwrites_the_model(
     tiny: Path, command: str, called: Callable[..., Any], folder: Path
@@ -298,6 +380,31 @@ def test_no_output_overwrites_the_model(
     assert {file: file.read_bytes() for file in tiny.iterdir()} == before
 
 
+def test_no_output_overwrites_another_file_of_the_folder(
+    tiny: Path, called: Callable[..., Any], folder: Path
+) -> None:
+    (folder / "a").write_text("cat\n")
+    (folder / "r").write_text("dog\n")
+    (tiny / "more").mkdir()
+    for name in ("README.md", "more/notes.txt"):
+        (tiny / name).write_text("mine\n")
+        score = "score", "a", "-r", "r", "-m", f"cosine:model={tiny}", "-o", str(tiny / name)
+        done = called(*score)
+        assert done.returncode == 2
+        assert f"{tiny / name} is one of the inputs" in done.stderr
+        assert (tiny / name).read_text() == "mine\n"
+    assert called(*score[:-1], str(tiny / "new.txt")).returncode == 0
+
+
+def test_a_readme_of_any_kind_gives_no_warning(tmp_path: Path) -> None:
+    folder = write_model2vec(tmp_path / "m")
+    (folder / "README.md").write_text("# Mine\n")
+    program = f"import karat; karat.Cosine(model={str(folder)!r}).segments(['cat'], [['cat']])"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     for name in ("a", "r"):
         (tmp_path / name).write_text("cat\n")
@@ -311,6 +418,11 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------- wordllama
+
+
+def test_wordllama_takes_no_loader() -> None:
+    with pytest.raises(InputError, match="loader=onnx is for folders, and wordllama is a package"):
+        cosine("wordllama", loader="onnx").segments(["a"], [["a"]])
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from karat.errors import InputError, quoted
 from karat.metrics.embedding.embedder import Embedder
-from karat.metrics.embedding.model2vec import Model2VecEmbedder, model2vec_files
+from karat.metrics.embedding.model2vec import (
+    Model2VecEmbedder,
+    model2vec_damage,
+    model2vec_files,
+)
 from karat.metrics.embedding.onnx import OnnxEmbedder, onnx_files
 from karat.metrics.embedding.sentence_transformers import TransformerEmbedder, transformer_files
 from karat.metrics.embedding.wordllama import NAME, WordLlamaEmbedder, wordllama_files
@@ -29,6 +35,10 @@ _FOLDERS: Mapping[str, _Kind] = {
     "sentence-transformers": (transformer_files, TransformerEmbedder),
 }
 _PIECE = 1 << 20
+_WANTED = (
+    f"expected the folder of an embedding model on this machine, or {NAME} (nothing is downloaded)"
+)
+_MOST = 10_000  # files of a folder that no output may overwrite
 
 Stamp = tuple[tuple[str, int, int], ...]
 """Names, sizes and times of files."""
@@ -45,8 +55,15 @@ def _loaded(model: str, loader: str, _stamp: Stamp) -> Embedder:
 
 
 def embedder_files(model: str) -> list[str]:
-    """Return the places of a model's files."""
-    return [str(file) for file in _files(model)]
+    """Return the places of a model's files, and of others in its folder (not all of very many)."""
+    others = () if model == NAME else islice(_inside(_folder(model)), _MOST)
+    return list(dict.fromkeys([*map(str, _files(model)), *others]))
+
+
+def _inside(folder: Path) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (os.path.join(place, name) for name in sorted(names))
 
 
 def embedder_digest(model: str) -> str:
@@ -82,21 +99,31 @@ def _files(model: str) -> list[Path]:
 def _chosen(model: str, loader: str) -> str:
     """Return the loader of a model."""
     if model == NAME:
+        if loader != "auto":
+            told = f"loader={loader} is for folders, and {NAME} is a package"
+            raise InputError(f"model {NAME}: {told}; leave loader out")
         return NAME
     folder = _folder(model)
     fits = [name for name, (files, _) in _FOLDERS.items() if files(folder)]
     wanted = fits[:1] if loader == "auto" else [name for name in fits if name == loader]
     if wanted:
         return wanted[0]
+    if not fits and loader in ("auto", "model2vec") and (damage := model2vec_damage(folder)):
+        raise InputError(f"model {model}: {damage}")
     looked = [name for name in _FOLDERS if loader in ("auto", name)]
     files = "; ".join(f"{name}: {LOADERS[name]}" for name in looked)
     raise InputError(f"model {model}: the folder has no embedding model that is known ({files})")
 
 
 def _folder(model: str) -> Path:
-    folder = Path(model).expanduser()
+    if not model:
+        raise InputError(f"model {quoted(model)}: no name; {_WANTED}")
+    try:
+        folder = Path(model).expanduser()
+    except RuntimeError as error:  # there is no user of that name
+        told = f"the home folder {Path(model).parts[0]} is not known"
+        raise InputError(f"model {quoted(model)}: {told}; {_WANTED}") from error
     if folder.is_dir():
         return folder
     found = "a file" if folder.exists() else "no such folder"
-    wanted = f"the folder of an embedding model on this machine, or {NAME}"
-    raise InputError(f"model {quoted(model)}: {found}; expected {wanted} (nothing is downloaded)")
+    raise InputError(f"model {quoted(model)}: {found}; {_WANTED}")

@@ -59,7 +59,8 @@ class Vectors:
     def _embed(self, texts: list[str]) -> Embedded:
         for text in texts:
             _check_text(self.name, text)
-        with said_of(self.name, "the model failed"):
+        # Numbers that overflow are refused below, and need no warning.
+        with said_of(self.name, "the model failed"), np.errstate(all="ignore"):
             found = self.embedder.embed(texts, self._batch)
         shape = found.vectors.shape
         if len(shape) != 2 or shape[0] != len(texts) or not shape[1]:
