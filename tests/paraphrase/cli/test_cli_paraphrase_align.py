@@ -87,6 +87,13 @@ def test_other_ways(called: Called, folder: Path, options: tuple[str, ...], sign
         (("both.tsv", "--pivot-stem", "x"), "stem=x: expected one of "),
         (("both.tsv", "--threshold", "2"), "threshold=2.0: expected more than 0 and at most 1"),
         (("both.tsv", "--hmm", "-1"), "Invalid value for '--hmm'"),
+        (("both.tsv", "--hmm", "1001"), "Invalid value for '--hmm'"),
+        (("both.tsv", "--model1", "1000000000"), "Invalid value for '--model1'"),
+        (("both.tsv", "--model1", "0", "--hmm", "0"), "model1=0 and hmm=0: expected at least one"),
+        (
+            ("both.tsv", "--decoding", "union", "--threshold", "0.4"),
+            "threshold=0.4: decoding=union has no threshold; leave it out, or use",
+        ),
     ],
 )
 def test_bad_input(called: Called, folder: Path, args: tuple[str, ...], sentence: str) -> None:

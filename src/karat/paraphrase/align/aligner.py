@@ -27,6 +27,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
     "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
 }
+MOST = 1000
+"""Iterations of model 1, and of the HMM."""
 _WITH_FERTILITY = 2  # of the last iterations of the HMM
 _OF_MODEL: Any = None  # the default is the model's
 
@@ -65,19 +67,39 @@ class Aligner:
         if self.agreement is not None:
             check_choice("agreement", self.agreement, AGREEMENTS)
         for name, value in (("model1", self.model1), ("hmm", self.hmm)):
-            if value is not None and value < 0:
-                raise InputError(f"{name}={value}: expected at least 0 iterations")
-        if self.threshold is not None and not 0 < self.threshold <= 1:
-            raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
+            if value is not None and not 0 <= value <= MOST:
+                raise InputError(f"{name}={value}: expected 0 to {MOST:,} iterations")
+        if self.model1 == 0 and self.hmm == 0:
+            raise InputError("model1=0 and hmm=0: expected at least one iteration of either")
+        self._check_threshold()
         if self.longest < 1:
             raise InputError(f"longest={self.longest}: expected at least one word")
         if self.prefix is not None and self.prefix < 0:
             raise InputError(f"prefix={self.prefix}: expected 0 (whole words) or more characters")
 
+    def _check_threshold(self) -> None:
+        if self.threshold is None:
+            return
+        if not 0 < self.threshold <= 1:
+            raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
+        if self.decoding != "posterior":
+            told = f"decoding={self.decoding} has no threshold"
+            raise InputError(
+                f"threshold={self.threshold}: {told}; leave it out, or use decoding=posterior"
+            )
+
     def resolved(self) -> Aligner:
-        """Return the settings with the model's defaults for what is not given."""
-        defaults = _DEFAULTS[self.model].items()
-        return replace(self, **{k: v for k, v in defaults if getattr(self, k) is None})
+        """Return the settings with the model's defaults for what is not given and has a use."""
+        defaults = dict(_DEFAULTS[self.model])
+        if self.decoding != "posterior":
+            del defaults["threshold"]
+        return replace(self, **{k: v for k, v in defaults.items() if getattr(self, k) is None})
+
+    @property
+    def least(self) -> float:
+        """The threshold that the kernel is given, whether its rule looks at it or not."""
+        default: float = _DEFAULTS[self.model]["threshold"]
+        return default if self.threshold is None else self.threshold
 
     def iterations(self) -> Iterator[Iteration]:
         """Yield what each iteration does."""

@@ -56,7 +56,7 @@ class FertilityLearner:
         """Return the decoding of some sentences."""
         how = self.how
         stage = {"hmm": how.hmm > 0, "fertility": how.fertilities > 0}
-        return partial(kernel.decode, **stage, rule=rule, threshold=how.threshold)
+        return partial(kernel.decode, **stage, rule=rule, threshold=how.least)
 
     # ---------------------------------------------------------------------------------- parts
 

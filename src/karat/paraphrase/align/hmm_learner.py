@@ -49,7 +49,7 @@ class HmmLearner:
     def decode(self, kernel: _kernel.JointAligner, rule: str) -> Callable[[int, int], Any]:
         """Return the decoding of some sentences."""
         how = self.how
-        return partial(kernel.decode, hmm=how.hmm > 0, rule=rule, threshold=how.threshold)
+        return partial(kernel.decode, hmm=how.hmm > 0, rule=rule, threshold=how.least)
 
     # ---------------------------------------------------------------------------------- parts
 

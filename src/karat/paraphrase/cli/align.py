@@ -15,6 +15,7 @@ from karat.cli.show import check_output, say
 from karat.paraphrase.cli import group
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
+_MOST = 1000  # aligner.MOST, which is not imported for --help
 
 
 def _words(function: F) -> F:
@@ -60,9 +61,14 @@ def _words(function: F) -> F:
 @group.aligner("fertility")
 @group.prefix("4; with hmm 0")
 @option(
-    "--model1", "Iterations of IBM model 1. Default: 4; with hmm 5.", whole(0), heading=ADVANCED
+    "--model1",
+    "Iterations of IBM model 1. Default: 4; with hmm 5.",
+    whole(0, _MOST),
+    heading=ADVANCED,
 )
-@option("--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", whole(0), heading=ADVANCED)
+@option(
+    "--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", whole(0, _MOST), heading=ADVANCED
+)
 @group.agreement("min; with hmm root")
 @option("--longest", "Skip sentences with more than N words.", whole(1), 200, heading=ADVANCED)
 @group.memory
