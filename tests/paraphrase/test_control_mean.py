@@ -140,6 +140,8 @@ def test_the_command_needs_no_judgements(
     for given, told in (
         (("--judged", "demo-paraphrases"), "combine=mean takes no judgements"),
         (("--controls",), "--controls is for --judged"),
+        (("-d", "overall"), "--dimension is for --judged: leave it out, or give both"),
+        (("-o", ""), "cannot write to a file without a name: name a file"),
     ):
         wrong = called(*train, *given)
         assert wrong.returncode == 2

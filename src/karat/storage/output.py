@@ -22,6 +22,8 @@ def check_writable(path: FilePath) -> None:
     """Raise OutputError if `path` cannot be written, before any work is done for it."""
     target = os.fspath(path)
     check_local(target)
+    if not target:
+        raise OutputError("cannot write to a file without a name: name a file")
     if os.path.isdir(target):
         raise OutputError(f"cannot write {target}: it is a directory; name a file in it")
     if os.path.exists(target):

@@ -34,11 +34,12 @@ def test_rows_are_what_python_gives(output: Output) -> None:
     for row in expected:
         row["paraphrase"] = row.pop("text")
     assert [row for row in found["rows"] if row["paraphrase"] is not None] == expected
-    assert found["notes"][0] == (
-        "3 lines have no paraphrase of confidence 0.35 or more: a lower --confidence gives more "
-        "paraphrases, and more bad ones."
-    )
-    assert "small bundled model" in found["notes"][1]
+    assert found["notes"][:2] == [
+        "2 lines have no paraphrase of confidence 0.35 or more: a lower --confidence gives more "
+        "paraphrases, and more bad ones.",
+        "1 line is empty, without a paraphrase.",
+    ]
+    assert "small bundled model" in found["notes"][2]
     assert found["signature"] == {"pem": PEM.open().signature}
 
 
@@ -88,10 +89,42 @@ def test_plain_text_has_a_line_for_each(called: Called, folder: Path) -> None:
     best = [each[0].text if each else "" for each in PEM.open().generate(LINES, 1)]
     shown = called("paraphrase", "generate", "in.txt", "--plain")
     assert (shown.returncode, shown.stdout.splitlines()) == (0, best)
-    assert shown.stderr.startswith("3 lines have no paraphrase of confidence 0.35 or more")
+    assert shown.stderr.startswith("2 lines have no paraphrase of confidence 0.35 or more")
     stored = called("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt")
     assert (stored.returncode, stored.stdout) == (0, "")
     assert (folder / "out.txt").read_text("utf-8").splitlines() == best
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("-f", "json"), "--plain and --format json exclude each other: give one"),
+        (("--n-best", "3"), "--plain and --n-best 3 exclude each other: give one"),
+    ],
+)
+def test_what_plain_text_cannot_have(called: Called, options: tuple[str, ...], told: str) -> None:
+    done = called("paraphrase", "generate", "in.txt", "--plain", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_plain_text_may_be_named(called: Called) -> None:
+    plain = called("paraphrase", "generate", "in.txt", "--plain")
+    named = called("paraphrase", "generate", "in.txt", "--plain", "-f", "text", "--n-best", "1")
+    assert (named.returncode, named.stdout) == (0, plain.stdout)
+
+
+def test_a_lower_confidence_is_advised_only_where_it_helps(called: Called, folder: Path) -> None:
+    (folder / "empty.txt").write_text("\n\n")
+    done = called("paraphrase", "generate", "empty.txt", "--plain")
+    assert (done.returncode, done.stdout) == (0, "\n\n")
+    assert done.stderr.startswith("2 lines are empty, without a paraphrase.\n")
+    (folder / "odd.txt").write_text("Xyzzy!\n")
+    done = called("paraphrase", "generate", "odd.txt", "--plain", "--confidence", "0")
+    assert done.stderr.startswith("1 line has no paraphrase: the model knows no other wording.\n")
+    for shown in (done, called("paraphrase", "generate", "odd.txt", "--confidence", "0")):
+        assert shown.returncode == 0
+        assert "lower --confidence" not in shown.stdout + shown.stderr
 
 
 def test_standard_input(karat: Called) -> None:

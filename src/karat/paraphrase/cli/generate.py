@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from karat.cli import options
 from karat.cli.bar import Bar
@@ -55,6 +56,9 @@ def command(
     from karat.paraphrase.pem.model import PEM
     from karat.text.segments import Lines
 
+    if plain:
+        _check_plain(format, given["n"])
+        given["n"] = 1
     check_output(output, (originals, model))
     pem = PEM.open(model)
     paraphraser.generator_of(pem)
@@ -66,13 +70,22 @@ def command(
             alone = output is None and sys.stdout.isatty()  # lines are progress enough
             told = silent if alone else progress
             without: list[str] = []
-            found = paraphraser.paraphrases(pem, lines, progress=told, **given | {"n": 1})
+            found = paraphraser.paraphrases(pem, lines, progress=told, **given)
             say(_best(found, without), output)
     if not plain:
         show(result.document(options.command_line()), format, output)
         return
-    for note in paraphraser.generated_notes(len(without), given["confidence"], pem):
+    for note in paraphraser.generated_notes(without, given["confidence"], pem):
         click.echo(note, err=True)
+
+
+def _check_plain(format: str, n: int) -> None:
+    """Refuse a format, or a number of paraphrases, that --plain does not give."""
+    source = click.get_current_context().get_parameter_source
+    if source("format") is ParameterSource.COMMANDLINE and format != "text":
+        raise click.UsageError(f"--plain and --format {format} exclude each other: give one")
+    if source("n") is ParameterSource.COMMANDLINE and n != 1:
+        raise click.UsageError(f"--plain and --n-best {n} exclude each other: give one")
 
 
 def _best(found: Iterable[Generated], without: list[str]) -> Iterator[str]:

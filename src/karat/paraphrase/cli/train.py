@@ -143,8 +143,9 @@ def command(
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
 
-    if controls and not judged:
-        raise InputError("--controls is for --judged: leave it out, or give both")
+    for option_name, is_given in (("controls", controls), ("dimension", dimension is not None)):
+        if is_given and not judged:
+            raise InputError(f"--{option_name} is for --judged: leave it out, or give both")
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
     cut = dict(_named(given, "NAME=TOKENISER") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)

@@ -29,6 +29,8 @@ CANDIDATES = 128
 PEM was not trained on broken sentences: what maximises it over all rewritings would be one that it
 misjudges.
 """
+EMPTY = "the line is empty"
+"""The reason why an empty line has no paraphrase."""
 RANKS = ("confidence", "pem")
 """Columns by which paraphrases can be ranked."""
 
@@ -104,10 +106,10 @@ def generate_paraphrases(
     how: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by}
     found = paraphrases(pem, texts, n, **how, threads=threads, progress=progress)
     rows: list[GeneratedRow] = []
-    without = 0
+    without: list[str] = []
     for i, (line, one) in enumerate(zip(each_line(texts), found, strict=True), 1):
         if one.reason is not None:
-            without += 1
+            without.append(one.reason)
             rows.append(GeneratedRow(i, line, reason=one.reason))
         for rank, best in enumerate(one.paraphrases, 1):
             rows.append(GeneratedRow(i, line, None, rank, *best))
@@ -116,14 +118,21 @@ def generate_paraphrases(
     return GeneratedParaphrases(tuple(rows), settings, notes, pem.signature)
 
 
-def generated_notes(without: int, confidence: float, pem: PEM) -> Iterator[str]:
-    """Yield notes on lines without a paraphrase, and on the model."""
-    if without:
-        lines = "1 line has" if without == 1 else f"{without:,} lines have"
-        yield (
-            f"{lines} no paraphrase of confidence {confidence:g} or more: a lower --confidence "
-            "gives more paraphrases, and more bad ones."
-        )
+def generated_notes(without: Sequence[str], confidence: float, pem: PEM) -> Iterator[str]:
+    """Yield notes on lines without a paraphrase, given the reasons, and on the model."""
+    empty = without.count(EMPTY)
+    if unsure := len(without) - empty:
+        lines = "1 line has" if unsure == 1 else f"{unsure:,} lines have"
+        if confidence > 0:
+            yield (
+                f"{lines} no paraphrase of confidence {confidence:g} or more: a lower --confidence "
+                "gives more paraphrases, and more bad ones."
+            )
+        else:
+            yield f"{lines} no paraphrase: the model knows no other wording."
+    if empty:
+        lines = "1 line is" if empty == 1 else f"{empty:,} lines are"
+        yield f"{lines} empty, without a paraphrase."
     if pem.combination is None:
         yield "The model was trained without judgements: there is no PEM to rank by."
     yield from pem.cautions
@@ -195,6 +204,11 @@ def _ranked(
     for line, each in zip(lines, found, strict=True):
         every = [Paraphrase(*(one.text, *next(rows), one.confidence)) for one in each]
         order = np.argsort([-getattr(one, rank_by) for one in every], kind="stable")[:n].tolist()
-        empty = not line.strip()
-        reason = "the line is empty" if empty else f"no rewriting reaches confidence {least:g}"
-        yield Generated([every[i] for i in order], None if every else reason)
+        yield Generated([every[i] for i in order], None if every else _reason(line, least))
+
+
+def _reason(line: str, least: float) -> str:
+    """Return why a line has no paraphrase."""
+    if not line.strip():
+        return EMPTY
+    return f"no rewriting reaches confidence {least:g}" if least > 0 else "no rewriting is known"
