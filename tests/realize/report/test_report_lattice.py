@@ -17,6 +17,7 @@ from karat.report.charts.svg.word_graph import (
     _drawn,
     _met,
     _places,
+    _Taken,
     draw,
     sketch,
 )
@@ -54,6 +55,20 @@ def test_words_that_would_meet_stand_apart() -> None:
     assert 'x="46' not in second
     assert _met((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)]) == 16 * 6
     assert _met((46.0, 20.0), 20.0, [((66.0, 25.0), 20.0), ((46.0, 31.0), 20.0)]) == 0
+
+
+_SIDE = st.floats(-150, 150)
+_SPOTS = st.tuples(st.tuples(_SIDE, _SIDE.map(lambda y: y / 4)), st.floats(1, 150))
+
+
+@given(st.lists(_SPOTS, max_size=20), _SPOTS)
+def test_the_grid_finds_all_that_a_word_would_cover(
+    taken: list[tuple[tuple[float, float], float]], one: tuple[tuple[float, float], float]
+) -> None:
+    grid = _Taken()
+    for spot, size in taken:
+        grid.add(spot, size)
+    assert grid.met(*one) == pytest.approx(_met(*one, taken))
 
 
 @pytest.mark.parametrize("words", ["the cost no [… phase …]", "sent . yesterday [… plan …] it"])

@@ -37,6 +37,8 @@ BELOW = 7.0
 """From the middle of a word to the place on the arc that it stands above."""
 LINE = 11.0
 """The height that a word takes."""
+CELL = 60.0
+"""The width of a cell of the grid in which words that meet are looked for."""
 LANE = 17.0
 """From one arc to the next between the same two states."""
 LONGEST = 24
@@ -177,7 +179,9 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
     paths: list[str] = []
     words: list[str] = []
-    taken = [((x, y + BELOW), 2 * DOT + 1) for x, y in places.values()]
+    taken = _Taken()
+    for x, y in places.values():
+        taken.add((x, y + BELOW), 2 * DOT + 1)
 
     def choice(arc: GraphArc) -> tuple[bool, float]:
         """The best path first, then level arcs: a word on a steep one has more free places."""
@@ -188,8 +192,8 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         curve = _curve(places[arc.start], places[arc.end], lanes[arc])
         size = svg.extent(_shown(arc)) + APART
         spots = [_along(curve, t) for t in LETTERED]
-        spot = min(spots, key=lambda spot: _met(spot, size, taken))
-        taken.append((spot, size))
+        spot = min(spots, key=lambda spot: taken.met(spot, size))
+        taken.add(spot, size)
         start, middle, end = (f"{x:.1f} {y:.1f}" for x, y in curve)
         look: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if arc.best else {"stroke": svg.RULE}
         paths.append(shape("path", d=f"M {start} Q {middle} {end}", fill="none", **look))
@@ -214,12 +218,39 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
     return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
 
 
+class _Taken:
+    """Places of words and states, found by the cells of a grid that they stand in."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[Point, float]] = []
+        self._cells: dict[tuple[int, int], list[int]] = {}
+
+    def add(self, spot: Point, size: float) -> None:
+        """Add the place of a word, its middle and its length."""
+        row = int(spot[1] // LINE)
+        for column in _columns(spot, size):
+            self._cells.setdefault((column, row), []).append(len(self._places))
+        self._places.append((spot, size))
+
+    def met(self, spot: Point, size: float) -> float:
+        """Return the area of others that a word there would cover; 0 if none."""
+        row = int(spot[1] // LINE)
+        cells = ((c, r) for c in _columns(spot, size) for r in (row - 1, row, row + 1))
+        near = sorted({i for cell in cells for i in self._cells.get(cell, ())})
+        return _met(spot, size, [self._places[i] for i in near])
+
+
 def _met(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> float:
     """Return the area of other words and states that a word there would cover; 0 if none."""
     return sum(
         max((size + other) / 2 - abs(spot[0] - x), 0) * max(LINE - abs(spot[1] - y), 0)
         for (x, y), other in taken
     )
+
+
+def _columns(spot: Point, size: float) -> range:
+    """Return the columns of the grid that a word reaches."""
+    return range(int((spot[0] - size / 2) // CELL), int((spot[0] + size / 2) // CELL) + 1)
 
 
 def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
