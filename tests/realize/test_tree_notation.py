@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from karat.errors import InputError
-from karat.realize.tree_notation import is_notation, read_notation
+from karat.realize.tree_notation import read_notation
+from karat.realize.written_fields import is_notation
 
 TREE = '(see root VERB VBD Tense=Past|Mood=Ind\n  (cat nsubj NOUN)\n  ("(" punct PUNCT (a det)))\n'
 
@@ -64,9 +65,35 @@ def test_a_deep_tree_is_read_in_brackets_and_refused_in_json() -> None:
         ('{"lemma": "\\ud800"}', "expected no control characters, line ends or halves"),
         ('{"lemma": " "}', "expected more than spaces"),
         ("(a root X Y Sing)", "line 1, column 13: features is 'Sing', expected features such as"),
+        ("(a root X Y T=P|T=Q)", "features is 'T=P.T=Q', expected 'T' once"),
+        ("(a root X Y T=P=Q)", "features is 'T=P=Q', expected features such as"),
+        ("(a root X Y complete=no)", "found 'complete=no', expected Complete=No or nothing"),
+        ('{"lemma": "a", "features": "Complete=Maybe"}', "'Complete=Maybe', expected Complete=No"),
+        (
+            '{"lemma": "a", "features": {"Number": "Sing|Person=3"}}',
+            "the feature 'Number' is 'Sing.Person=3', expected a name and a value without = and",
+        ),
+        ('{"lemma": "a", "features": {"A=B": "C"}}', "the feature 'A=B' is 'C', expected a name"),
+        ('{"lemma": null}', "tree 1: lemma is null, expected a string"),
+        ('{"lemma": "a", "daughters": true}', "daughters is true, expected a list"),
+        ('{"lemma": "a", "features": [null]}', r"features is \[null\], expected a string"),
+        (
+            '(a root\n  ("it"x nsubj))',
+            "line 2, column 8: expected a space or bracket after the quo",
+        ),
+        (
+            '(a root\n  (it"x" nsubj))',
+            "line 2, column 6: expected a space or bracket before the qu",
+        ),
+        ('(a root ("b""c"))', "line 1, column 13: expected a space or bracket after the quotation"),
         ("(a\0 root)", "line 1, column 2: lemma is 'a.x00', expected no control characters"),
     ],
 )
 def test_what_would_be_lost_or_break_a_line_is_refused(text: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         read_notation(text.encode(), "t")
+
+
+def test_apostrophes_and_escaped_marks_are_parts_of_words() -> None:
+    found = read_notation(b'(rock\'n\'roll root X ("6\\"" obj) (a dep X Y Complete=No))', "t")
+    assert found.words == ["rock'n'roll", '6"', "a"]

@@ -22,7 +22,7 @@ from karat.realize.explanation import (
 from karat.realize.inflection.explained import WordForm, explain_forms
 from karat.realize.input_trees import check_labels, with_lemmas
 from karat.realize.model import RealizerModel
-from karat.realize.treebank import Treebank, some_sentences
+from karat.realize.treebank import Treebank, check_forms, some_sentences
 from karat.realize.unseen_labels import labels_of_content, unseen_labels
 
 MODEL = "completion"
@@ -53,8 +53,12 @@ def explain_content_words(
     model.completer(inputs)  # an error if there is none for these inputs
     check_labels(treebank, inputs)
     check_tree(treebank, tree)
-    given, slots = some_sentences(treebank, tree, tree + 1), wanted_slots(complete, keep)
-    given = with_lemmas(given) if inputs == "lemmas" else given
+    slots = wanted_slots(complete, keep)
+    given = some_sentences(treebank, tree, tree + 1)
+    if inputs == "lemmas":
+        given = with_lemmas(given)
+    else:
+        check_forms(given)
     made = ContentRealizer(model, inputs, slots).realize(given, k)
     one = made.found.inserted.trees
     ordering = explain_ordering(model.ordering["all"], one, k, progress)

@@ -147,7 +147,7 @@ def evaluate_realizer(
     """
     kinds = _kinds(model, inputs)
     if kinds != ("words",):
-        check_labels(treebank, "all" if {"all", "lemmas"} & {*kinds} else "relations")
+        check_labels(treebank, _labelled(kinds))
     words = [kind for kind in kinds if kind in BOTH]
     rows = [*_score_words(model, treebank, words, progress)]
     slots: list[SlotScores] = []
@@ -189,6 +189,11 @@ def _kinds(model: RealizerModel, inputs: str) -> tuple[str, ...]:
     for name in named:
         model.completer(name) if name == "relations" else model.best(name)
     return tuple(kind for kind in KINDS if kind in named)
+
+
+def _labelled(kinds: Sequence[str]) -> str:
+    """Return the kind that says which labels all of them need."""
+    return "all" if "all" in kinds else "lemmas" if "lemmas" in kinds else "relations"
 
 
 def score_completion(

@@ -30,10 +30,8 @@ from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
     Orders,
-    check_inputs,
-    check_labels,
+    as_inputs,
     input_trees,
-    with_lemmas,
 )
 from karat.realize.model import RealizerModel, RealizerResult
 from karat.realize.treebank import Treebank
@@ -126,12 +124,9 @@ def generate_sentences(
     slots = wanted_slots(complete, keep)
     if keep and not complete:
         raise InputError("--keep is for --complete: leave it out, or give both")
-    check_inputs(inputs, (*INPUTS, "relations"))
     if inputs == "relations" and not complete:
         raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
-    if inputs != "words":
-        check_labels(treebank, inputs)
-    bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
+    bank = as_inputs(treebank, inputs)
     if not complete or (_marks_alone(complete, keep, inputs) and not model.completes(inputs)):
         trees, marks = input_trees(bank, inputs), bool(complete)
         more: dict[str, Any] = {"detokenise": detokenise, "progress": progress}

@@ -23,12 +23,22 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from karat import _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress
-from karat.realize.tree_notation import is_notation, read_notation
-from karat.realize.treebank import MISSING, Treebank, treebank_in
-from karat.text.conllu import map_conllu
+from karat.realize.tree_notation import read_notation
+from karat.realize.treebank import Treebank, check_forms, treebank_in
+from karat.realize.written_fields import (
+    MISSING,
+    NOTATIONS,
+    SNIFFED,
+    complete_problem,
+    is_notation,
+    opening,
+    text_problem,
+)
+from karat.storage.paths import as_path
+from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 
 MOST_WORDS = 1000
@@ -43,7 +53,6 @@ INPUTS = ("words", "all", "lemmas")
 (UPOS, XPOS), features and relation."""
 PART_OF_WORD = "goeswith"
 """Relation of a part of a word that was written as two; the lemma of the whole is its head's."""
-SNIFFED = 1 << 16  # bytes that tell a format
 
 
 class Order(NamedTuple):
@@ -215,12 +224,18 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
             UPOS and XPOS tags, features and relations.
         lower: lower-case the words.
     """
-    treebank = read_input(path)
+    return input_trees(as_inputs(read_input(path), inputs), inputs, lower=lower)
+
+
+def as_inputs(treebank: Treebank, inputs: str) -> Treebank:
+    """Return a treebank as one kind of input; refuse it if it lacks what that kind has."""
+    check_inputs(inputs, (*INPUTS, "relations"))
     if inputs != "words":
-        check_labels(treebank)
+        check_labels(treebank, inputs)
     if inputs == "lemmas":
-        treebank = with_lemmas(treebank)
-    return input_trees(treebank, inputs, lower=lower)
+        return with_lemmas(treebank)
+    check_forms(treebank)
+    return treebank
 
 
 def read_input(path: str | Path) -> Treebank:
@@ -229,29 +244,75 @@ def read_input(path: str | Path) -> Treebank:
     Args:
         path: the file.
     """
-    buffer, name = map_conllu(path)
-    if is_notation(buffer[:SNIFFED]):
+    place = as_path("path", path)
+    name = "standard input" if str(path) == "-" else str(path)
+    buffer = map_file(place, name, NOTATIONS)
+    begin = buffer[:SNIFFED]
+    if is_notation(begin):
         return read_notation(bytes(buffer), name)
-    return treebank_in(buffer, name)
+    if len(buffer) < SNIFFED and not opening(begin.decode("utf-8-sig", "replace")):
+        raise InputError(f"{name}: no sentences: expected {NOTATIONS}")
+    _refuse_text(begin, name)
+    found = treebank_in(buffer, name)
+    _check_written(found)
+    return found
+
+
+def _refuse_text(begin: bytes, name: str) -> None:
+    """Refuse a file whose first line, but for comments, is like none of the formats."""
+    for number, line in enumerate(begin.decode("utf-8-sig", "replace").split("\n"), 1):
+        if line.strip() and line[0] != "#":
+            if "\t" not in line and not line[0].isdigit() and "\ufffd" not in line:
+                told = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
+                raise InputError(f"{name}, line {number}: {told}")
+            return
+
+
+_WRITTEN = {
+    "words": "the form",
+    "lemmas": "the lemma",
+    "upos": "the tag (UPOS)",
+    "xpos": "the tag (XPOS)",
+    "relations": "the relation",
+    "features": "the features",
+}
+
+
+def _check_written(treebank: Treebank) -> None:
+    """Refuse what would break a line of the output, and features that ask for nothing known."""
+    for name, told in _WRITTEN.items():
+        column: list[str] = getattr(treebank, name)
+        problems = {one: text_problem(one) for one in set(column)}
+        if name == "features":
+            problems = {one: found or complete_problem(one) for one, found in problems.items()}
+        bad = {one: problem for one, problem in problems.items() if problem}
+        if bad:
+            j = next(j for j, one in enumerate(column) if one in bad)
+            value = quoted(column[j])
+            raise InputError(f"{treebank.word_place(j)}: {told} is {value}, {bad[column[j]]}")
 
 
 def with_lemmas(treebank: Treebank) -> Treebank:
     """Return the sentences without parts of words; refuse words that have no lemma."""
     check_lemmas(treebank)
+    lacking, part = without_lemma(treebank)
+    if lacking.any():
+        raise InputError(
+            f"{treebank.word_place(int(lacking.argmax()))}: no lemma: give it in the third column, "
+            f"or give --inputs words or all"
+        )
+    return treebank.keep(~part)
+
+
+def without_lemma(treebank: Treebank) -> tuple[Flags, Flags]:
+    """Return which words lack a lemma, and which need none, as they are parts of others."""
     has_lemma = np.array([lemma not in ("", MISSING) for lemma in treebank.lemmas])
     starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
     is_head = np.zeros(len(has_lemma), dtype=bool)
     is_head[(starts + treebank.heads - 1)[treebank.heads > 0]] = True
     part = ~has_lemma & ~is_head & np.array([r == PART_OF_WORD for r in treebank.relations])
     part &= treebank.heads > 0  # a sentence keeps its root
-    if (~has_lemma & ~part).any():
-        first = int((~has_lemma & ~part).argmax())
-        sentence = int(np.searchsorted(treebank.offsets, first, side="right")) - 1
-        raise InputError(
-            f"{treebank.place(sentence)}: word {first - treebank.offsets[sentence] + 1} has no "
-            f"lemma: give it in the third column, or give --inputs words or all"
-        )
-    return treebank.keep(~part)
+    return ~has_lemma & ~part, part
 
 
 def check_lemmas(treebank: Treebank) -> None:
@@ -264,5 +325,9 @@ def check_labels(treebank: Treebank, inputs: str = "all") -> None:
     """Refuse a treebank without tags or relations: a model would take blanks for labels."""
     expected = [(treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")]
     for column, named in expected[1:] if inputs == "relations" else expected:
-        if not set(column) - {"", "_"}:
-            raise InputError(f"{treebank.name}: no {named}: give --inputs words")
+        if set(column) - {"", MISSING}:
+            continue
+        if inputs == "lemmas":
+            told = f"no {named}: --inputs lemmas needs them, give one for every word"
+            raise InputError(f"{treebank.place(0)}: {told}")
+        raise InputError(f"{treebank.name}: no {named}: give --inputs words")

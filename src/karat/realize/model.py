@@ -266,7 +266,7 @@ def train_realizer(
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
     kinds = input_kinds(inputs)
     if "lemmas" in kinds:
-        check_labels(treebank)
+        check_labels(treebank, "lemmas")
         check_lemmas(treebank)
     if complete_from:
         check_complete_from(complete_from, realizer, inputs)

@@ -17,18 +17,24 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from karat.errors import InputError, quoted
-from karat.realize.treebank import MISSING, Treebank
+from karat.errors import InputError, quoted, short
+from karat.realize.treebank import Treebank
+from karat.realize.written_fields import (
+    MISSING,
+    complete_problem,
+    features_problem,
+    opening,
+    text_problem,
+)
 
 FIELDS = ("lemma", "relation", "upos", "xpos", "features")
 """Parts of a node, in the order in which brackets have them."""
 _TOKEN = re.compile(r'\s+|(?m:^)#[^\n]*|([()])|"((?:[^"\\\n]|\\.)*)"|([^\s()"]+)')
+_GLUED = re.compile(r"[^\s()]")
 _ESCAPED = re.compile(r"\\(.)")
-_UNWRITABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
-_BEFORE = re.compile(r"(?:\s+|#[^\n]*)*")  # blank lines and comments
 
 
 class _Text:
@@ -57,17 +63,6 @@ class Node:
     daughters: list[Node] = field(default_factory=list)
 
 
-def is_notation(text: bytes) -> bool:
-    """Return whether a file begins like trees in brackets or JSON, and not like CoNLL-U."""
-    return _opening(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
-
-
-def _opening(text: str) -> str:
-    """Return the first character after blank lines and comments; empty if there is none."""
-    found = _BEFORE.match(text)
-    return text[found.end() :][:1] if found else ""
-
-
 def read_notation(text: bytes, name: str) -> Treebank:
     """Return the trees of a file in brackets or JSON."""
     try:
@@ -75,18 +70,15 @@ def read_notation(text: bytes, name: str) -> Treebank:
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name}, line {line}: not valid UTF-8; convert the file") from error
-    read = _bracketed if _opening(whole) == "(" else _from_json
+    read = _bracketed if opening(whole) == "(" else _from_json
     return _treebank(name, read(_Text(whole, name)))
 
 
 def _problem(key: str, value: str) -> str:
-    """Return what is wrong with a field, as sentences are written a line each; else nothing."""
-    if _UNWRITABLE.search(value):
-        return "expected no control characters, line ends or halves of characters"
-    parts = value.split("|") if key == "features" and value not in ("", MISSING) else []
-    if not all(all(part.partition("=")[::2]) for part in parts):
-        return "expected features such as Number=Sing|Person=3"
-    return "expected more than spaces" if value and not value.strip() else ""
+    """Return what is wrong with a field; else nothing."""
+    is_features = key == "features"
+    found = text_problem(value) or (features_problem(value) if is_features else "")
+    return found or (complete_problem(value) if is_features else "")
 
 
 # ---------------------------------------------------------------------------------- brackets
@@ -125,6 +117,10 @@ def _tokens(text: _Text) -> Iterator[tuple[int, str, str]]:
         if found is None:
             raise text.wrong(place, "a quotation mark that is never closed")
         bracket, in_quotes, atom = found.groups()
+        glued = text.whole[found.end() : found.end() + 1]
+        if (in_quotes is not None and _GLUED.match(glued)) or (atom and glued == '"'):
+            where = "after" if in_quotes is not None else "before"
+            raise text.wrong(found.end(), f"expected a space or bracket {where} the quotation mark")
         if bracket or in_quotes is not None or atom:
             plain = _ESCAPED.sub(r"\1", in_quotes) if in_quotes is not None else atom
             yield place, bracket or "", plain or ""
@@ -193,31 +189,43 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
+def _json(value: Any) -> str:
+    """Return a value for a message, as JSON spells it."""
+    if value is None or isinstance(value, bool | list | dict):
+        try:
+            return short(json.dumps(value, ensure_ascii=False))
+        except RecursionError:
+            return "a value too deep to be shown"
+    return quoted(value)
+
+
 def _node(given: Any, line: int, where: str) -> Node:
     """Return a node of JSON with all below it."""
     if not isinstance(given, dict):
-        raise InputError(f"{where}: found {quoted(given)}, expected an object with a lemma")
+        raise InputError(f"{where}: found {_json(given)}, expected an object with a lemma")
     if unknown := sorted(given.keys() - {*FIELDS, "daughters"}):
         expected = ", ".join((*FIELDS, "daughters"))
         raise InputError(f"{where}: found the member {quoted(unknown[0])}, expected {expected}")
     features = given.get("features", "")
     if isinstance(features, dict):
         for key, value in features.items():
+            told = f"{where}: the feature {quoted(key)} is {_json(value)}, expected"
             if not isinstance(value, str):
-                told = f"the feature {quoted(key)} is {quoted(value)}, expected a string"
-                raise InputError(f"{where}: {told}")
+                raise InputError(f"{told} a string")
+            if any(mark in part for part in (key, value) for mark in "=|"):
+                raise InputError(f"{told} a name and a value without = and |")
         features = "|".join(f"{key}={value}" for key, value in features.items())
     fields = [*(given.get(key, "" if key == "lemma" else MISSING) for key in FIELDS[:-1]), features]
     for key, value in zip(FIELDS, fields, strict=True):
         if not isinstance(value, str):
-            raise InputError(f"{where}: {key} is {quoted(value)}, expected a string")
+            raise InputError(f"{where}: {key} is {_json(value)}, expected a string")
         if problem := _problem(key, value):
             raise InputError(f"{where}: {key} is {quoted(value)}, {problem}")
     if fields[0] in ("", MISSING):
         raise InputError(f"{where}: a node without a lemma: give every node one")
     daughters = given.get("daughters", [])
     if not isinstance(daughters, list):
-        raise InputError(f"{where}: daughters is {quoted(daughters)}, expected a list")
+        raise InputError(f"{where}: daughters is {_json(daughters)}, expected a list")
     below = f"{where}, under {quoted(fields[0])}"
     return Node(fields, line, [_node(one, line, below) for one in daughters])
 
@@ -228,13 +236,14 @@ def _node(given: Any, line: int, where: str) -> Node:
 def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
     """Return trees as a treebank, whose words are the lemmas in the order of the file."""
     rows: list[list[str]] = []
-    heads, offsets, lines = list[int](), [0], list[int]()
+    heads, offsets, lines, places = list[int](), [0], list[int](), list[int]()
     for tree in trees:
         waiting = [(tree, 0)]
         while waiting:
             node, head = waiting.pop()
             rows.append([*node.fields, *[MISSING] * (len(FIELDS) - len(node.fields))])
             heads.append(head)
+            places.append(node.line)
             number = len(rows) - offsets[-1]
             waiting += [(one, number) for one in reversed(node.daughters)]
         offsets.append(len(rows))
@@ -245,7 +254,8 @@ def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
         (lemma, lemma, upos, xpos, relation, _sorted_features(features))
         for lemma, relation, upos, xpos, features in rows
     )
-    return Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
+    found = Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
+    return replace(found, word_lines=places)
 
 
 def _sorted_features(features: str) -> str:

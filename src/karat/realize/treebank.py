@@ -13,16 +13,20 @@ from typing import Any, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
-from karat.errors import InputError
+from karat.errors import InputError, quoted
+from karat.realize.written_fields import (
+    FEATURES,
+    MISSING,
+    SNIFFED,
+    features_problem,
+    is_notation,
+)
 from karat.text.conllu import columns_in, map_conllu
 
 COLUMNS, FEATS = 10, 5
 """Columns of CoNLL-U, and the place of the features."""
 
-
-MISSING = "_"
-"""CoNLL-U's mark for what is not given."""
-BY_WORD = ("words", "lemmas", "upos", "xpos", "relations", "features", "surfaces")
+BY_WORD = ("words", "lemmas", "upos", "xpos", "relations", "features", "surfaces", "word_lines")
 """Columns of a treebank that have an entry for each word."""
 
 
@@ -41,8 +45,8 @@ class Treebank:
     """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` count from 1 within the sentence, 0 is the root's; `documents[i]` tells which document
-    sentence i belongs to; `lines[i]` is where it begins in the file. `features` (FEATS) and
-    `surfaces` are empty lists if they were not read.
+    sentence i belongs to; `lines[i]` is where it begins in the file. `features` (FEATS),
+    `surfaces` and `word_lines` (the line of each word) are empty lists if they were not read.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Treebank:
     lines: Ints
     features: list[str] = field(default_factory=list)
     surfaces: list[Surface] = field(default_factory=list)
+    word_lines: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -118,6 +123,13 @@ class Treebank:
         known = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
         return f"{self.name}, line {self.lines[sentence]:,}{known}"
 
+    def word_place(self, j: int) -> str:
+        """Return the place of word j of the columns, for messages."""
+        sentence = int(np.searchsorted(self.offsets, j, side="right")) - 1
+        known = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
+        line = self.word_lines[j] if self.word_lines else self.lines[sentence]
+        return f"{self.name}, line {line:,}{known}, word {j - self.offsets[sentence] + 1:,}"
+
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     """Read sentences from a CoNLL-U file, checked: one root, no cycle, words numbered.
@@ -128,7 +140,21 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     Args:
         path: the file; `.gz` is fine.
     """
-    return treebank_in(*map_conllu(path))
+    buffer, name = map_conllu(path)
+    if is_notation(buffer[:SNIFFED]):
+        raise InputError(f"{name}: found trees in brackets or JSON: a treebank needs CoNLL-U")
+    found = treebank_in(buffer, name)
+    check_forms(found)
+    return found
+
+
+def check_forms(treebank: Treebank) -> None:
+    """Refuse words without a form; an underscore has itself as its lemma."""
+    if MISSING not in treebank.words:
+        return
+    for j, (word, lemma) in enumerate(zip(treebank.words, treebank.lemmas, strict=True)):
+        if word == MISSING != lemma:
+            raise InputError(f"{treebank.word_place(j)}: no form: give it in the second column")
 
 
 def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
@@ -136,11 +162,11 @@ def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
     columns = columns_in(buffer, name)
     lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
     found = Treebank(name, *lists)
-    features: list[str] = []
+    features, lines = list[str](), list[int]()
     same: dict[Surface, Surface] = {}  # each is held once
-    rows = _with_features(_rows(buffer), features)
+    rows = _with_features(_rows(buffer), features, lines, name)
     surfaces = [same.setdefault(one, one) for one in _surfaces(rows, name)]
-    found = replace(found, features=features, surfaces=surfaces)
+    found = replace(found, features=features, surfaces=surfaces, word_lines=lines)
     places = _original_ids(buffer, name, len(found.words))
     return found if places is None else _in_order(found, places)
 
@@ -183,25 +209,37 @@ def _lines(text: mmap.mmap) -> Iterator[bytes]:
         at = end + 1
 
 
-def _with_features(rows: Iterable[_Row], features: list[str]) -> Iterator[_Row]:
-    """Yield rows as they are, and add the features of every word to a list."""
+def _with_features(
+    rows: Iterable[_Row], features: list[str], lines: list[int], name: str
+) -> Iterator[_Row]:
+    """Yield rows as they are, and add the features and the line of every word to lists."""
     known: dict[bytes, str] = {}
     for line, cells in rows:
         if cells and b"-" not in cells[0]:
             cell = cells[FEATS]
             if cell not in known:
-                known[cell] = _features(cell)
+                known[cell] = _features(cell, f"{name}, line {line}, word {cells[0].decode()}")
             features.append(known[cell])
+            lines.append(line)
         yield line, cells
 
 
-def _features(cell: bytes) -> str:
-    """Return features in the order of their names.
+def _features(cell: bytes, where: str) -> str:
+    """Return features in the order of their names, or raise an error.
 
     Names begin with capitals; others, as in the Surface Realization tasks, tell of the order.
+    But `complete=no` is a mistake that stays, for `read_input` to refuse.
     """
-    parts = cell.decode("utf-8").split("|")
-    return "|".join(sorted(part for part in parts if part[:1].isupper()))
+    text = cell.decode("utf-8")
+    problem = features_problem(text) if text else f"{FEATURES}, or {MISSING}"
+    if problem:
+        raise InputError(f"{where}: features (FEATS) is {quoted(text)}, {problem}")
+    parts = text.split("|")
+    return "|".join(sorted(part for part in parts if part[:1].isupper() or _asks(part)))
+
+
+def _asks(part: str) -> bool:
+    return part.lower().startswith("complete=")
 
 
 def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
@@ -245,6 +283,11 @@ def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
     """Return the sentences with their words sorted by original number."""
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
     order = np.lexsort((known, sentences))
+    again = (np.diff(known[order]) == 0) & (np.diff(sentences[order]) == 0)
+    if again.any():
+        j = int(order[1:][again][0])
+        told = f"original_id={known[j]} stands at another word of the sentence too"
+        raise InputError(f"{bank.word_place(j)}: {told}: give each word its own")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     starts = bank.offsets[sentences]

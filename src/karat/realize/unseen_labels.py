@@ -13,7 +13,8 @@ from karat.errors import LONGEST_FIELD
 from karat.realize.completion.content import CLOSED, MODALITY, MOODS
 from karat.realize.input_trees import InputTrees
 from karat.realize.model import RealizerModel
-from karat.realize.treebank import MISSING, Treebank
+from karat.realize.treebank import Treebank
+from karat.realize.written_fields import MISSING
 from karat.visible import visible
 
 NAMED = 5

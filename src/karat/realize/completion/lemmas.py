@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from karat.realize.treebank import MISSING, Treebank
+from karat.realize.treebank import Treebank
+from karat.realize.written_fields import MISSING
 
 _DIGIT = re.compile(r"\d")
 

@@ -22,7 +22,8 @@ from karat.realize.inflection.neighbours import (
 from karat.realize.inflection.nodes import Nodes, tree_features
 from karat.realize.inflection.typography import plain
 from karat.realize.ordering.symbols import word_shape
-from karat.realize.treebank import MISSING, Treebank
+from karat.realize.treebank import Treebank
+from karat.realize.written_fields import MISSING
 
 ADDED = 0.5
 """Added to counts of forms."""
