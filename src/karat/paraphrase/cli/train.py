@@ -143,9 +143,8 @@ def command(
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
 
-    for option_name, is_given in (("controls", controls), ("dimension", dimension is not None)):
-        if is_given and not judged:
-            raise InputError(f"--{option_name} is for --judged: leave it out, or give both")
+    if not judged:
+        _check_unjudged(controls=controls, dimension=dimension)
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
     cut = dict(_named(given, "NAME=TOKENISER") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)
@@ -170,6 +169,13 @@ def command(
     for note in result.notes:
         click.echo(note, err=True)
     click.echo(": ".join(result.rows[0]))
+
+
+def _check_unjudged(**given: Any) -> None:
+    """Refuse options that say how to read the judgements where there are none."""
+    for name, value in given.items():
+        if value not in (None, False):
+            raise InputError(f"--{name} is for --judged: leave it out, or give both")
 
 
 def _named(given: str, expected: str) -> tuple[str, str]:
