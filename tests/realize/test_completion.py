@@ -391,7 +391,10 @@ def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:
         ({"complete": BOTH, "keep": ("verb",)}, "keep='verb': expected some of aux, mark"),
         ({"keep": ("aux",)}, "--keep is for --complete"),
         ({"inputs": "relations"}, "--inputs relations is for --complete"),
-        ({"inputs": "words", "complete": BOTH}, "function words are inserted from relations"),
+        (
+            {"inputs": "words", "complete": BOTH},
+            "where to insert function words and punctuation: give",
+        ),
     ],
 )
 def test_wrong_requests_are_refused(

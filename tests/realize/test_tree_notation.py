@@ -67,7 +67,7 @@ def test_a_deep_tree_is_read_in_brackets_and_refused_in_json() -> None:
         ("(a root X Y Sing)", "line 1, column 13: features is 'Sing', expected features such as"),
         ("(a root X Y T=P|T=Q)", "features is 'T=P.T=Q', expected 'T' once"),
         ("(a root X Y T=P=Q)", "features is 'T=P=Q', expected features such as"),
-        ("(a root X Y complete=no)", "found 'complete=no', expected Complete=No or nothing"),
+        ("(a root X Y complete=no)", "features is 'complete=no', expected Complete=No, or no"),
         ('{"lemma": "a", "features": "Complete=Maybe"}', "'Complete=Maybe', expected Complete=No"),
         (
             '{"lemma": "a", "features": {"Number": "Sing|Person=3"}}',

@@ -75,13 +75,17 @@ def test_complete_is_no_or_absent(path: Path, features: str) -> None:
 def test_control_characters_are_refused_in_trees(path: Path, mark: str) -> None:
     for field in ("form", "lemma"):
         path.write_text(rows(**{field: f"a{mark}b"}), "utf-8")
-        with pytest.raises(InputError, match=f"line 3, .*word 2: the {field} is .*no control char"):
+        with pytest.raises(
+            InputError, match=rf"line 3, .*word 2: {field} [(].*[)] is .*no control char"
+        ):
             read_input(path)
 
 
 def test_blank_lemmas_are_refused_in_trees(path: Path) -> None:
     path.write_text(rows(lemma="\u00a0 "), "utf-8")
-    with pytest.raises(InputError, match=r"line 3, .*word 2: the lemma is .*, expected more than"):
+    with pytest.raises(
+        InputError, match=r"line 3, .*word 2: lemma .LEMMA. is .*, expected more than"
+    ):
         read_input(path)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from karat.arrays import np
+from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.realize.completion.explained import explain_completion
 from karat.realize.completion.realizing import RealizedContent
-from karat.realize.completion.slots import wanted_slots
+from karat.realize.completion.slots import classes_said, wanted_slots
 from karat.realize.content_realizer import ContentLemmas, ContentRealizer, ContentSentences
 from karat.realize.explanation import (
     RealizedTree,
@@ -19,6 +20,7 @@ from karat.realize.explanation import (
     rows_from_lemmas,
     with_sentences,
 )
+from karat.realize.given import as_names, check_best, check_given
 from karat.realize.inflection.explained import WordForm, explain_forms
 from karat.realize.input_trees import check_labels, with_lemmas
 from karat.realize.model import RealizerModel
@@ -50,10 +52,17 @@ def explain_content_words(
         complete, keep: as for `generate_sentences`.
         progress: function that is called with the progress.
     """
-    model.completer(inputs)  # an error if there is none for these inputs
+    check_given("model", model, RealizerModel)
+    check_given("treebank", treebank, Treebank)
+    check_best("k", k)
+    complete, keep = as_names("complete", complete), as_names("keep", keep)
+    slots = wanted_slots(complete, keep)
+    if inputs == "words":
+        told = f"insertion of {classes_said(slots)} is explained from relations"
+        raise InputError(f"inputs='words': {told}: give --inputs all, relations or lemmas")
+    model.completer(inputs, slots)  # an error if there is none for these inputs
     check_labels(treebank, inputs)
     check_tree(treebank, tree)
-    slots = wanted_slots(complete, keep)
     given = some_sentences(treebank, tree, tree + 1)
     if inputs == "lemmas":
         given = with_lemmas(given)

@@ -95,7 +95,7 @@ class ContentRealizer:
     @cached_property
     def completer(self) -> Completer:
         """The completer of the slots; an error if the model has none."""
-        return self.model.completer(self.inputs)
+        return self.model.completer(self.inputs, self.slots)
 
     def realize(self, treebank: Treebank, k: int = 1) -> ContentSentences:
         """Return the k best sentences for trees, of which features are all held at once."""

@@ -21,6 +21,7 @@ from karat.realize.completion.insertion import as_given
 from karat.realize.completion.scores import SlotScores, slot_scores
 from karat.realize.completion.slots import SLOTS, Filling, wanted_slots
 from karat.realize.content_realizer import ContentRealizer, ContentSentences
+from karat.realize.given import check_given, check_listed
 from karat.realize.inflection.lemma_realizer import LemmaRealizer
 from karat.realize.inflection.typography import plain
 from karat.realize.input_trees import (
@@ -145,6 +146,8 @@ def evaluate_realizer(
             this is evaluated, too.
         progress: function that is called with the progress.
     """
+    check_given("model", model, RealizerModel)
+    check_given("treebank", treebank, Treebank)
     kinds = _kinds(model, inputs)
     if kinds != ("words",):
         check_labels(treebank, _labelled(kinds))
@@ -179,6 +182,7 @@ def evaluate_realizer(
 
 def _kinds(model: RealizerModel, inputs: str) -> tuple[str, ...]:
     """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
+    check_listed("inputs", inputs)
     named = [name.strip() for name in inputs.split(",")]
     for name in named:
         check_inputs(EVERY if name == OLD_EVERY else name, (*KINDS, EVERY))

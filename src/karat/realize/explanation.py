@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import resources
+from numbers import Integral
 from typing import NamedTuple
 
 from karat.arrays import np
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.realize.completion.explained import CompletionExplained
 from karat.realize.fergus.fergus import Fergus
 from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, check_small, unravel
+from karat.realize.given import check_best, check_given
 from karat.realize.inflection.explained import WordForm, explain_forms
 from karat.realize.inflection.inflection import Inflection
 from karat.realize.inflection.lemma_realizer import LemmaRealizer, nodes_of
@@ -31,7 +33,9 @@ from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
 from karat.realize.unseen_labels import labels_of_trees, unseen_labels
 from karat.storage.output import FilePath
+from karat.storage.paths import as_path
 from karat.storage.store import is_store
+from karat.trials import check_count
 
 AS_TEXT = "text (--detokenise)"
 """Model of the sentence that has spaces as text does."""
@@ -176,6 +180,9 @@ def explain_tree(
             the paper).
         progress: function that is called with the progress.
     """
+    check_given("model", model, RealizerModel)
+    check_given("trees", trees, InputTrees)
+    check_best("k", k)
     model.best(trees.inputs)  # an error if there is none for these inputs
     check_tree(trees, tree)
     one = trees.choose([tree])
@@ -214,6 +221,8 @@ def explain_tree(
 
 def check_tree(given: InputTrees | Treebank, tree: int) -> None:
     """Refuse the number of a tree that is not there."""
+    if isinstance(tree, bool) or not isinstance(tree, Integral):
+        raise InputError(f"tree={quoted(tree)}: expected a whole number, from 0")
     if not 0 <= tree < len(given):
         raise InputError(
             f"{given.name}: there is no tree {tree + 1}; the last is tree {len(given):,}"
@@ -364,6 +373,8 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
         source: path of a model or a treebank.
         most: number of supertags, the most frequent first.
     """
+    as_path("source", source)
+    check_count("most", most, 1)
     if is_store(source):
         grammar = open_realizer(source).the_fergus().chooser.grammar
     else:

@@ -24,6 +24,7 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completion.slots import wanted_slots
 from karat.realize.content_realizer import ContentRealizer
+from karat.realize.given import as_names, check_best, check_given
 from karat.realize.inflection.inflection import Inflection
 from karat.realize.inflection.ordered_forms import OrderedForms
 from karat.realize.input_trees import (
@@ -76,6 +77,9 @@ def realize_trees(
         detokenise: for trees of lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """
+    check_given("model", model, RealizerModel)
+    check_given("trees", trees, InputTrees)
+    check_best("n_best", n_best)
     check_detokenise(detokenise, trees.inputs)
     orders = model.best(trees.inputs).realize(trees, n_best, progress=progress)
     lm = model.language_model(trees.inputs) if punctuation else None
@@ -121,9 +125,18 @@ def generate_sentences(
         detokenise: for lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """
+    check_given("model", model, RealizerModel)
+    check_given("treebank", treebank, Treebank)
+    check_best("n_best", n_best)
+    complete, keep = as_names("complete", complete), as_names("keep", keep)
     slots = wanted_slots(complete, keep)
     if keep and not complete:
         raise InputError("--keep is for --complete: leave it out, or give both")
+    if inputs == "words" and keep and set(complete) == {"punctuation"}:
+        raise InputError(
+            "inputs='words': --keep needs relations: give --inputs all, relations or lemmas, or "
+            "leave --keep out"
+        )
     if inputs == "relations" and not complete:
         raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
     bank = as_inputs(treebank, inputs)

@@ -224,6 +224,7 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
             UPOS and XPOS tags, features and relations.
         lower: lower-case the words.
     """
+    check_inputs(inputs)
     return input_trees(as_inputs(read_input(path), inputs), inputs, lower=lower)
 
 
@@ -269,12 +270,12 @@ def _refuse_text(begin: bytes, name: str) -> None:
 
 
 _WRITTEN = {
-    "words": "the form",
-    "lemmas": "the lemma",
-    "upos": "the tag (UPOS)",
-    "xpos": "the tag (XPOS)",
-    "relations": "the relation",
-    "features": "the features",
+    "words": "form (FORM)",
+    "lemmas": "lemma (LEMMA)",
+    "upos": "tag (UPOS)",
+    "xpos": "tag (XPOS)",
+    "relations": "relation (DEPREL)",
+    "features": "features (FEATS)",
 }
 
 

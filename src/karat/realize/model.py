@@ -22,8 +22,10 @@ from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completion.completer import COMPLETED, Completer, check_features
+from karat.realize.completion.slots import SLOTS, classes_said
 from karat.realize.fergus.fergus import Fergus, stored_fergus
 from karat.realize.fergus.lp_chooser import ORDER
+from karat.realize.given import as_names, check_given, check_listed
 from karat.realize.inflection.inflection import Inflection
 from karat.realize.inflection.lemma_realizer import LemmaRealizer
 from karat.realize.input_trees import (
@@ -34,13 +36,17 @@ from karat.realize.input_trees import (
     check_labels,
     check_lemmas,
     input_trees,
+    without_lemma,
 )
 from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.written_fields import MISSING
 from karat.results import Result
 from karat.settings import renamed
 from karat.storage import schema
 from karat.storage.output import FilePath
+from karat.storage.paths import as_path
 from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
+from karat.trials import check_count
 
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
@@ -139,13 +145,18 @@ class RealizerModel:
         """Return whether it was trained to complete content words of one kind of input."""
         return _completed_as(inputs) in self.completion
 
-    def completer(self, inputs: str) -> Completer:
-        """Return what completes content words of one kind of input, or raise an error."""
+    def completer(self, inputs: str, slots: Sequence[str] = SLOTS) -> Completer:
+        """Return what completes content words of one kind of input, or raise an error.
+
+        Args:
+            inputs: the kind of input.
+            slots: what is asked for, for the error.
+        """
         kind = _completed_as(inputs)
         if kind not in COMPLETED:
             raise InputError(
-                f"inputs={quoted(inputs)}: function words are inserted from relations: give "
-                f"--inputs all, relations or lemmas"
+                f"inputs={quoted(inputs)}: relations are needed to choose where to insert "
+                f"{classes_said(slots)}: give --inputs all, relations or lemmas"
             )
         if kind not in self.completion:
             wanted = "--inputs all,lemmas " if inputs == "lemmas" else ""
@@ -262,7 +273,10 @@ def train_realizer(
         lm_order: order of the LP Chooser's language model.
         progress: function that is called with the progress.
     """
-    if realizer not in MODELS:
+    check_given("treebank", treebank, Treebank)
+    check_count("lm_order", lm_order, 1)
+    complete_from = as_names("complete_from", complete_from)
+    if not isinstance(realizer, str) or realizer not in MODELS:
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
     kinds = input_kinds(inputs)
     if "lemmas" in kinds:
@@ -294,6 +308,7 @@ def train_realizer(
 
 def input_kinds(inputs: str) -> tuple[str, ...]:
     """Return the kinds of input that a list with commas names, `both` being two."""
+    check_listed("inputs", inputs)
     named = [name.strip() for name in inputs.split(",")]
     for name in named:
         check_inputs(name, (*INPUTS, "both"))
@@ -344,6 +359,7 @@ def train_realizer_file(
 ) -> RealizerTraining:
     """Train a model on the treebank in a file, and save it; see `train_realizer`."""
     begin = time.process_time()
+    complete_from = as_names("complete_from", complete_from)
     bank = read_treebank(treebank)
     wanted: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
     made = train_realizer(bank, realizer, **wanted, complete_from=complete_from, progress=progress)
@@ -354,7 +370,20 @@ def train_realizer_file(
     settings = {"realizer": realizer, **wanted}
     if complete_from:
         settings["complete_from"] = ",".join(complete_from)
-    return RealizerTraining(bank.name, (row,), settings)
+    notes = _lacking_lemmas(bank) if "lemmas" in made.ordering else ()
+    return RealizerTraining(bank.name, (row,), settings, notes)
+
+
+def _lacking_lemmas(bank: Treebank) -> tuple[str, ...]:
+    """Return a note on words without a lemma, if there are any; an underscore is its own."""
+    lacking, _ = without_lemma(bank)
+    lacking &= np.array([word != MISSING for word in bank.words])
+    if not lacking.any():
+        return ()
+    many, first = int(lacking.sum()), bank.word_place(int(lacking.argmax()))
+    words = "1 word has" if many == 1 else f"{many:,} words have"
+    told = f"{words} no lemma ({first}{'' if many == 1 else ' is the first'})"
+    return (f"{told}: give lemmas in the third column.",)
 
 
 _ABOUT = schema.record(
@@ -373,7 +402,7 @@ def open_realizer(path: FilePath) -> RealizerModel:
     Args:
         path: file that `RealizerModel.save` wrote.
     """
-    store = read_store(path, KIND, VERSION)
+    store = read_store(as_path("path", path), KIND, VERSION)
     try:
         schema.check_fields(store.about, _ABOUT)
         for name, other in store.about["same"].items():

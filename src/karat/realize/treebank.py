@@ -21,6 +21,7 @@ from karat.realize.written_fields import (
     features_problem,
     is_notation,
 )
+from karat.storage.paths import as_path
 from karat.text.conllu import columns_in, map_conllu
 
 COLUMNS, FEATS = 10, 5
@@ -140,7 +141,7 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     Args:
         path: the file; `.gz` is fine.
     """
-    buffer, name = map_conllu(path)
+    buffer, name = map_conllu(as_path("path", path))
     if is_notation(buffer[:SNIFFED]):
         raise InputError(f"{name}: found trees in brackets or JSON: a treebank needs CoNLL-U")
     found = treebank_in(buffer, name)

@@ -59,5 +59,5 @@ def complete_problem(features: str) -> str:
     """Return what is wrong with the feature that says that nothing is inserted; else nothing."""
     for part in features.split("|"):
         if part.partition("=")[0].lower() == "complete" and part != "Complete=No":
-            return f"found {quoted(part)}, expected Complete=No or nothing"
+            return "expected Complete=No, or no feature of this name"
     return ""

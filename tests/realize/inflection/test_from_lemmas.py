@@ -287,6 +287,24 @@ def test_a_model_of_lemmas_alone_is_evaluated_on_them(folder: Path) -> None:
     assert "are of other data" in shown.replace("\n", " ")
 
 
+def test_training_counts_words_without_a_lemma(folder: Path, tmp_path: Path) -> None:
+    lines = toy_lemmas(20, 1).split("\n")
+    places = [i for i, line in enumerate(lines) if line[:1].isdigit()][3:5]
+    for i in places:
+        cells = lines[i].split("\t")
+        lines[i] = "\t".join([*cells[:2], "_", *cells[3:]])
+    path, output = tmp_path / "few.conllu", tmp_path / "m.npz"
+    path.write_text("\n".join(lines), "utf-8")
+    train = kt.realize.model.train_realizer_file
+    (told,) = train(path, output, "ordering", inputs="lemmas").notes
+    assert told.startswith(f"2 words have no lemma ({path}, line {places[0] + 1}, ")
+    assert told.endswith(" is the first): give lemmas in the third column.")
+    told = told[0].lower() + told[1:]
+    given = ("train", path, "-o", output, "--realizer", "ordering", "--inputs", "lemmas")
+    assert f"karat: note: {told}\n" in run(*given)
+    assert train(folder / "train.conllu", output, "ordering", inputs="lemmas").notes == ()
+
+
 def test_nothing_is_written_if_the_input_is_refused(folder: Path, tmp_path: Path) -> None:
     path, output = tmp_path / "bad.txt", tmp_path / "out.txt"
     path.write_text("(a b C\n  (_ x Y))", "utf-8")

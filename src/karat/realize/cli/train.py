@@ -81,7 +81,7 @@ def command(
         check_complete_from(kinds, realizer, inputs)
     check_output(output, [treebank])
     with Bar() as progress:
-        (made,) = train_realizer_file(
+        found = train_realizer_file(
             treebank,
             output,
             realizer,
@@ -89,8 +89,11 @@ def command(
             complete_from=kinds,
             lm_order=lm_order,
             progress=progress,
-        ).rows
+        )
+    (made,) = found.rows
     click.echo(
         f"{made.output}: {made.models}, trained on {several(made.sentences, 'sentence')} in "
         f"{made.seconds:.0f} s of processor time, {made.megabytes:.1f} MB"
     )
+    for note in found.notes:
+        click.echo(f"karat: note: {note[0].lower()}{note[1:]}", err=True)

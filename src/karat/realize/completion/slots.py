@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
+from karat.realize.given import as_names
 
 SLOTS = ("aux", "mark", "case", "cc", "article", "final", "comma", "other")
 """In the order in which they are filled: a slot sees what the earlier ones have."""
@@ -74,11 +75,22 @@ def may_end(word: str) -> bool:
 
 def wanted_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the slots of some classes but for those to keep, in the order they are filled."""
+    complete, keep = as_names("complete", complete), as_names("keep", keep)
     for what, given, known in (("complete", complete, CLASSES), ("keep", keep, SLOTS)):
         for name in given:
             if name not in known:
                 raise InputError(f"{what}={quoted(name)}: expected some of {', '.join(known)}")
+    for slot in keep if complete else ():
+        if _class_of(slot) not in complete:
+            told = f"it is for --complete {_class_of(slot)}: leave it out, or give both"
+            raise InputError(f"keep={quoted(slot)}: nothing is inserted there, as {told}")
     return tuple(slot for slot in SLOTS if slot not in keep and _class_of(slot) in complete)
+
+
+def classes_said(slots: Sequence[str]) -> str:
+    """Return what is in some slots, as people call it."""
+    found = (name for name, some in CLASSES.items() if {*some} & {*slots})
+    return " and ".join(found).replace("-", " ")
 
 
 def _class_of(slot: str) -> str:

@@ -1,0 +1,97 @@
+"""Arguments from Python: what does not fit is refused in one sentence that names it."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.realize.content_explanation import explain_content_words
+from karat.realize.generation import generate_sentences
+from karat.realize.given import as_names
+from karat.realize.input_trees import input_trees
+from karat.realize.treebank import Treebank, some_sentences
+
+DEMO = Path(str(resources.files("karat") / "data" / "treebank" / "demo.conllu"))
+
+
+@pytest.fixture(scope="module")
+def bank() -> Treebank:
+    return some_sentences(kt.read_treebank(DEMO), 0, 20)
+
+
+@pytest.fixture(scope="module")
+def model(bank: Treebank) -> kt.RealizerModel:
+    return kt.train_realizer(bank, "fergus")
+
+
+def refused(told: str, function: Any, *given: Any, **named: Any) -> None:
+    with pytest.raises(kt.InputError) as error:
+        function(*given, **named)
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("n_best", "told"),
+    [
+        (10**9, "n_best=1000000000: expected at most 1,000"),
+        (2.5, "n_best=2.5: expected a whole number, 1 or more"),
+        (0, "n_best=0: expected a whole number, 1 or more"),
+        (None, "n_best=None: expected a whole number"),
+    ],
+)
+def test_numbers_of_sentences(
+    model: kt.RealizerModel, bank: Treebank, n_best: Any, told: str
+) -> None:
+    refused(told, kt.realize_trees, model, input_trees(bank), n_best)
+    refused(told, generate_sentences, model, bank, n_best)
+    refused(told.replace("n_best", "k"), kt.explain_tree, model, input_trees(bank), 0, n_best)
+
+
+def test_models_trees_and_treebanks(model: kt.RealizerModel, bank: Treebank) -> None:
+    trees = input_trees(bank)
+    refused("model=None: expected a model, as open_", kt.realize_trees, None, trees)
+    refused("trees='t.conllu': expected trees, as read_trees", kt.realize_trees, model, "t.conllu")
+    refused("trees=[]: expected trees", kt.explain_tree, model, [], 0)
+    refused("treebank=[]: expected a treebank, as read_treebank", kt.train_realizer, [])
+    refused("treebank=None: expected a treebank", kt.evaluate_realizer, model, None)
+    refused("treebank=None: expected a treebank", explain_content_words, model, None, 0)
+    refused("tree=0.5: expected a whole number, from 0", kt.explain_tree, model, trees, 0.5)
+    for read in (kt.read_trees, kt.read_treebank, kt.open_realizer):
+        refused("path=None: expected the path of a file", read, None)
+    refused("source=None: expected the path of a file", kt.list_supertags, None)
+    refused("most='x': expected a whole number", kt.list_supertags, DEMO, "x")
+
+
+def test_names_of_inputs_and_slots(model: kt.RealizerModel, bank: Treebank) -> None:
+    told = "inputs=['all', 3]: expected a string, with commas"
+    refused(told, kt.train_realizer, bank, inputs=["all", 3])
+    refused(told, kt.evaluate_realizer, model, bank, ["all", 3])
+    refused("inputs=3: expected one of words, all, lemmas", kt.read_trees, DEMO, 3)
+    refused("realizer=[]: expected one of fergus", kt.train_realizer, bank, [])
+    refused("lm_order='x': expected a whole number", kt.train_realizer, bank, lm_order="x")
+    refused("complete_from='everything': ex", kt.train_realizer, bank, complete_from="everything")
+    refused("complete=5: expected a list of names", generate_sentences, model, bank, complete=5)
+    given: dict[str, Any] = {"complete": "function-words", "keep": "auxiliary"}
+    refused("keep='auxiliary': expected some of", generate_sentences, model, bank, **given)
+    assert as_names("keep", "aux, comma") == ("aux", "comma") == as_names("keep", ["aux", "comma"])
+    assert as_names("keep", "") == ()
+    refused("keep=[3]: expected a list of names", as_names, "keep", [3])
+    refused("keep=b'aux': expected a list of names", as_names, "keep", b"aux")
+
+
+def test_what_was_asked_for_is_named(model: kt.RealizerModel, bank: Treebank) -> None:
+    words: dict[str, Any] = {"inputs": "words", "complete": "punctuation"}
+    told = "insertion of punctuation is explained from relations: give --inputs all, relations"
+    refused(told, explain_content_words, model, bank, 0, **words)
+    told = "--keep needs relations: give --inputs all, relations or lemmas, or leave --keep out"
+    refused(told, generate_sentences, model, bank, **words, keep="comma")
+    words["complete"] = "function-words"
+    told = "relations are needed to choose where to insert function words: give --inputs all"
+    refused(told, generate_sentences, model, bank, **words)
+    given: dict[str, Any] = {"inputs": "all", "complete": "punctuation", "keep": "aux"}
+    told = "keep='aux': nothing is inserted there, as it is for --complete function-words: leave it"
+    refused(told, generate_sentences, model, bank, **given)
