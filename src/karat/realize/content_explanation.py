@@ -57,17 +57,8 @@ def explain_content_words(
     check_best("k", k)
     complete, keep = as_names("complete", complete), as_names("keep", keep)
     slots = wanted_slots(complete, keep)
-    if inputs == "words":
-        told = f"insertion of {classes_said(slots)} is explained from relations"
-        raise InputError(f"inputs='words': {told}: give --inputs all, relations or lemmas")
-    model.completer(inputs, slots)  # an error if there is none for these inputs
-    check_labels(treebank, inputs)
-    check_tree(treebank, tree)
-    given = some_sentences(treebank, tree, tree + 1)
-    if inputs == "lemmas":
-        given = with_lemmas(given)
-    else:
-        check_forms(given)
+    _check_completer(model, inputs, slots)
+    given = _one_tree(treebank, tree, inputs)
     made = ContentRealizer(model, inputs, slots).realize(given, k)
     one = made.found.inserted.trees
     ordering = explain_ordering(model.ordering["all"], one, k, progress)
@@ -94,6 +85,25 @@ def explain_content_words(
         completion=explain_completion(made.found, made.content.words),
         inflection=tuple(forms),
     )
+
+
+def _check_completer(model: RealizerModel, inputs: str, slots: tuple[str, ...]) -> None:
+    """Refuse inputs from which the model does not insert words."""
+    if inputs == "words":
+        told = f"insertion of {classes_said(slots)} is explained from relations"
+        raise InputError(f"inputs='words': {told}: give --inputs all, relations or lemmas")
+    model.completer(inputs, slots)
+
+
+def _one_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
+    """Return one tree of a treebank; refuse it if it lacks what the inputs have."""
+    check_labels(treebank, inputs)
+    check_tree(treebank, tree)
+    given = some_sentences(treebank, tree, tree + 1)
+    if inputs == "lemmas":
+        return with_lemmas(given)
+    check_forms(given)
+    return given
 
 
 def _forms(lemmas: ContentLemmas, found: RealizedContent) -> list[WordForm]:
