@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import html
+import json
 import traceback
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
+from string import printable
+from urllib.parse import quote
 
 import pytest
 from asking.chats import asked, endpoint, request, requests
 from asking.server import serving
+from hypothesis import given
+from hypothesis import strategies as st
 
 from karat.asking.client.keys import Key, key_of
 from karat.asking.endpoint import Endpoint
@@ -110,10 +118,65 @@ def test_a_rejected_answer_with_the_key_is_redacted(tmp_path: Path) -> None:
         (SECRET.replace("/", r"\/"), "[key]"),
         (SECRET.replace("/", "%2F").replace("+", "%2B"), "[key]"),
         ("sk-proj-other", "sk-proj-other"),
+        (f'"{SECRET[20:]}"', '"[key]"'),
+        (f"ends in {SECRET[-8:]}", "ends in [key]"),
+        (f"ends in {SECRET[-7:]}", f"ends in {SECRET[-7:]}"),
+        (SECRET.upper(), "[key]"),
+        (SECRET.replace("/", "&#x2F;"), "[key]"),
+        (SECRET.replace("/", "%2f"), "[key]"),
+        (SECRET.encode().hex(), "[key]"),
     ],
 )
 def test_redaction(said: str, left: str) -> None:
     assert key_of("OPENAI_API_KEY").redact(said) == left
+
+
+ODD_KEYS = [
+    f"{start}{odd}SECRETTAIL9876543210"
+    for start in ("sk-abcdefghij", "0123456789abcdefghij")
+    for odd in "/+=\"\\&<'%"
+]
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "JSON": lambda key: json.dumps(key)[1:-1],
+    "slash escaped": lambda key: key.replace("/", r"\/"),
+    "JSON twice": lambda key: json.dumps(json.dumps(key)[1:-1])[1:-1],
+    "URL": lambda key: quote(key, safe=""),
+    "URL in small letters": lambda key: quote(key, safe="").replace("%2F", "%2f"),
+    "HTML": html.escape,
+    "representation": repr,
+    "base64": lambda key: b64encode(key.encode()).decode(),
+    "basic authorization": lambda key: b64encode(f"user:{key}".encode()).decode(),
+    "base64 of a header": lambda key: urlsafe_b64encode(f"Bearer {key}\r\n".encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("secret", ODD_KEYS)
+def test_no_part_of_a_key_is_left_in_any_spelling(secret: str, spelling: str) -> None:
+    text = SPELLINGS[spelling](secret)
+    redacted = Key("K", secret).redact(f"the key {text} is wrong")
+    assert redacted.startswith("the key ")
+    assert redacted.endswith(" is wrong")
+    left = redacted.replace("[key]", "")
+    parts = {text[at : at + 8] for at in range(len(text) - 7)}
+    # The start of "user:" and "Bearer " in base64 is not the key.
+    lead = {"basic authorization": 4, "base64 of a header": 7}.get(spelling, 0)
+    assert not any(part in left for part in parts if text.index(part) > lead)
+    assert "SECRETTAIL" not in left
+
+
+@given(st.text(alphabet=printable[:94], min_size=8, max_size=40), st.data())
+def test_redaction_hides_every_long_part_and_nothing_else(secret: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(secret) - 1))
+    stop = data.draw(st.integers(start, len(secret)))
+    before, after = data.draw(st.text("αβγ ", max_size=9)), data.draw(st.text("αβγ ", max_size=9))
+    part = secret[start:stop]
+    redacted = Key("K", secret).redact(f"{before}{part}{after}")
+    if len(part) >= 8 and not secret.startswith("sk-"):
+        assert redacted == f"{before}[key]{after}"
+    elif len(part) < 8:
+        assert redacted == f"{before}{part}{after}"
 
 
 def test_a_placeholder_is_no_secret() -> None:
