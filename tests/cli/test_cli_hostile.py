@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,7 @@ JUDGE = ("nuggets", "judge", "heron", "--key", "demo-nuggets", "--log", "log.jso
         ),
         ((*SCORE, "--beta", "1e300"), "beta=1e+300"),
         ((*JUDGE, "--likely", "nan"), "--likely nan"),
+        (("meta", "demo", "-m", "bleu", "--reference", "9" * 5000), "no option 'references'"),
     ],
 )
 def test_options_out_of_range(called: Called, folder: Path, args: tuple[str, ...], said: str):
@@ -40,6 +42,16 @@ def test_options_out_of_range(called: Called, folder: Path, args: tuple[str, ...
     assert said in found.stderr
     assert found.stderr.count("\n") == 1
     assert not (folder / "x.html").exists()
+
+
+def test_an_unexpected_error_is_not_a_failed_gate() -> None:
+    program = "from karat.cli import main\nmain.cli.invoke = lambda context: 1 / 0\nmain.run()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "metrics"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 70
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.endswith("this is a bug in karat; please report it with the lines above\n")
 
 
 @pytest.mark.parametrize(

@@ -303,6 +303,7 @@ def test_a_campaign_with_types_of_errors_has_no_scores(tmp_path: Path) -> None:
     [
         ("a,b,c", "line 1: found 3 fields, expected 11, or 12 with error spans"),
         ("a,A,x,TGT,en,de,5,d#A,False,[],1,2", "expected annotator, system, item, type"),
+        (f"a,A,{'9' * 5000},TGT,en,de,5,d#A,False,[],1,2", "expected annotator, system, item"),
         ("a,A,1,TGT,en,de,?,d#A,False,[],1,2", "expected annotator, system, item, type"),
         ("a,A,1,TGT,en,de,5,d#A,False,{,1,2", r"found \{ as error spans"),
         ('a,A,1,TGT,en,de,5,d#A,False,"[{""severity"":""odd""}]",1,2', "the severity 'odd'"),

@@ -93,6 +93,8 @@ def test_line_ends_of_windows_are_read(path: Path) -> None:
         ("# against\tabc\n", "", "line 6: the header has no line `# against`"),
         ("# metric\tm\tm:n=1|karat=1\n", "", "line 6: the header has no line `# metric`"),
         ("# items\t3", "# items\tfive", "found 3 rows, expected five"),
+        ("# items\t3", f"# items\t{'9' * 5000}", "found 3 rows, expected 999"),
+        ("# items\t3", "# items\t٣", "found 3 rows, expected ٣"),
         ("# items\t3", "# item\t3", "line 5: found '# item\\\\t3', expected a line such as"),
         ("2\t0\t0\n", "", "line 10: found 2 rows, expected 3: a part of the file is missing"),
         ("2\t0\t0\n", "1\t0\t0\n", "line 10: the id '1' stands in line 9, too"),

@@ -54,6 +54,9 @@ COMMANDS = {
 }
 """Name -> module (with a `command`) and the line that `karat --help` shows."""
 
+BUG = 70
+"""Exit code of an unexpected error (`EX_SOFTWARE`): 1 would be a failed gate."""
+
 
 @click.group(
     cls=Commands,
@@ -78,7 +81,14 @@ def run() -> None:
         if getattr(sys, name) is None:  # closed by the caller (`>&-`)
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as we run
-    sys.exit(main(sys.argv[1:]))
+    try:
+        code = main(sys.argv[1:])
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        code = _fail("this is a bug in karat; please report it with the lines above", BUG)
+    sys.exit(code)
 
 
 def main(args: list[str]) -> int:

@@ -258,7 +258,7 @@ def numbered_references(
     chosen: Sequence[str], reader_options: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Split `--reference`: numbers are of the set's references, names are for its reader."""
-    named = [text for text in chosen if not text.isdecimal()]
+    named = [text for text in chosen if not re.fullmatch("[0-9]{1,9}", text)]
     if named and len(named) < len(chosen):
         raise InputError("--reference: give names or numbers of references, not both")
     if named:

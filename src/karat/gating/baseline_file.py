@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
 from karat.arrays import NDArray, np
-from karat.errors import InputError, OutputError, quoted
+from karat.errors import InputError, OutputError, quoted, short
 from karat.gating.items import ItemScores
 from karat.scoring import compact
 from karat.storage.output import FilePath, write_atomically
@@ -192,8 +192,9 @@ class _Reader:
             self.refuse(len(self.lines), "the file ends before its rows")
         facts, metrics = self._header(end)
         head, rows = self.lines[end].split("\t"), self._rows(end)
-        if not facts["items"].isdecimal() or len(rows) != int(facts["items"]):
-            found = f"found {len(rows):,} row{'s' * (len(rows) != 1)}, expected {facts['items']}"
+        if facts["items"] != str(len(rows)):
+            expected = short(facts["items"])
+            found = f"found {len(rows):,} row{'s' * (len(rows) != 1)}, expected {expected}"
             self.refuse(len(self.lines), f"{found}: a part of the file is missing or was added")
         ids = tuple(_decoded(row[0]) for row in rows)
         self._check_ids(ids, end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 from dataclasses import dataclass, replace
@@ -115,7 +116,7 @@ def check_listening(cluster: Cluster, places: str) -> None:
     why = "no host:port"
     for place in places.split(","):
         host, _, port = place.rpartition(":")
-        if not (host and port.isdigit() and int(port) < 1 << 16):
+        if not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 1 << 16):
             raise cluster.unreachable(f"expected host:port, found {short(place)}")
         why = _why_not(host.strip("[]"), int(port))
         if not why:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from karat import __version__
 from karat.compat.sacrebleu.metrics.scores import Score, Signature
-from karat.errors import InputError, quoted
+from karat.errors import InputError, quoted, short
 
 if TYPE_CHECKING:
     from karat.arrays import NDArray
@@ -155,6 +156,6 @@ def _seed() -> int | None:
     text = os.environ.get("SACREBLEU_SEED", "12345")
     if text.lower() == "none":
         return None
-    if not text.isdecimal():
-        raise InputError(f"SACREBLEU_SEED={text}: expected a whole number or none")
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise InputError(f"SACREBLEU_SEED={short(text)}: expected a whole number or none")
     return int(text)

@@ -21,6 +21,7 @@ gives scores: it has `penalty` alone.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -169,7 +170,12 @@ def _items(path: Path, reading: Reading) -> Iterator[_Item]:
             continue
         judge, system, item, kind, _, _, score, document, whole = row[:9]
         value, end = number(score), number(row[-1])
-        if value is None or end is None or not item.isdecimal() or whole not in ("True", "False"):
+        if (
+            value is None
+            or end is None
+            or not re.fullmatch("[0-9]{1,18}", item)
+            or whole not in ("True", "False")
+        ):
             told = f"{quoted(','.join(row[:9]))}: expected annotator, system, item, type, two "
             reading.problem(place, f"found {told}languages, score, document, True or False")
             continue
