@@ -539,6 +539,18 @@ def test_folders_of_others_stay(files: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "rows", "rows.old"]
 
 
+def test_rows_of_a_run_that_was_killed_while_it_replaced_them(files: Path, tmp_path: Path) -> None:
+    rows, old = tmp_path / "rows", tmp_path / ".karat-old-rows"
+    kt.score_table(files, "bleu", **HOW, rows=rows)
+    rows.rename(old)  # as a killed run leaves it: neither the old rows nor the new have the name
+    with pytest.raises(kt.InputError, match="no column"):
+        kt.score_table(files, "bleu", **{**HOW, "candidate": "nothing"}, rows=rows)
+    assert old.exists() != rows.exists()  # the old rows are not lost
+    kt.score_table(files, "bleu", **HOW, rows=rows)
+    kt.score_table(files, "bleu", **HOW, rows=rows)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "rows"]
+
+
 def test_nothing_is_left_where_nothing_was_done(files: Path, tmp_path: Path) -> None:
     how = {"rows": tmp_path / "rows", "shards": tmp_path / "shards"}
     address = {"address": "tcp://127.0.0.1:9"}

@@ -162,7 +162,7 @@ def test_an_interruption_leaves_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(directory, "_judgements", interrupted)  # while the last file is written
-    monkeypatch.setattr(Path, "rename", interrupted)
+    monkeypatch.setattr(os, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kt.save_evalset(kt.load_evalset("demo"), tmp_path / "x", format)
     assert os.listdir(tmp_path) == []

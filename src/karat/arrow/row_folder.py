@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from karat.arrow.pieces import Piece
 from karat.arrow.row_files import part_name
 from karat.errors import OutputError
-from karat.storage.output import TEMPORARY, FilePath, check_local
+from karat.storage.output import FilePath, check_local
+from karat.storage.temporary import TEMPORARY, claimed_folder
 
 MARK = "_karat"
 """The file that says that a folder was written by Karat."""
@@ -34,21 +35,27 @@ def row_folder(
     _check(os.fspath(path), target, pieces)
     if part:
         _check_job(os.fspath(path), target, digest)
-    name = digest if kept else os.urandom(8).hex()
-    unfinished = target if part else f"{target}.{name}.unfinished"
-    try:
-        os.makedirs(unfinished, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-    _mark(unfinished, digest)
-    try:
-        yield unfinished
-    except BaseException:
-        if not (kept or part) or os.listdir(unfinished) == [MARK]:
-            shutil.rmtree(unfinished, ignore_errors=True)
-        raise
-    if not part:
-        _put_in_place(unfinished, target, {part_name(piece) for piece in pieces})
+    _restore(target)
+    names = {part_name(piece) for piece in pieces}
+    with ExitStack() as stack:
+        try:
+            if kept or part:
+                unfinished = target if part else f"{target}.{digest}.unfinished"
+                os.makedirs(unfinished, exist_ok=True)
+            else:
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                unfinished = stack.enter_context(claimed_folder(target))
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+        _mark(unfinished, digest)
+        try:
+            yield unfinished
+        except BaseException:
+            if os.listdir(unfinished) == [MARK]:
+                shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        if not part:
+            _put_in_place(unfinished, target, names)
 
 
 def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
@@ -99,8 +106,23 @@ def _mark(folder: str, digest: str) -> None:
         raise OutputError(f"cannot write {folder}: {error.strerror or error}") from error
 
 
+def _old(target: str) -> str:
+    """Return the name of a folder while its replacement gets its name."""
+    return os.path.join(os.path.dirname(target), f"{TEMPORARY}old-{os.path.basename(target)}")
+
+
+def _restore(target: str) -> None:
+    """Undo a replacement that was killed half-way, or remove what it left."""
+    old = _old(target)
+    if os.path.isfile(os.path.join(old, MARK)):
+        if os.path.isdir(target):
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(old, target)
+
+
 def _put_in_place(unfinished: str, target: str, names: set[str]) -> None:
-    old = f"{target}.{os.urandom(8).hex()}.old"
+    old = _old(target)
     try:
         for name in os.listdir(unfinished):
             if name not in names and name != MARK:  # left behind by a worker that died

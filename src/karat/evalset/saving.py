@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,6 +16,7 @@ from karat.evalset.loading import EVALSETS, as_evalset, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
+from karat.storage.temporary import HAS_LOCKS, claimed_file, claimed_folder
 
 NamedFile: TypeAlias = tuple[str, Iterable[str]]
 """A file of a folder: its path in it, and its text in pieces."""
@@ -80,33 +80,42 @@ def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> N
 
 def write_file(target: Path, pieces: Iterable[str]) -> None:
     """Write a new file, whole or not at all."""
-    _whole(target, lambda temporary: _write(temporary, pieces))
+    check_free(target)
+    with _output_errors(target), claimed_file(str(target)) as (temporary, stream):
+        stream.writelines(_encoded(target.name, piece) for piece in pieces)
+        stream.flush()
+        check_free(target)
+        if not HAS_LOCKS:
+            stream.close()
+        os.rename(temporary, target)
 
 
 def write_folder(target: Path, files: Iterable[NamedFile]) -> None:
     """Write a new folder with all its files, or nothing."""
-
-    def fill(temporary: Path) -> None:
-        for name, pieces in files:
-            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-            _write(temporary / name, pieces)
-
-    _whole(target, fill)
-
-
-def _whole(target: Path, fill: Callable[[Path], None]) -> None:
     check_free(target)
-    temporary = target.parent / f".karat-{os.urandom(8).hex()}.tmp"
-    try:
-        fill(temporary)
+    with _output_errors(target), claimed_folder(str(target)) as temporary:
+        spellings: dict[str, str] = {}
+        for name, pieces in files:
+            if (earlier := spellings.setdefault(name.casefold(), name)) != name:
+                raise OutputError(
+                    f"cannot write {target}: the files {quoted(earlier)} and {quoted(name)} would "
+                    "be one file on disks that ignore case; rename a system, or write the format "
+                    "jsonl"
+                )
+            path = Path(temporary, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                file.writelines(_encoded(name, piece) for piece in pieces)
         check_free(target)
-        temporary.rename(target)
-    except BaseException as error:  # KeyboardInterrupt too must leave nothing behind
-        shutil.rmtree(temporary, ignore_errors=True)
-        with suppress(OSError):
-            temporary.unlink()
-        if not isinstance(error, OSError):
-            raise
+        os.rename(temporary, target)
+
+
+@contextmanager
+def _output_errors(target: Path) -> Iterator[None]:
+    """Turn an error of the disk into a sentence."""
+    try:
+        yield
+    except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
 
 
@@ -118,11 +127,9 @@ def check_free(target: Path) -> None:
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
 
 
-def _write(path: Path, pieces: Iterable[str]) -> None:
-    with path.open("xb") as file:
-        for piece in pieces:
-            try:
-                file.write(piece.encode("utf-8"))
-            except UnicodeEncodeError as error:
-                why = f"{quoted(piece)} has a lone surrogate, which UTF-8 cannot hold"
-                raise OutputError(f"cannot write {path.name}: {why}") from error
+def _encoded(name: str, text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        reason = f"{quoted(text)} has a lone surrogate, which UTF-8 cannot hold"
+        raise OutputError(f"cannot write {name}: {reason}") from error

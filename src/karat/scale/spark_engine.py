@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from karat.scale.clusters import (
 )
 from karat.scale.spark_jobs import SparkRunner
 from karat.settings import parse_settings, setting
+from karat.storage.temporary import temporary_folder
 
 _QUIET = {
     "spark.app.name": "karat",
@@ -88,16 +88,13 @@ class Spark(Cluster):
         """Start a local Spark, or connect to a master."""
         import_extra("pyspark", self.title, "spark")
         self._check_place()
-        folder = tempfile.mkdtemp(prefix="karat-spark-")
-        try:
+        with temporary_folder("karat-spark") as folder:
             chosen = self.settings_for(self.local_workers(pieces), folder)
             with (
                 open(os.path.join(folder, "log"), "wb") as log,
                 self._context(chosen, log) as context,
             ):
                 yield SparkRunner(self, context)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _check_place(self) -> None:
         home = os.environ.get("JAVA_HOME")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO
 
 from karat.errors import OutputError
 from karat.storage.mapping import check_mapped
-from karat.storage.temporary import temporary_file
+from karat.storage.temporary import HAS_LOCKS, claimed_file, temporary_file
 
 FilePath = str | os.PathLike[str]
-
-TEMPORARY = ".karat-"
-"""Prefix of temporary files, which are in the folder of their target."""
 
 
 def check_writable(path: FilePath) -> None:
@@ -116,20 +113,13 @@ def _replace(target: str, data: Iterable[bytes]) -> None:
 
 @contextmanager
 def _replacement(target: str) -> Iterator[IO[bytes]]:
-    name = f"{TEMPORARY}{os.urandom(8).hex()}.tmp"  # short: it must fit where the target's name did
-    temporary = os.path.join(os.path.dirname(target), name)
-    # os.open and not tempfile, whose files are private whatever the umask says.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    try:
-        with open(os.open(temporary, flags, 0o666), "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+    with claimed_file(target) as (temporary, stream):
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
         check_mapped()  # what was written may have been read on the way
         if os.path.exists(target):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
+        if not HAS_LOCKS:
+            stream.close()
         os.replace(temporary, target)
-    except BaseException:  # KeyboardInterrupt too must leave nothing behind
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise

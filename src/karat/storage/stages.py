@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +20,7 @@ from typing import Any, TypeVar
 from karat import __version__
 from karat.errors import OutputError
 from karat.storage.output import FilePath, write_atomically
-from karat.storage.temporary import writing_temporary
+from karat.storage.temporary import temporary_folder, writing_temporary
 
 T = TypeVar("T")
 
@@ -66,10 +65,10 @@ class Stages:
 def work_folder(path: FilePath | None) -> Iterator[Path]:
     """Give the folder of that name, which is made if it is missing, or a temporary one."""
     if path is None:
-        with writing_temporary("stages of the work are kept there"):
-            held = tempfile.TemporaryDirectory(prefix="karat-", ignore_cleanup_errors=True)
-        with held as name:
-            yield Path(name)
+        with ExitStack() as stack:
+            with writing_temporary("stages of the work are kept there"):
+                temporary = stack.enter_context(temporary_folder("karat-work"))
+            yield Path(temporary)
         return
     folder = Path(path)
     try:
