@@ -59,7 +59,7 @@ def reproduce_fergus(request: Request) -> Reproduction:
     parts = _real(request) if real else _bundled()
     fergus = Fergus.train(parts.train, progress=request.progress)
     trees = input_trees(parts.test, "words")
-    realizers: list[Realizer] = [*fergus.left_right, fergus]
+    realizers: list[Realizer] = [*fergus.baselines, fergus]
     scores = score_realizers(realizers, trees, progress=request.progress)
     return Reproduction(
         name="fergus",
