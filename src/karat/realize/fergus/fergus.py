@@ -40,6 +40,11 @@ class Fergus:
     """LR counted in random trees, as in the paper, and in real ones."""
     weights: Weights = DEFAULT
 
+    @property
+    def language_model(self) -> LanguageModel:
+        """The LP Chooser's language model."""
+        return self.lm
+
     @classmethod
     def train(
         cls,
