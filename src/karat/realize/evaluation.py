@@ -203,7 +203,6 @@ def evaluate_realizer(
         check_labels(treebank, _labelled(kinds))
     words = [kind for kind in kinds if kind in BOTH]
     outputs = _realize_words(model, treebank, words, realizer, progress)
-    completions: list[RealizerOutput] = []
     slots: list[SlotScores] = []
     for kind in kinds:
         if kind == "lemmas":
@@ -211,8 +210,8 @@ def evaluate_realizer(
         if model.completes(kind):
             more: dict[str, Any] = {"realizer": realizer, "progress": progress}
             completed, of_slots = complete_again(model, treebank, kind, **more)
-            completions, slots = completions + completed, slots + of_slots
-    rows = [output.scores() for output in (*outputs, *completions)]
+            outputs, slots = outputs + completed, slots + of_slots
+    rows = [output.scores() for output in outputs]
     seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
     training = TrainingOverlap(len(treebank), seen, seen / max(len(treebank), 1))
     lacking = [kind for kind in words if kind not in model.ordering and realizer is None]
@@ -233,15 +232,20 @@ def evaluate_realizer(
         training=training,
         signatures=signatures,
         slots=tuple(slots),
-        leads=tuple(_leads(list(zip(rows, outputs, strict=False)))),
+        leads=tuple(_leads(list(zip(rows, outputs, strict=True)))),
     )
 
 
 def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:
-    """Yield the first two realizers of each kind of input, and whether BLEU tells them apart."""
-    for inputs in dict.fromkeys(row.inputs for row, _ in scored):
+    """Yield the first two realizers of each kind of input, and whether BLEU tells them apart.
+
+    Of equal ones the last comes first, which is the better one as a rule. Completions do not
+    compete: they insert different words.
+    """
+    competing = [pair for pair in scored if not pair[0].model.startswith("completion")]
+    for inputs in dict.fromkeys(row.inputs for row, _ in competing):
         ranked = sorted(
-            (pair for pair in scored if pair[0].inputs == inputs),
+            (pair for pair in reversed(competing) if pair[0].inputs == inputs),
             key=lambda pair: (pair[0].bleu, pair[0].exact, pair[0].generation),
             reverse=True,
         )

@@ -152,10 +152,9 @@ def _worked() -> Iterator[ReproducedNumber]:
     sentence = PRINTED["LR, random trees"]
     for key, paper in EXAMPLE_SCORES.items():
         ours = float(metric(METRICS[key]).corpus([sentence], [EXAMPLE]).value)
-        item = f"baseline's printed sentence: {NAMED[key]}"
-        detail = sentence if key == ACCURACIES[0] else ""
-        values = "accuracy", paper, ours, "the paper's example"
-        yield ReproducedNumber("section 3.2", item, *values, detail=detail)
+        detail = f"the baseline's printed sentence: {sentence}" if key == ACCURACIES[0] else ""
+        values = NAMED[key], "accuracy", paper, ours, "the paper's example"
+        yield ReproducedNumber("section 3.2", *values, detail=detail)
 
 
 def _example_numbers(sentences: Mapping[str, str]) -> Iterator[ReproducedNumber]:

@@ -115,8 +115,8 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
     blocks: tuple[Table, ...] = (
         Table("rows", title, columns, rows, group="heading", notes=found.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
-        Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
         Table("leads", "The first two by BLEU", _LEADS, _leads(found), readers="programs"),
+        Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
     )
     if found.slots:
         blocks = (*blocks[:1], _slots_table(found), *blocks[1:])
