@@ -68,11 +68,9 @@ def explain_content_words(
     given = _one_tree(treebank, tree, inputs)
     made = ContentRealizer(model, inputs, slots, realizer).realize(given, k)
     one = made.found.inserted.trees
-    supertags, ordering = None, None
-    if model.chosen("all", realizer) == "fergus":
-        supertags = explain_supertags(model.the_fergus(), one, k, progress)
-    else:
-        ordering = explain_ordering(model.ordering["all"], one, k, progress)
+    by_fergus = model.chosen("all", realizer) == "fergus"
+    supertags = explain_supertags(model.the_fergus(), one, k, progress) if by_fergus else None
+    ordering = None if by_fergus else explain_ordering(model.ordering["all"], one, k, progress)
     rows: tuple[RealizerSentence, ...]
     rows = (RealizerSentence(MODEL, None, made.texts()[0]),)  # the file has fewer words
     forms: list[WordForm] = []
@@ -83,17 +81,13 @@ def explain_content_words(
         made = _with_words(made, made.lemmas.best)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}
-    settings["complete"] = ",".join(complete)
-    if keep:
-        settings["keep"] = ",".join(keep)
+    settings |= {"complete": ",".join(complete)} | ({"keep": ",".join(keep)} if keep else {})
+    fallback = filter(None, [model.content_fallback(realizer)])
     return RealizedTree(
         name=treebank.name,
         rows=rows,
         settings=settings,
-        notes=(
-            *filter(None, [model.content_fallback(realizer)]),
-            *unseen_labels(model, labels_of_content(given, inputs)),
-        ),
+        notes=(*fallback, *unseen_labels(model, labels_of_content(given, inputs))),
         number=tree + 1,
         tree=made.found.inserted.trees,
         supertags=supertags,

@@ -200,12 +200,10 @@ def explain_tree(
     if unpruned and fergus is None:
         lacking = "the model has no supertags" if model.fergus is None else "realizer=ordering"
         raise InputError(f"{lacking}, so no lattice: leave unpruned out")
-    if unpruned:
-        check_small(one)
-    supertags = None if fergus is None else explain_supertags(fergus, one, k, progress)
-    if unpruned and fergus is not None and supertags is not None:
-        every = unravel(fergus.chooser, one, _best(fergus, one), fergus.weights.unlimited())
-        supertags = supertags._replace(every=every)
+    supertags = None
+    if fergus is not None:
+        every = _unpruned(fergus, one) if unpruned else None
+        supertags = explain_supertags(fergus, one, k, progress)._replace(every=every)
     orders = None if ordering is None else explain_ordering(ordering, one, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
@@ -288,9 +286,11 @@ def rows_from_lemmas(
     )
 
 
-def _best(fergus: Fergus, tree: InputTrees) -> Supertags:
-    """Return the best supertags of the only tree."""
-    return fergus.chooser.choose_best(tree, 0, 1)[0]
+def _unpruned(fergus: Fergus, tree: InputTrees) -> TreeLattice:
+    """Return all orders that the best supertags of the only tree allow."""
+    check_small(tree)
+    best = fergus.chooser.choose_best(tree, 0, 1)[0]
+    return unravel(fergus.chooser, tree, best, fergus.weights.unlimited())
 
 
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:

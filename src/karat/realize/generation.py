@@ -145,15 +145,7 @@ def generate_sentences(
     check_best("n_best", n_best)
     complete, keep = as_names("complete", complete), as_names("keep", keep)
     slots = wanted_slots(complete, keep)
-    if keep and not complete:
-        raise InputError("--keep is for --complete: leave it out, or give both")
-    if inputs == "words" and keep and set(complete) == {"punctuation"}:
-        raise InputError(
-            "inputs='words': --keep needs relations: give --inputs all, relations or lemmas, or "
-            "leave --keep out"
-        )
-    if inputs == "relations" and not complete:
-        raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
+    _check_options(inputs, complete, keep)
     bank = as_inputs(treebank, inputs)
     if not complete or (_marks_alone(complete, keep, inputs) and not model.completes(inputs)):
         trees, marks = input_trees(bank, inputs), bool(complete)
@@ -176,6 +168,19 @@ def generate_sentences(
     fallback = filter(None, [model.content_fallback(realizer)])
     notes = (*fallback, *unseen_labels(model, labels_of_content(bank, inputs)))
     return RealizedSentences(treebank.name, tuple(rows), settings, notes, inserted=inserted)
+
+
+def _check_options(inputs: str, complete: Sequence[str], keep: Sequence[str]) -> None:
+    """Raise if options are given that need others."""
+    if keep and not complete:
+        raise InputError("--keep is for --complete: leave it out, or give both")
+    if inputs == "words" and keep and set(complete) == {"punctuation"}:
+        raise InputError(
+            "inputs='words': --keep needs relations: give --inputs all, relations or lemmas, or "
+            "leave --keep out"
+        )
+    if inputs == "relations" and not complete:
+        raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
 
 
 def _marks_alone(complete: Sequence[str], keep: Sequence[str], inputs: str) -> bool:

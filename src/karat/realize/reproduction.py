@@ -57,7 +57,7 @@ PRINTED = {
     "LR, random trees": "There was estimate for phase the second no cost",
     "supertags": "There was no cost estimate for the second phase",
 }
-"""What both models write in the paper (section 3.3), without the full stop that Figure 2 lacks."""
+"""Sentences of both models in section 3.3, without the full stop, which Figure 2 does not have."""
 EXAMPLE_SCORES = dict(zip(ACCURACIES, (0.44, 0.56, 0.33, 0.67), strict=True))
 """The baseline's sentence by the last table of section 3.2; an earlier one misprints 0.67 for
 generation accuracy."""

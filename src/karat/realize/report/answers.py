@@ -28,7 +28,7 @@ INPUTS_NAMED = {
 REALIZERS_NAMED = {"fergus": "supertags", "ordering": "ordering model"}
 """Realizers as reports call them."""
 _FILE = {True: ", as in the file", False: ", not as in the file", None: ""}
-"""How a sentence compares with that of the file, which may have none."""
+"""Comparison of a sentence with that of the file; none if the file has no word order."""
 
 
 def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
