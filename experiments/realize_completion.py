@@ -18,7 +18,7 @@ from dataclasses import replace
 from realize_ordering import held_out
 
 from karat.realize.completion.training import train_completer
-from karat.realize.evaluation import score_completion
+from karat.realize.evaluation import complete_again
 from karat.realize.model import RealizerModel, open_realizer
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -26,8 +26,8 @@ from karat.realize.treebank import Treebank, read_treebank
 def show(model: RealizerModel, treebank: Treebank) -> None:
     """Print all figures of a model on a treebank."""
     for inputs in model.completion:
-        rows, slots = score_completion(model, treebank, inputs)
-        for row in rows:
+        outputs, slots = complete_again(model, treebank, inputs)
+        for row in (output.scores() for output in outputs):
             figures = f"BLEU {row.bleu:.2f}, exact {row.exact:.3f}, {row.speed:.0f} sentences/s"
             print(f"{inputs}, {row.model}: {figures}")
         for one in slots:

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import karat as kt
-from karat.realize.evaluation import score_lemmas
+from karat.realize.evaluation import realize_lemmas
 from karat.realize.input_trees import MISSING, PART_OF_WORD, input_trees, with_lemmas
 from karat.realize.model import RealizerModel
 from karat.realize.treebank import Treebank
@@ -60,7 +60,7 @@ def complete(bank: Treebank) -> np.ndarray:
 def show(model: RealizerModel, bank: Treebank) -> None:
     """Print all figures of a model on some sentences."""
     realizer = model.lemma_realizer()
-    for row in score_lemmas(realizer, bank):
+    for row in (output.scores() for output in realize_lemmas(realizer, bank)):
         four = row.simple, row.generation, row.simple_tree, row.generation_tree
         accuracies = "/".join(f"{value:.4f}" for value in four)
         print(f"{row.model}: forms {row.forms:.4f}, {accuracies}, BLEU {row.bleu:.2f}, ", end="")

@@ -823,9 +823,6 @@ def linearize_left_right(
     weights: list[float],
     k: int,
 ) -> tuple[_Ids, NDArray[np.float64], NDArray[np.float64], _Offsets]: ...
-def order_left_right(
-    keys: NDArray[np.uint32], counts: _Ids, words: _Ids, heads: _Ids, offsets: _Offsets
-) -> _Ids: ...
 def tree_lattice(
     model: TreeModel,
     words: _Ids,

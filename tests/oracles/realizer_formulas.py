@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from math import inf, log
 
 from karat.realize.fergus.grammar import ARGUMENTS, Grammar, Slots, gold_frames
@@ -339,12 +339,20 @@ def _left_contexts(tree: Nodes, node: int) -> list[Context]:
     return [(), (word,), (word, tree.words[tree.heads[node]])]
 
 
-def left_right(counts: dict[Context, Counter[bool]], tree: Nodes, m: int = 0) -> list[int]:
-    """Each daughter on her likelier side, sisters in the order of their numbers."""
+def left_right(
+    counts: dict[Context, Counter[bool]], tree: Nodes, m: int = 0
+) -> list[tuple[int, ...]]:
+    """All orders of a subtree in which each daughter is on her likelier side of her mother."""
     lefts, rights = [], []
     for d in tree.daughters[m]:
         p = 0.5
         for seen in (counts.get(context) for context in _left_contexts(tree, d)):
             p = (seen[True] + p) / (seen.total() + 1) if seen else p
-        (lefts if p > 0.5 else rights).extend(left_right(counts, tree, d))
-    return [*lefts, m, *rights]
+        (lefts if p > 0.5 else rights).append(d)
+    below = {d: left_right(counts, tree, d) for d in tree.daughters[m]}
+    below[m] = [(m,)]
+    return [
+        tuple(chain(*parts))
+        for left, right in product(permutations(lefts), permutations(rights))
+        for parts in product(*(below[node] for node in (*left, m, *right)))
+    ]

@@ -65,6 +65,7 @@ paraphrase evaluate demo-paraphrases --form paper --train-first 27 --recognise 4
 realize train treebank.conllu -o realizer.npz
 realize evaluate some.conllu --model realizer.npz -f json
 realize generate some.conllu --model realizer.npz -f json
+realize generate some.conllu --model realizer.npz --realizer fergus -f json
 realize explain some.conllu --model realizer.npz --segment 3 -f json
 realize grammar realizer.npz -f json
 realize train treebank.conllu -o lemmas.npz --realizer ordering --inputs lemmas

@@ -409,8 +409,8 @@ def test_a_model_without_the_part_says_what_to_train(model: RealizerModel, tmp_p
     without = replace(model, completion={})
     with pytest.raises(InputError, match="train it with --complete-from relations"):
         generate_sentences(without, treebank, inputs="relations", complete=BOTH)
-    with pytest.raises(InputError, match="--complete-from needs the ordering model"):
-        train_realizer(treebank, "fergus", complete_from=["all"])
+    with pytest.raises(InputError, match="--complete-from needs a realizer for words with tags"):
+        train_realizer(treebank, "ordering", complete_from=["all"])
     plain = replace(treebank, features=[""] * len(treebank.words))
     with pytest.raises(InputError, match=r"no features \(FEATS\)"):
         train_realizer(plain, "ordering", inputs="all", complete_from=["all"])

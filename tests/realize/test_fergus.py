@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -335,14 +336,13 @@ def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("baseline", [1, 2])
-def test_left_and_right_go_to_the_likelier_side(tmp_path: Path, baseline: int, k: int) -> None:
+def test_left_and_right_go_to_the_likelier_side(tmp_path: Path, k: int) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(random_treebank(7, 60))
     bank = read_treebank(path)
     fergus = Fergus.train(bank)
     trees = input_trees(bank, "words")
-    orders = fergus.baselines[baseline].realize(trees, k)
+    orders = fergus.baselines[1].realize(trees, k)
     lefts = sides(trees)
     for i, found in enumerate(orders):
         start = int(trees.offsets[i])
@@ -368,27 +368,35 @@ def crowded(lefts: int, rights: int) -> str:
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("baseline", [1, 2])
-def test_sides_are_kept_however_many_daughters_there_are(
-    tmp_path: Path, baseline: int, k: int
-) -> None:
+def test_sides_are_kept_however_many_daughters_there_are(tmp_path: Path, k: int) -> None:
     path = tmp_path / "a.conllu"
     path.write_text("".join(crowded(n, 20 - n) for n in (4, 10, 16)))
     trees = read_trees(path)
-    orders = Fergus.train(read_treebank(path)).baselines[baseline].realize(trees, k)
+    orders = Fergus.train(read_treebank(path)).baselines[1].realize(trees, k)
     for i, found in enumerate(orders):
         words = trees.sentence(i, found[0].nodes).split()
         kinds = [word[0] for word in words]
         assert kinds == sorted(kinds, key="lir".index)
 
 
-def test_the_order_by_sides_is_the_first_that_the_lattice_has(
-    demo: Treebank, model: RealizerModel
+@pytest.mark.parametrize("baseline", [0, 1])
+def test_the_language_model_chooses_among_the_orders_of_a_side(
+    demo: Treebank, model: RealizerModel, baseline: int
 ) -> None:
-    trees = input_trees(demo, "words")
-    for baseline in model.the_fergus().left_right:
-        alone, both = baseline.realize(trees), baseline.realize(trees, 2)
-        assert [found[0] for found in alone] == [found[0] for found in both]
+    fergus = model.the_fergus()
+    trees = input_trees(demo, "words").choose([0])
+    (orders,) = fergus.baselines[baseline].realize(trees, 20)
+    sentences = [trees.sentence(0, order.nodes) for order in orders]
+    assert len(set(sentences)) > 1
+    scores = log(10) * fergus.lm.score(sentences)
+    assert [order.score for order in orders] == pytest.approx(scores.tolist(), abs=1e-4)
+    assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+
+
+def test_baselines_count_sides_in_random_and_in_real_trees(model: RealizerModel) -> None:
+    random_trees, real_trees = model.the_fergus().baselines
+    assert [random_trees.name, real_trees.name] == ["LR, random trees", "LR, real trees"]
+    assert len(random_trees.keys) != len(real_trees.keys)
 
 
 def sides(trees: InputTrees) -> dict[tuple[str, ...], list[bool]]:
@@ -461,7 +469,6 @@ def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data:
     assert [row.model for row in rows] == [
         "LR, random trees",
         "LR, real trees",
-        "LR, real trees, trigrams",
         "supertags",
     ]
     assert scores == sorted(scores)

@@ -108,11 +108,18 @@ def test_the_lp_chooser_finds_the_best_paths(folder: Path, seed: int, tree: int)
 
 
 @some_tree
-def test_left_and_right_need_no_lattice(folder: Path, seed: int, tree: int) -> None:
+def test_the_baseline_is_the_likeliest_order_of_its_sides(
+    folder: Path, seed: int, tree: int
+) -> None:
     fergus, tables, trees = trained(folder, seed)
     counts = formulas.left_counts(tables.trees)
-    (found,) = fergus.left_right[-1].realize(trees.choose([tree]))
-    assert list(found[0].nodes) == formulas.left_right(counts, formulas.Nodes(trees, tree))
+    one = trees.choose([tree])
+    (orders,) = fergus.baselines[-1].realize(one)
+    every = formulas.left_right(counts, formulas.Nodes(trees, tree))
+    assert orders[0].nodes in every
+    sentences = [one.sentence(0, order) for order in every]
+    best = log(10) * float(fergus.lm.score(sentences).max())
+    assert orders[0].score == pytest.approx(best, abs=1e-4)
 
 
 @given(st.integers(0, 2), st.integers(0, 39), st.sampled_from([1, 2, 5]))

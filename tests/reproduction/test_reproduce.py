@@ -83,7 +83,7 @@ def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
     assert [figure.title for figure in found.document().figures] == ["Figure 3: demo: adequacy"]
 
 
-def test_fergus_makes_the_papers_example_and_beats_its_baseline() -> None:
+def test_fergus_beats_its_baseline_but_not_on_the_papers_own_tree() -> None:
     found = kt.reproduce("fergus")
     assert values(found, "section 3.2") == {
         ("simple", "accuracy"): (0.44, 0.4444),
@@ -94,8 +94,8 @@ def test_fergus_makes_the_papers_example_and_beats_its_baseline() -> None:
     table = values(found, "Table 1")
     assert table["supertags: simple tree", "accuracy"][0] == 0.657
     assert table["LR, random trees: simple", "accuracy"][0] == 0.412
-    assert [one.verdict for one in found.conclusions] == ["holds", "holds"]
-    assert found.conclusions[1].evidence == "there was no cost estimate for the second phase ."
+    assert [one.verdict for one in found.conclusions] == ["holds", "fails"]
+    assert found.conclusions[1].evidence == "there no was estimate cost for the second phase"
     sizes = [(one.what, one.here) for one in found.differs[:2]]
     assert sizes == [
         ("training text", "the bundled treebank: 163 sentences, 1,553 words"),
@@ -149,7 +149,7 @@ def test_json_has_rows_conclusions_and_differences(output: Callable[..., str]) -
     assert row["ours"] == 1 - 5 / 9
     assert found["conclusions"][0]["verdict"] == "holds"
     assert set(found["differs"][0]) == {"what", "paper", "here"}
-    assert found["summary"].startswith("2 of 2 conclusions of the paper hold")
+    assert found["summary"].startswith("1 of 2 conclusions of the paper holds")
 
 
 def test_bundled_data_are_asked_for_by_name(

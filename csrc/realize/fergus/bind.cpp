@@ -272,24 +272,6 @@ nb::tuple linearize_left_right(Keys keys, Ids values, Ids words, Ids heads, Offs
     return linearize(columns, LeftRightTreelets{{counts}}, lm, lm_words, weights(w), k);
 }
 
-// The baseline's order of every tree, by sides alone: no lattice is needed.
-Array<int32_t> order_left_right(Keys keys, Ids values, Ids words, Ids heads, Offsets offsets) {
-    if (keys.shape(0) != values.shape(0)) throw nb::value_error("keys and counts do not fit");
-    const Counts counts(keys.data(), values.data(), keys.shape(0));
-    const Columns columns(words, heads, offsets);
-    std::vector<int32_t> nodes;
-    {
-        nb::gil_scoped_release release;
-        const LeftRight table{counts};
-        for (size_t i = 0; i < columns.size(); ++i) {
-            const TreeNodes t = columns.tree(i);
-            const auto found = table.order(t, t.daughters());
-            nodes.insert(nodes.end(), found.begin(), found.end());
-        }
-    }
-    return give(std::move(nodes));
-}
-
 // The arcs of a tree's lattice: the treelet's head, from, to, the node placed, score; and for each
 // treelet its head, its states, its paths and whether it was pruned.
 nb::tuple tree_lattice(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
@@ -334,8 +316,6 @@ void bind_fergus(nb::module_& m) {
           "k"_a);
     m.def("linearize_left_right", &linearize_left_right, "keys"_a, "counts"_a, "words"_a,
           "heads"_a, "offsets"_a, "lm"_a, "lm_words"_a, "weights"_a, "k"_a);
-    m.def("order_left_right", &order_left_right, "keys"_a, "counts"_a, "words"_a, "heads"_a,
-          "offsets"_a);
     m.def("tree_lattice", &tree_lattice, "model"_a, "words"_a, "labels"_a, "heads"_a, "suffixes"_a,
           "frames"_a, "slots"_a, "weights"_a);
 }

@@ -75,28 +75,6 @@ struct LeftRight {
         counting.note_choice(context(lr_3, d, m), left);
     }
 
-    // The nodes of a tree, every daughter on her likelier side; sisters on one side stand as they
-    // are numbered.
-    std::vector<int32_t> order(const TreeNodes& t, const Daughters& daughters) const {
-        std::vector<int32_t> found, waiting{0}, lefts;
-        while (!waiting.empty()) {
-            const int32_t m = waiting.back();
-            waiting.pop_back();
-            if (m < 0) {  // ~m is a head whose left daughters have been written
-                found.push_back(~m);
-                continue;
-            }
-            lefts.clear();
-            const auto& all = daughters[m];
-            const size_t rights = waiting.size();
-            for (const int32_t d : all) (is_left(t, d, m) ? lefts : waiting).push_back(d);
-            std::reverse(waiting.begin() + static_cast<int64_t>(rights), waiting.end());
-            waiting.push_back(~m);
-            waiting.insert(waiting.end(), lefts.rbegin(), lefts.rend());
-        }
-        return found;
-    }
-
     bool is_left(const TreeNodes& t, int32_t d, int32_t m) const {
         return left(t.words[d], t.words[m]) > 0.5;
     }

@@ -11,12 +11,18 @@ from karat.progress import Progress, silent
 from karat.realize.completion.explained import explain_completion
 from karat.realize.completion.realizing import RealizedContent
 from karat.realize.completion.slots import classes_said, wanted_slots
-from karat.realize.content_realizer import ContentLemmas, ContentRealizer, ContentSentences
+from karat.realize.content_realizer import (
+    ContentLemmas,
+    ContentRealizer,
+    ContentSentences,
+    check_completion,
+)
 from karat.realize.explanation import (
     RealizedTree,
     RealizerSentence,
     check_tree,
     explain_ordering,
+    explain_supertags,
     rows_from_lemmas,
     with_sentences,
 )
@@ -38,6 +44,7 @@ def explain_content_words(
     k: int = 5,
     *,
     inputs: str = "all",
+    realizer: str | None = None,
     complete: tuple[str, ...] = ("function-words", "punctuation"),
     keep: tuple[str, ...] = (),
     progress: Progress = silent,
@@ -49,7 +56,7 @@ def explain_content_words(
         tree: number of the tree, from 0.
         k: number of orders.
         inputs: `all`, `relations` or `lemmas`.
-        complete, keep: as for `generate_sentences`.
+        realizer, complete, keep: as for `generate_sentences`.
         progress: function that is called with the progress.
     """
     check_given("model", model, RealizerModel)
@@ -57,42 +64,47 @@ def explain_content_words(
     check_best("k", k)
     complete, keep = as_names("complete", complete), as_names("keep", keep)
     slots = wanted_slots(complete, keep)
-    _check_completer(model, inputs, slots)
+    _check_completer(model, inputs, slots, realizer)
     given = _one_tree(treebank, tree, inputs)
-    made = ContentRealizer(model, inputs, slots).realize(given, k)
+    made = ContentRealizer(model, inputs, slots, realizer).realize(given, k)
     one = made.found.inserted.trees
-    ordering = explain_ordering(model.ordering["all"], one, k, progress)
+    by_fergus = model.chosen("all", realizer) == "fergus"
+    supertags = explain_supertags(model.the_fergus(), one, k, progress) if by_fergus else None
+    ordering = None if by_fergus else explain_ordering(model.ordering["all"], one, k, progress)
     rows: tuple[RealizerSentence, ...]
     rows = (RealizerSentence(MODEL, None, made.texts()[0]),)  # the file has fewer words
     forms: list[WordForm] = []
     if made.lemmas is not None:
         rows = rows_from_lemmas(MODEL, made.lemmas.inflection, made.lemmas.forms)
         forms = _forms(made.lemmas, made.found)
-        ordering = with_sentences(ordering, made.lemmas.forms)
+        ordering = ordering and with_sentences(ordering, made.lemmas.forms)
         made = _with_words(made, made.lemmas.best)
-    settings = {"inputs": inputs, "tree": tree + 1, "n_best": k, "complete": ",".join(complete)}
-    if keep:
-        settings["keep"] = ",".join(keep)
+    settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
+    settings |= {"realizer": realizer} if realizer else {}
+    settings |= {"complete": ",".join(complete)} | ({"keep": ",".join(keep)} if keep else {})
+    fallback = filter(None, [model.content_fallback(realizer)])
     return RealizedTree(
         name=treebank.name,
         rows=rows,
         settings=settings,
-        notes=unseen_labels(model, labels_of_content(given, inputs)),
+        notes=(*fallback, *unseen_labels(model, labels_of_content(given, inputs))),
         number=tree + 1,
         tree=made.found.inserted.trees,
-        supertags=None,
+        supertags=supertags,
         ordering=ordering,
         completion=explain_completion(made.found, made.content.words),
         inflection=tuple(forms),
     )
 
 
-def _check_completer(model: RealizerModel, inputs: str, slots: tuple[str, ...]) -> None:
+def _check_completer(
+    model: RealizerModel, inputs: str, slots: tuple[str, ...], realizer: str | None
+) -> None:
     """Refuse inputs from which the model does not insert words."""
     if inputs == "words":
         told = f"insertion of {classes_said(slots)} is explained from relations"
         raise InputError(f"inputs='words': {told}: give --inputs all, relations or lemmas")
-    model.completer(inputs, slots)
+    check_completion(model, inputs, slots, realizer)
 
 
 def _one_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:

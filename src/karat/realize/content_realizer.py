@@ -21,7 +21,7 @@ from karat.realize.inflection.completed_lemmas import CompletedLemmas, completed
 from karat.realize.inflection.inflection import Inflection
 from karat.realize.inflection.ordered_forms import OrderedForms
 from karat.realize.input_trees import check_lengths
-from karat.realize.model import RealizerModel
+from karat.realize.model import RealizerModel, check_orders_lemmas
 from karat.realize.treebank import Treebank
 
 
@@ -84,6 +84,16 @@ def _with_form(filling: Filling, place: Place, form: str) -> Filling:
     return (*filling[: place.item], tuple(item), *filling[place.item + 1 :])
 
 
+def check_completion(
+    model: RealizerModel, inputs: str, slots: tuple[str, ...], realizer: str | None
+) -> None:
+    """Require a model that inserts words from these inputs, and orders them by `realizer`."""
+    if inputs == "lemmas":
+        check_orders_lemmas(realizer)
+    model.completer(inputs, slots)
+    model.content_orderer(realizer)
+
+
 @dataclass(frozen=True, eq=False)
 class ContentRealizer:
     """A model that completes content words of one kind of input: `all`, `relations`, `lemmas`."""
@@ -91,6 +101,8 @@ class ContentRealizer:
     model: RealizerModel
     inputs: str
     slots: tuple[str, ...]
+    realizer: str | None = None
+    """`fergus` or `ordering`; None for the ordering model if there is one, else for FERGUS."""
 
     @cached_property
     def completer(self) -> Completer:
@@ -113,7 +125,8 @@ class ContentRealizer:
 
     def complete(self, content: ContentTrees, k: int = 1) -> RealizedContent:
         """Return content words with what was inserted, and their k best orders."""
-        return realize_content(self.completer, self.model.ordering["all"], content, self.slots, k)
+        orderer = self.model.content_orderer(self.realizer)
+        return realize_content(self.completer, orderer, content, self.slots, k)
 
     def realize_all(
         self, treebank: Treebank, k: int = 1, *, most: int = SENTENCES, progress: Progress = silent

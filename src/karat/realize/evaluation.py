@@ -8,11 +8,12 @@ sentences that are exactly right, and sentences a second of processor time.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.arrays import np
+from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.realize.blocks import blocks
@@ -52,6 +53,7 @@ METRICS = {
     "gtm": "gtm:e=2",
 }
 """Column -> its metric."""
+UNDECIDED = "undecided"
 MOSTLY = 0.5
 """The share of known sentences from which on an evaluation is one of training data."""
 
@@ -73,6 +75,46 @@ class RealizerScores(NamedTuple):
     exact: float
     speed: float
     forms: float | None = None
+
+
+class RealizerOutput(NamedTuple):
+    """The sentences that a realizer makes of trees, in seconds of processor time."""
+
+    model: str
+    inputs: str
+    sentences: list[str]
+    trees: InputTrees
+    """The trees of the file, which have the sentences that are right."""
+    seconds: float
+    forms: float | None = None
+    """From lemmas, the share of words whose form is right."""
+
+    def scores(self) -> RealizerScores:
+        """Return all scores of the sentences."""
+        references, trees = self.trees.references(), self.trees
+        values = [
+            float(metric(name).corpus(self.sentences, references).value)
+            for name in METRICS.values()
+        ]
+        right = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
+        pairs = zip(self.sentences, right, strict=True)
+        exact = sum(written == reference for written, reference in pairs) / len(trees)
+        speed = len(trees) / max(self.seconds, 1e-9)
+        named = self.model, self.inputs
+        return RealizerScores._make((*named, *values, exact, speed, self.forms))
+
+
+class Lead(NamedTuple):
+    """The realizer with the highest BLEU from one kind of input, and the second.
+
+    `verdict` is that of a paired test of both: `better`, or `undecided` if they may be equally
+    good.
+    """
+
+    inputs: str
+    first: RealizerScores
+    second: RealizerScores
+    verdict: str
 
 
 class TrainingOverlap(NamedTuple):
@@ -104,6 +146,8 @@ class RealizerEvaluation(RealizerResult):
     """Column -> the signature of its metric."""
     slots: tuple[SlotScores, ...] = ()
     """Classes of words that were inserted, if the model can."""
+    leads: tuple[Lead, ...] = ()
+    """Of each kind of input that several realizers were given: the first two by BLEU."""
 
 
 PAPER = (
@@ -134,7 +178,12 @@ OTHER_DATA = (
 
 
 def evaluate_realizer(
-    model: RealizerModel, treebank: Treebank, inputs: str = EVERY, *, progress: Progress = silent
+    model: RealizerModel,
+    treebank: Treebank,
+    inputs: str = EVERY,
+    *,
+    realizer: str | None = None,
+    progress: Progress = silent,
 ) -> RealizerEvaluation:
     """Compare the realisers of a model on a treebank.
 
@@ -144,25 +193,28 @@ def evaluate_realizer(
             and relations, for completion alone) or `lemmas`; `every` is all that the model can be
             given (`both` is its old name). Where the model completes content words of an input,
             this is evaluated, too.
+        realizer: `fergus` (with its baselines) or `ordering`; by default all that the model has.
         progress: function that is called with the progress.
     """
     check_given("model", model, RealizerModel)
     check_given("treebank", treebank, Treebank)
-    kinds = _kinds(model, inputs)
+    kinds = _kinds(model, inputs, realizer)
     if kinds != ("words",):
         check_labels(treebank, _labelled(kinds))
     words = [kind for kind in kinds if kind in BOTH]
-    rows = [*_score_words(model, treebank, words, progress)]
+    outputs = _realize_words(model, treebank, words, realizer, progress)
     slots: list[SlotScores] = []
     for kind in kinds:
         if kind == "lemmas":
-            rows += score_lemmas(model.lemma_realizer(), treebank, progress=progress)
+            outputs += realize_lemmas(model.lemma_realizer(), treebank, progress=progress)
         if model.completes(kind):
-            scored, of_slots = score_completion(model, treebank, kind, progress=progress)
-            rows, slots = [*rows, *scored], slots + of_slots
+            more: dict[str, Any] = {"realizer": realizer, "progress": progress}
+            completed, of_slots = complete_again(model, treebank, kind, **more)
+            outputs, slots = outputs + completed, slots + of_slots
+    rows = [output.scores() for output in outputs]
     seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
     training = TrainingOverlap(len(treebank), seen, seen / max(len(treebank), 1))
-    lacking = [kind for kind in words if kind not in model.ordering]
+    lacking = [kind for kind in words if kind not in model.ordering and realizer is None]
     notes = [training.note, *([OTHER_DATA] if "lemmas" in kinds else [])]
     if len(lacking) == 1:  # else there is no ordering model at all, by choice; or nothing lacks
         advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
@@ -171,27 +223,56 @@ def evaluate_realizer(
     return RealizerEvaluation(
         name=treebank.name,
         rows=tuple(rows),
-        settings={"inputs": EVERY if inputs == OLD_EVERY else inputs},
+        settings={
+            "inputs": EVERY if inputs == OLD_EVERY else inputs,
+            **({"realizer": realizer} if realizer else {}),
+        },
         notes=tuple(notes),
         signature="\n".join(signatures.values()),
         training=training,
         signatures=signatures,
         slots=tuple(slots),
+        leads=tuple(_leads(list(zip(rows, outputs, strict=True)))),
     )
 
 
-def _kinds(model: RealizerModel, inputs: str) -> tuple[str, ...]:
+def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:
+    """Yield the first two realizers of each kind of input, and whether BLEU tells them apart.
+
+    Of equal ones the last comes first, which is the better one as a rule. Completions do not
+    compete: they insert different words.
+    """
+    competing = [pair for pair in scored if not pair[0].model.startswith("completion")]
+    for inputs in dict.fromkeys(row.inputs for row, _ in competing):
+        ranked = sorted(
+            (pair for pair in reversed(competing) if pair[0].inputs == inputs),
+            key=lambda pair: (pair[0].bleu, pair[0].exact, pair[0].generation),
+            reverse=True,
+        )
+        if len(ranked) > 1:
+            (first, its_output), (second, other_output) = ranked[:2]
+            texts = {"second": other_output.sentences, "first": its_output.sentences}
+            references = its_output.trees.references()
+            comparison = compare(texts, references, METRICS["bleu"], baseline="second", threads=1)
+            (row,) = [row for row in comparison.rows if row.system == "first"]
+            yield Lead(inputs, first, second, row.verdict or UNDECIDED)
+
+
+def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str, ...]:
     """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
     check_listed("inputs", inputs)
     named = [name.strip() for name in inputs.split(",")]
     for name in named:
         check_inputs(EVERY if name == OLD_EVERY else name, (*KINDS, EVERY))
     if EVERY in named or OLD_EVERY in named:
-        lemmas = () if model.inflection is None else ("lemmas",)
+        lemmas = () if model.inflection is None or realizer == "fergus" else ("lemmas",)
         relations = ("relations",) if model.completes("relations") else ()
-        return (*(kind for kind in BOTH if model.realizers(kind)), *relations, *lemmas)
+        words = tuple(kind for kind in BOTH if model.realizers(kind, realizer))
+        if not (words or lemmas):
+            model.best(BOTH[0], realizer)  # raises: the model lacks the realizer
+        return (*words, *relations, *lemmas)
     for name in named:
-        model.completer(name) if name == "relations" else model.best(name)
+        model.completer(name) if name == "relations" else model.best(name, realizer)
     return tuple(kind for kind in KINDS if kind in named)
 
 
@@ -200,23 +281,28 @@ def _labelled(kinds: Sequence[str]) -> str:
     return "all" if "all" in kinds else "lemmas" if "lemmas" in kinds else "relations"
 
 
-def score_completion(
-    model: RealizerModel, treebank: Treebank, inputs: str, *, progress: Progress = silent
-) -> tuple[list[RealizerScores], list[SlotScores]]:
-    """Take function words, punctuation or both out of trees, and score what is put back."""
+def complete_again(
+    model: RealizerModel,
+    treebank: Treebank,
+    inputs: str,
+    *,
+    realizer: str | None = None,
+    progress: Progress = silent,
+) -> tuple[list[RealizerOutput], list[SlotScores]]:
+    """Take function words, punctuation or both out of trees, and insert them again."""
     references = input_trees(treebank).without_spaces()
     bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
-    rows, slots = [], []
+    outputs, slots = [], []
     for name, classes in TAKEN_OUT.items():
-        realizer = ContentRealizer(model, inputs, wanted_slots(classes))
-        back = _PutBack(realizer)
+        content_realizer = ContentRealizer(model, inputs, wanted_slots(classes), realizer)
+        back = _PutBack(content_realizer)
         for first, some in blocks(bank):
             progress(first, len(bank), f"completing, {name}")
             back.add(some)
-        told = f"completion: {name}", f"{inputs}, content words"
-        rows.append(_scores(*told, back.texts, references, back.seconds, back.forms()))
-        slots += slot_scores(inputs, name, realizer.slots, back.gold, back.found)
-    return rows, slots
+        texts = back.texts, references, back.seconds, back.forms()
+        outputs.append(RealizerOutput(f"completion: {name}", f"{inputs}, content words", *texts))
+        slots += slot_scores(inputs, name, content_realizer.slots, back.gold, back.found)
+    return outputs, slots
 
 
 class _PutBack:
@@ -296,23 +382,31 @@ def _right_forms(found: ContentSentences, lemmas: Treebank) -> list[bool]:
     return [best[node] == lemmas.words[j] for node, j in sources if j >= 0]
 
 
-def _score_words(
-    model: RealizerModel, treebank: Treebank, kinds: Sequence[str], progress: Progress
-) -> list[RealizerScores]:
-    """Score the realisers that are given forms."""
-    rows: list[RealizerScores] = []
+def _realize_words(
+    model: RealizerModel,
+    treebank: Treebank,
+    kinds: Sequence[str],
+    realizer: str | None,
+    progress: Progress,
+) -> list[RealizerOutput]:
+    """Return the sentences of the realizers that are given forms."""
+    outputs: list[RealizerOutput] = []
     for kind in kinds:
         trees = input_trees(treebank, kind)
-        done = {row.model for row in rows if row.model.startswith("LR")}  # they see words alone
-        chosen = [one for one in model.realizers(kind) if one.name not in done]
-        rows += score_realizers(chosen, trees, progress=progress)
-    return rows
+        baselines = {output.model for output in outputs if output.model.startswith("LR")}
+        chosen = [  # baselines see words alone
+            candidate
+            for candidate in model.realizers(kind, realizer)
+            if candidate.name not in baselines
+        ]
+        outputs += realize_each(chosen, trees, progress=progress)
+    return outputs
 
 
-def score_lemmas(
+def realize_lemmas(
     realizer: LemmaRealizer, treebank: Treebank, *, progress: Progress = silent
-) -> list[RealizerScores]:
-    """Score sentences from lemmas: lemmas unchanged, forms by tree, and by neighbours too.
+) -> list[RealizerOutput]:
+    """Return sentences from lemmas: lemmas unchanged, forms by tree, and by neighbours too.
 
     All are in the same order, and are compared in lower case.
     """
@@ -320,13 +414,13 @@ def score_lemmas(
     trees, whole = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     right = [bank.words[j].lower() for j in (starts + trees.places).tolist()]
-    realizer.forms(trees.choose([0]), realizer.realize(trees.choose([0])))  # see `score_realizers`
+    realizer.forms(trees.choose([0]), realizer.realize(trees.choose([0])))  # see `realize_each`
     begin = time.process_time()
     orders = realizer.realize(trees, 1, progress=progress)
     final = realizer.forms(trees, orders)
     realizer.inflection.capitalised(final)
     seconds = time.process_time() - begin
-    nodes, rows = final.nodes.tolist(), []
+    nodes, outputs = final.nodes.tolist(), []
     by_tree = realizer.inflected(trees).words
     for name, forms in (
         ("lemmas unchanged", [trees.words[j] for j in nodes]),
@@ -335,37 +429,28 @@ def score_lemmas(
     ):
         share = sum(form == right[j] for form, j in zip(forms, nodes, strict=True)) / len(nodes)
         shown = [SPACES.sub(SPACE, form) for form in forms]
-        rows.append(_scores(name, "lemmas", final.sentences(shown), whole, seconds, share))
-    return rows
+        texts = final.sentences(shown), whole, seconds, share
+        outputs.append(RealizerOutput(name, "lemmas", *texts))
+    return outputs
 
 
-def _scores(
-    model: str,
-    inputs: str,
-    found: list[str],
-    trees: InputTrees,
-    seconds: float,
-    forms: float | None = None,
-) -> RealizerScores:
-    """Return all scores of sentences, which were made in some seconds of processor time."""
-    references = trees.references()
-    values = [float(metric(name).corpus(found, references).value) for name in METRICS.values()]
-    gold = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
-    exact = sum(a == b for a, b in zip(found, gold, strict=True)) / len(found)
-    speed = len(trees) / max(seconds, 1e-9)
-    return RealizerScores._make((model, inputs, *values, exact, speed, forms))
+def realize_each(
+    realizers: Sequence[Realizer], trees: InputTrees, *, progress: Progress = silent
+) -> list[RealizerOutput]:
+    """Return the best sentences of every realizer for the same trees."""
+    shown, outputs = trees.without_spaces(), []
+    for realizer in realizers:
+        realizer.realize(trees.choose([0]))  # one-time setup does not count as speed
+        begin = time.process_time()
+        orders = realizer.realize(trees, 1, progress=progress)
+        seconds = time.process_time() - begin
+        sentences = [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
+        outputs.append(RealizerOutput(realizer.name, trees.inputs, sentences, shown, seconds))
+    return outputs
 
 
 def score_realizers(
     realizers: Sequence[Realizer], trees: InputTrees, *, progress: Progress = silent
 ) -> list[RealizerScores]:
-    """Score every realiser on the same trees."""
-    shown, rows = trees.without_spaces(), []
-    for one in realizers:
-        one.realize(trees.choose([0]))  # what is set up once is no matter of speed
-        begin = time.process_time()
-        orders = one.realize(trees, 1, progress=progress)
-        seconds = time.process_time() - begin
-        found = [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
-        rows.append(_scores(one.name, trees.inputs, found, shown, seconds))
-    return rows
+    """Score every realizer on the same trees."""
+    return [output.scores() for output in realize_each(realizers, trees, progress=progress)]

@@ -30,13 +30,15 @@ from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
-from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.treebank import Treebank, read_treebank, some_sentences
 from karat.realize.unseen_labels import labels_of_trees, unseen_labels
 from karat.storage.output import FilePath
 from karat.storage.paths import as_path
 from karat.storage.store import is_store
 from karat.trials import check_count
 
+IN_FILE = "the file"
+"""Model of the sentence that the file has."""
 AS_TEXT = "text (--detokenise)"
 """Model of the sentence that has spaces as text does."""
 DRAWN = 12
@@ -46,7 +48,7 @@ DRAWN = 12
 class RealizerSentence(NamedTuple):
     """A sentence of one realiser, and whether it is that of the file.
 
-    None: it is the file's own, or the input has lemmas and the file's sentence is not read.
+    None: it is the file's own, or the file has none: its trees have no word order, or lemmas.
     """
 
     model: str
@@ -167,6 +169,7 @@ def explain_tree(
     tree: int,
     k: int = 5,
     *,
+    realizer: str | None = None,
     unpruned: bool = False,
     progress: Progress = silent,
 ) -> RealizedTree:
@@ -176,6 +179,7 @@ def explain_tree(
         model, trees: as `open_realizer` and `read_trees` return them.
         tree: number of the tree, from 0.
         k: number of supertag assignments, paths and orders.
+        realizer: `fergus` or `ordering`; by default all that the model has for these inputs.
         unpruned: add the lattice of all orders, without costs, if the tree is small (Figure 3 of
             the paper).
         progress: function that is called with the progress.
@@ -183,7 +187,7 @@ def explain_tree(
     check_given("model", model, RealizerModel)
     check_given("trees", trees, InputTrees)
     check_best("k", k)
-    model.best(trees.inputs)  # an error if there is none for these inputs
+    model.best(trees.inputs, realizer)  # an error if there is none for these inputs
     check_tree(trees, tree)
     one = trees.choose([tree])
     if trees.inputs == "lemmas":
@@ -191,32 +195,45 @@ def explain_tree(
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
         found = _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
         return replace(found, notes=unseen_labels(model, labels_of_trees(one)))
-    fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
+    fergus = None if realizer == "ordering" else model.fergus
+    ordering = None if realizer == "fergus" else model.ordering.get(trees.inputs)
     if unpruned and fergus is None:
-        raise InputError("the model has no supertags, so no lattice: leave unpruned out")
-    if unpruned:
-        check_small(one)
-    supertags = None if fergus is None else _explain_supertags(fergus, one, k, progress)
-    if unpruned and fergus is not None and supertags is not None:
-        every = unravel(fergus.chooser, one, _best(fergus, one), fergus.weights.unlimited())
-        supertags = supertags._replace(every=every)
+        lacking = "the model has no supertags" if model.fergus is None else "realizer=ordering"
+        raise InputError(f"{lacking}, so no lattice: leave unpruned out")
+    supertags = None
+    if fergus is not None:
+        every = _unpruned(fergus, one) if unpruned else None
+        supertags = explain_supertags(fergus, one, k, progress)._replace(every=every)
     orders = None if ordering is None else explain_ordering(ordering, one, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
-    reference = one.sentence(0, one.reference(0))
-    rows = [RealizerSentence(name, text == reference, text) for name, text in written]
-    note = f"karat realize generate writes the sentence of the {written[-1][0]}."
-    fallback = filter(None, [model.fallback(trees.inputs)])
+    options = f" --realizer {realizer}" if realizer else ""
+    notes = [f"karat realize generate{options} writes the sentence of the {written[-1][0]}."]
+    notes += filter(None, [model.fallback(trees.inputs, realizer)])
+    if one.has_word_order and model.has_seen(one):
+        notes.append("The model was trained on this sentence.")
+    settings: dict[str, object] = {"inputs": trees.inputs, "tree": tree + 1, "n_best": k}
     return RealizedTree(
         name=trees.name,
-        rows=(*rows, RealizerSentence("the file", None, reference)),
-        settings={"inputs": trees.inputs, "tree": tree + 1, "n_best": k},
-        notes=(note, *fallback, *unseen_labels(model, labels_of_trees(one))),
+        rows=_beside_the_file(written, one),
+        settings=settings | ({"realizer": realizer} if realizer else {}),
+        notes=(*notes, *unseen_labels(model, labels_of_trees(one))),
         number=tree + 1,
         tree=one,
         supertags=supertags,
         ordering=orders,
     )
+
+
+def _beside_the_file(
+    written: list[tuple[str, str]], tree: InputTrees
+) -> tuple[RealizerSentence, ...]:
+    """Return the sentences of realizers, and that of the file if its words have an order."""
+    if not tree.has_word_order:
+        return tuple(RealizerSentence(name, None, text) for name, text in written)
+    reference = tree.sentence(0, tree.reference(0))
+    rows = [RealizerSentence(name, text == reference, text) for name, text in written]
+    return (*rows, RealizerSentence(IN_FILE, None, reference))
 
 
 def check_tree(given: InputTrees | Treebank, tree: int) -> None:
@@ -269,23 +286,31 @@ def rows_from_lemmas(
     )
 
 
-def _best(fergus: Fergus, tree: InputTrees) -> Supertags:
-    """Return the best supertags of the only tree."""
-    return fergus.chooser.choose_best(tree, 0, 1)[0]
+def _unpruned(fergus: Fergus, tree: InputTrees) -> TreeLattice:
+    """Return all orders that the best supertags of the only tree allow."""
+    check_small(tree)
+    best = fergus.chooser.choose_best(tree, 0, 1)[0]
+    return unravel(fergus.chooser, tree, best, fergus.weights.unlimited())
 
 
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:
-    """Train all models on the bundled treebank, and explain the paper's example sentence."""
+    """Explain the paper's example sentence, by models of the rest of the bundled treebank."""
     place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
     with resources.as_file(place) as path:
         treebank = read_treebank(path)
-    model = train_realizer(treebank, progress=progress)
-    return explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
+    model = train_realizer(some_sentences(treebank, 1, len(treebank)), progress=progress)
+    found = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
+    note = (
+        f"Trained on the other {len(treebank) - 1} sentences of the bundled treebank; this one was "
+        f"left out."
+    )
+    return replace(found, notes=(*found.notes, note))
 
 
-def _explain_supertags(
+def explain_supertags(
     fergus: Fergus, tree: InputTrees, k: int, progress: Progress
 ) -> SupertagsExplained:
+    """Explain the k best assignments and paths of the only tree."""
     progress(0, k + 2, "choosing supertags")
     found = fergus.chooser.choose_best(tree, 0, k)
     lattice = unravel(fergus.chooser, tree, found[0], fergus.weights.wider(k))

@@ -23,7 +23,7 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completion.slots import wanted_slots
-from karat.realize.content_realizer import ContentRealizer
+from karat.realize.content_realizer import ContentRealizer, check_completion
 from karat.realize.given import as_names, check_best, check_given
 from karat.realize.inflection.inflection import Inflection
 from karat.realize.inflection.ordered_forms import OrderedForms
@@ -58,21 +58,27 @@ class RealizedSentence(NamedTuple):
 class RealizedSentences(RealizerResult):
     """Sentences for trees, the best of each tree first."""
 
+    inserted: int = 0
+    """Function words and marks that were inserted into the best sentences."""
+
 
 def realize_trees(
     model: RealizerModel,
     trees: InputTrees,
     n_best: int = 1,
     *,
+    realizer: str | None = None,
     punctuation: bool = False,
     detokenise: bool = False,
     progress: Progress = silent,
 ) -> RealizedSentences:
-    """Generate sentences for trees, with the best realiser for their inputs.
+    """Generate sentences for trees.
 
     Args:
         model, trees: as `open_realizer` and `read_trees` return them.
         n_best: number of sentences for each tree.
+        realizer: `fergus` for the paper's supertags, `ordering` for the ordering model; by default
+            the ordering model if there is one for these inputs, else the supertags.
         punctuation: insert punctuation that the input does not have.
         detokenise: for trees of lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
@@ -81,20 +87,25 @@ def realize_trees(
     check_given("trees", trees, InputTrees)
     check_best("n_best", n_best)
     check_detokenise(detokenise, trees.inputs)
-    orders = model.best(trees.inputs).realize(trees, n_best, progress=progress)
-    lm = model.language_model(trees.inputs) if punctuation else None
+    orders = model.best(trees.inputs, realizer).realize(trees, n_best, progress=progress)
+    lm = model.language_model(trees.inputs, realizer) if punctuation else None
     if trees.inputs == "lemmas":
         forms = model.lemma_realizer().forms(trees, orders)
-        texts = _written(model.the_inflection(), forms, lm, detokenise)
+        sizes, texts = _written(model.the_inflection(), forms, lm, detokenise)
     else:
         texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]
-        texts = punctuate(lm, texts) if lm else texts
+        marked = punctuate(lm, texts) if lm else texts
+        pairs = zip(marked, texts, strict=True)
+        sizes, texts = [after.count(" ") - before.count(" ") for after, before in pairs], marked
     rows = _ranked(orders, texts)
-    told = model.fallback(trees.inputs)
-    settings = {"inputs": trees.inputs, "n_best": n_best, "punctuation": punctuation}
+    inserted = sum(size for row, size in zip(rows, sizes, strict=True) if row.rank == 1)
+    settings: dict[str, object] = {"inputs": trees.inputs, "n_best": n_best}
+    settings["realizer"] = model.chosen(trees.inputs, realizer)
+    settings |= {"complete": "punctuation"} if punctuation else {}
     settings |= {"detokenise": detokenise} if trees.inputs == "lemmas" else {}
-    notes = (*filter(None, [told]), *unseen_labels(model, labels_of_trees(trees)))
-    return RealizedSentences(trees.name, rows, settings, notes)
+    fallback = filter(None, [model.fallback(trees.inputs, realizer)])
+    notes = (*fallback, *unseen_labels(model, labels_of_trees(trees)))
+    return RealizedSentences(trees.name, rows, settings, notes, inserted=inserted)
 
 
 def generate_sentences(
@@ -103,6 +114,7 @@ def generate_sentences(
     n_best: int = 1,
     *,
     inputs: str = "words",
+    realizer: str | None = None,
     complete: Sequence[str] = (),
     keep: Sequence[str] = (),
     detokenise: bool = False,
@@ -118,6 +130,9 @@ def generate_sentences(
         inputs: `words`; `all` for words with UPOS tags and relations, and features for
             `complete`; `relations` for words and relations; `lemmas` for lemmas with tags,
             features and relations.
+        realizer: `fergus` for the paper's supertags, `ordering` for the ordering model; by default
+            the ordering model if there is one for these inputs (with `complete`, for words with
+            tags and relations), else the supertags.
         complete: what to insert: `function-words`, `punctuation`, or both; from words alone,
             `punctuation`.
         keep: slots in which nothing is inserted: aux, mark, case, cc, article, final, comma,
@@ -130,6 +145,33 @@ def generate_sentences(
     check_best("n_best", n_best)
     complete, keep = as_names("complete", complete), as_names("keep", keep)
     slots = wanted_slots(complete, keep)
+    _check_options(inputs, complete, keep)
+    bank = as_inputs(treebank, inputs)
+    if not complete or (_marks_alone(complete, keep, inputs) and not model.completes(inputs)):
+        trees, marks = input_trees(bank, inputs), bool(complete)
+        more: dict[str, Any] = {"detokenise": detokenise, "progress": progress}
+        return realize_trees(model, trees, n_best, realizer=realizer, punctuation=marks, **more)
+    check_detokenise(detokenise, inputs)
+    check_completion(model, inputs, slots, realizer)
+    rows: list[RealizedSentence] = []
+    inserted = 0
+    content_realizer = ContentRealizer(model, inputs, slots, realizer)
+    for first, block in content_realizer.realize_all(bank, n_best, progress=progress):
+        rows += _ranked(block.found.orders, block.texts(detokenise), first)
+        inserted += int((block.found.inserted.sources < 0).sum())
+    settings: dict[str, object] = {"inputs": inputs, "n_best": n_best}
+    settings |= {"realizer": model.chosen("all", realizer), "complete": ",".join(complete)}
+    if keep:
+        settings["keep"] = ",".join(keep)
+    if inputs == "lemmas":
+        settings["detokenise"] = detokenise
+    fallback = filter(None, [model.content_fallback(realizer)])
+    notes = (*fallback, *unseen_labels(model, labels_of_content(bank, inputs)))
+    return RealizedSentences(treebank.name, tuple(rows), settings, notes, inserted=inserted)
+
+
+def _check_options(inputs: str, complete: Sequence[str], keep: Sequence[str]) -> None:
+    """Raise if options are given that need others."""
     if keep and not complete:
         raise InputError("--keep is for --complete: leave it out, or give both")
     if inputs == "words" and keep and set(complete) == {"punctuation"}:
@@ -139,23 +181,6 @@ def generate_sentences(
         )
     if inputs == "relations" and not complete:
         raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
-    bank = as_inputs(treebank, inputs)
-    if not complete or (_marks_alone(complete, keep, inputs) and not model.completes(inputs)):
-        trees, marks = input_trees(bank, inputs), bool(complete)
-        more: dict[str, Any] = {"detokenise": detokenise, "progress": progress}
-        return realize_trees(model, trees, n_best, punctuation=marks, **more)
-    check_detokenise(detokenise, inputs)
-    rows: list[RealizedSentence] = []
-    realizer = ContentRealizer(model, inputs, slots)
-    for first, some in realizer.realize_all(bank, n_best, progress=progress):
-        rows += _ranked(some.found.orders, some.texts(detokenise), first)
-    settings = {"inputs": inputs, "n_best": n_best, "complete": ",".join(complete)}
-    if keep:
-        settings["keep"] = ",".join(keep)
-    if inputs == "lemmas":
-        settings["detokenise"] = detokenise
-    notes = unseen_labels(model, labels_of_content(bank, inputs))
-    return RealizedSentences(treebank.name, tuple(rows), settings, notes)
 
 
 def _marks_alone(complete: Sequence[str], keep: Sequence[str], inputs: str) -> bool:
@@ -182,14 +207,19 @@ def _ranked(orders: Orders, texts: Sequence[str], first: int = 0) -> tuple[Reali
 
 
 def _written(
-    inflection: Inflection, found: OrderedForms, lm: LanguageModel | None, detokenise: bool
-) -> list[str]:
-    """Return ordered forms as sentences with capitals; with a language model, punctuated."""
+    inflection: Inflection, forms: OrderedForms, lm: LanguageModel | None, detokenise: bool
+) -> tuple[list[int], list[str]]:
+    """Return ordered forms as sentences with capitals; with a language model, punctuated.
+
+    Before the sentences comes the number of marks that each of them gained.
+    """
+    before = np.diff(forms.starts)
     if lm is not None:
         tag = partial(inflection.inflector.table.usual_tags, upos="PUNCT")
-        found = found.with_marks(partial(_punctuated, lm), tag)
-    words = inflection.capitalised(found)
-    return inflection.texts(found, words) if detokenise else found.sentences(words)
+        forms = forms.with_marks(partial(_punctuated, lm), tag)
+    words = inflection.capitalised(forms)
+    texts = inflection.texts(forms, words) if detokenise else forms.sentences(words)
+    return (np.diff(forms.starts) - before).tolist(), texts
 
 
 def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:

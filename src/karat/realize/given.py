@@ -11,6 +11,9 @@ from karat.trials import check_count
 MOST_BEST = 1000
 """The largest number of sentences, assignments or orders of a tree."""
 
+REALIZERS = ("fergus", "ordering")
+"""Realizers that can write a sentence: the paper's, and the ordering model."""
+
 _EXPECTED = {
     "model": "a model, as open_realizer returns it",
     "trees": "trees, as read_trees returns them",
@@ -41,6 +44,12 @@ def as_names(name: str, given: Any) -> tuple[str, ...]:
     if not all(isinstance(one, str) for one in found):
         raise InputError(f"{name}={quoted(given)}: expected a list of names")
     return found
+
+
+def check_realizer(realizer: str | None) -> None:
+    """Require the name of a realizer; None leaves the choice to the model."""
+    if realizer is not None and realizer not in REALIZERS:
+        raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
 
 
 def check_listed(name: str, given: object) -> None:

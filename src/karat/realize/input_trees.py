@@ -74,6 +74,7 @@ class InputTrees:
     `relations` are empty strings if only words are given. `places` tells where a node stood in its
     sentence; no model may look at it. Given lemmas, `words` are these in lower case, and `fine`
     (XPOS), `features` and `lemmas` (as they are written) are there; else those are empty lists.
+    Without `has_word_order` the trees have no sentence of their own, and `places` mean nothing.
     """
 
     name: str
@@ -88,6 +89,7 @@ class InputTrees:
     fine: list[str] = field(default_factory=list)
     features: list[str] = field(default_factory=list)
     lemmas: list[str] = field(default_factory=list)
+    has_word_order: bool = True
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -181,8 +183,9 @@ def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> I
     if inputs == "lemmas":  # their capitals are no content that the nodes are sorted by
         given["lemmas"] = treebank.lemmas
     columns = {name: [column[j] for j in listed] for name, column in given.items()}
-    arrays: dict[str, Any] = {"heads": above, "offsets": offsets, "places": order}
-    return InputTrees(treebank.name, inputs, ids=treebank.ids, **arrays, **columns)  # type: ignore[arg-type]
+    rest: dict[str, Any] = {"heads": above, "offsets": offsets, "places": order}
+    rest |= {"ids": treebank.ids, "has_word_order": treebank.has_word_order}
+    return InputTrees(treebank.name, inputs, **rest, **columns)  # type: ignore[arg-type]
 
 
 def _columns(treebank: Treebank, inputs: str, lower: bool) -> dict[str, list[str]]:

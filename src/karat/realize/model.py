@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from karat import __version__
 from karat.arrays import NDArray, np
@@ -25,7 +25,7 @@ from karat.realize.completion.completer import COMPLETED, Completer, check_featu
 from karat.realize.completion.slots import SLOTS, classes_said
 from karat.realize.fergus.fergus import Fergus, stored_fergus
 from karat.realize.fergus.lp_chooser import ORDER
-from karat.realize.given import as_names, check_given, check_listed
+from karat.realize.given import as_names, check_given, check_listed, check_realizer
 from karat.realize.inflection.inflection import Inflection
 from karat.realize.inflection.lemma_realizer import LemmaRealizer
 from karat.realize.input_trees import (
@@ -47,6 +47,9 @@ from karat.storage.output import FilePath
 from karat.storage.paths import as_path
 from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 from karat.trials import check_count
+
+if TYPE_CHECKING:
+    from karat.realize.completion.realizing import ContentOrderer
 
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
@@ -110,14 +113,22 @@ class RealizerModel:
     completion: Mapping[str, Completer] = field(default_factory=dict)
     """Kind of input -> what completes content words."""
 
-    def realizers(self, inputs: str) -> list[Realizer]:
-        """Return all realisers for one kind of input, from the simplest to the best."""
-        found: list[Realizer] = []
+    def realizers(self, inputs: str, realizer: str | None = None) -> list[Realizer]:
+        """Return the realizers for one kind of input, from the simplest to the best.
+
+        Args:
+            inputs: the kind of input.
+            realizer: `fergus` (with its baselines) or `ordering`; None for both.
+        """
+        check_realizer(realizer)
         if inputs == "lemmas":
+            check_orders_lemmas(realizer)
             return [self.lemma_realizer()]
+        fergus: list[Realizer] = []
         if self.fergus is not None:
-            found += [*self.fergus.baselines, self.fergus]
-        return found + ([self.ordering[inputs]] if inputs in self.ordering else [])
+            fergus = [*self.fergus.baselines, self.fergus]
+        ordering = [self.ordering[inputs]] if inputs in self.ordering else []
+        return {None: fergus + ordering, "fergus": fergus, "ordering": ordering}[realizer]
 
     def lemma_realizer(self) -> LemmaRealizer:
         """Return the realiser of lemmas, or raise an error."""
@@ -131,15 +142,36 @@ class RealizerModel:
             )
         return self.inflection
 
-    def best(self, inputs: str) -> Realizer:
-        """Return the best realiser for one kind of input."""
-        found = self.realizers(inputs)
-        if not found:
+    def best(self, inputs: str, realizer: str | None = None) -> Realizer:
+        """Return the realizer that writes sentences for one kind of input, or raise an error.
+
+        Args:
+            inputs: the kind of input.
+            realizer: `fergus` or `ordering`; None for the ordering model if there is one for these
+                inputs, else for FERGUS.
+        """
+        realizers = self.realizers(inputs, realizer)
+        if realizers:
+            return realizers[-1]
+        if realizer == "fergus":
+            return self.the_fergus()
+        if realizer == "ordering":
             raise InputError(
-                f"the model was not trained for inputs={inputs}: train it with --inputs {inputs}, "
-                f"or both"
+                f"the model has no ordering model for {INPUTS_SAID[inputs]}: train it with "
+                f"--realizer all --inputs {self.with_inputs(inputs)}, or give --realizer fergus"
             )
-        return found[-1]
+        raise InputError(
+            f"the model was not trained for inputs={inputs}: train it with --inputs {inputs}, "
+            f"or both"
+        )
+
+    def chosen(self, inputs: str, realizer: str | None = None) -> str:
+        """Return the option value of the realizer that `best` returns: `fergus` or `ordering`."""
+        return realizer or ("ordering" if inputs in self.ordering else "fergus")
+
+    def content_orderer(self, realizer: str | None = None) -> ContentOrderer:
+        """Return the realizer that orders completed trees, or raise an error."""
+        return cast("ContentOrderer", self.best("all", realizer))
 
     def completes(self, inputs: str) -> bool:
         """Return whether it was trained to complete content words of one kind of input."""
@@ -164,18 +196,23 @@ class RealizerModel:
                 f"the model does not insert words from inputs={inputs}: train it with "
                 f"{wanted}--complete-from {kind}"
             )
-        if "all" not in self.ordering:
-            raise InputError(
-                "the model has no ordering model for inputs=all: train it with --inputs all"
-            )
         return self.completion[kind]
 
-    def fallback(self, inputs: str) -> str:
+    def content_fallback(self, realizer: str | None) -> str:
+        """Say why FERGUS orders completed trees; "" where it was chosen, or does not."""
+        if realizer is not None or "all" in self.ordering or not self.ordering:
+            return ""
+        return (
+            f"The supertags order the completed trees, because the model has no ordering model for "
+            f"{INPUTS_SAID['all']}: train with --inputs {self.with_inputs('all')}."
+        )
+
+    def fallback(self, inputs: str, realizer: str | None = None) -> str:
         """Say why the ordering model does not write for these inputs; "" where it does.
 
-        A model without any ordering model is so by choice, and there is nothing to tell.
+        A model without any ordering model, or a `realizer` that was named, is a choice of the user.
         """
-        if inputs in self.ordering or not self.ordering:
+        if realizer is not None or inputs in self.ordering or not self.ordering:
             return ""
         other = next(iter(self.ordering))
         has_lemmas = "lemmas" in {*self.ordering} - {other}
@@ -197,12 +234,16 @@ class RealizerModel:
             raise InputError("the model has no supertags: train it with --realizer fergus or all")
         return self.fergus
 
-    def language_model(self, inputs: str) -> LanguageModel:
-        """Return the language model that goes with the realiser for these inputs."""
-        if self.fergus is not None:
+    def language_model(self, inputs: str, realizer: str | None = None) -> LanguageModel:
+        """Return the language model that goes with the realizer for these inputs."""
+        if self.fergus is not None and realizer != "ordering":
             return self.fergus.lm
         found: LanguageModel = self.ordering[inputs].language_model
         return found
+
+    def has_seen(self, tree: InputTrees) -> bool:
+        """Return whether the only tree's sentence was in the training treebank."""
+        return bool(np.isin(fingerprints(tree), self.seen).all())
 
     def contents(self) -> str:
         """Return the names of the realisers."""
@@ -230,6 +271,15 @@ class RealizerModel:
         # Those that are worth the time it takes to inflate them.
         packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
         write_store(path, KIND, VERSION, about, once, packed=packed)
+
+
+def check_orders_lemmas(realizer: str | None) -> None:
+    """Raise if FERGUS is to order lemmas, which the ordering model alone does."""
+    if realizer == "fergus":
+        raise InputError(
+            "inputs=lemmas: the supertags order words: give --inputs words or all, or --realizer "
+            "ordering"
+        )
 
 
 def _completed_as(inputs: str) -> str:
@@ -317,15 +367,15 @@ def input_kinds(inputs: str) -> tuple[str, ...]:
 
 
 def check_complete_from(complete_from: Sequence[str], realizer: str, inputs: str) -> None:
-    """Refuse unknown inputs, and completion without the ordering model for `all`."""
+    """Require known inputs, and a realizer that can order the completed trees."""
     for kind in complete_from:
         if kind not in COMPLETED:
             known = ", ".join(COMPLETED)
             raise InputError(f"complete_from={quoted(kind)}: expected some of {known}")
-    if realizer == "fergus" or "all" not in input_kinds(inputs):
+    if realizer == "ordering" and "all" not in input_kinds(inputs):
         raise InputError(
-            "--complete-from needs the ordering model for words with tags and relations: give "
-            "--inputs all, with others or alone, and no --realizer fergus"
+            "--complete-from needs a realizer for words with tags and relations: give --inputs "
+            "all, with others or alone, or --realizer fergus or all"
         )
 
 

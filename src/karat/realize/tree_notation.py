@@ -255,7 +255,7 @@ def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
         for lemma, relation, upos, xpos, features in rows
     )
     found = Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
-    return replace(found, word_lines=places)
+    return replace(found, word_lines=places, has_word_order=False)
 
 
 def _sorted_features(features: str) -> str:

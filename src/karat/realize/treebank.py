@@ -48,6 +48,7 @@ class Treebank:
     `heads` count from 1 within the sentence, 0 is the root's; `documents[i]` tells which document
     sentence i belongs to; `lines[i]` is where it begins in the file. `features` (FEATS),
     `surfaces` and `word_lines` (the line of each word) are empty lists if they were not read.
+    `has_word_order` is False for trees in brackets or JSON, whose words have no order.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Treebank:
     features: list[str] = field(default_factory=list)
     surfaces: list[Surface] = field(default_factory=list)
     word_lines: list[int] = field(default_factory=list)
+    has_word_order: bool = True
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -100,7 +100,6 @@ def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) 
     assert names == [
         ("LR, random trees", "words"),
         ("LR, real trees", "words"),
-        ("LR, real trees, trigrams", "words"),
         ("supertags", "words"),
         ("ordering model", "words"),
         ("supertags", "all"),

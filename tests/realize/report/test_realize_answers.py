@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from karat.realize.completion.explained import OptionalWord
-from karat.realize.evaluation import RealizerScores
+from karat.realize.evaluation import Lead, RealizerScores, TrainingOverlap
 from karat.realize.explanation import RealizerSentence
-from karat.realize.report.answers import evaluation_answer, explanation_answer
+from karat.realize.generation import RealizedSentence, RealizedSentences
+from karat.realize.report.answers import (
+    evaluation_answer,
+    explanation_answer,
+    sentences_answer,
+)
 
 FILE = RealizerSentence("the file", None, "a b")
 
@@ -38,6 +43,12 @@ def test_equal_sentences_are_told_once(made: list[Any], told: tuple[str, ...]) -
     assert explanation_answer(found) == told
 
 
+def test_without_a_sentence_of_the_file_nothing_is_compared_with_it() -> None:
+    rows = [RealizerSentence(name, None, "a b") for name in ("supertags", "ordering model")]
+    found: Any = SimpleNamespace(rows=rows, completion=None, inflection=())
+    assert explanation_answer(found) == ("Supertags and ordering model: a b",)
+
+
 def test_completions_tell_how_much_was_inserted() -> None:
     slots = [
         OptionalWord("the", 0.9, (("a", 0.1),)),
@@ -55,35 +66,76 @@ def test_completions_tell_how_much_was_inserted() -> None:
     assert explanation_answer(found) == (told,)
 
 
-def test_the_best_realiser_of_each_input_is_told_but_the_hardest_completion() -> None:
-    def row(model: str, inputs: str, bleu: float, exact: float) -> RealizerScores:
-        return RealizerScores(model, inputs, 0.5, 0.5, 0.5, 0.5, bleu, 0.5, exact, 1.0)
+def row(model: str, inputs: str, bleu: float, exact: float) -> RealizerScores:
+    return RealizerScores(model, inputs, 0.5, 0.5, 0.5, 0.5, bleu, 0.5, exact, 1.0)
 
+
+def evaluated(rows: list[RealizerScores], verdict: str = "", seen: int = 0) -> tuple[str, ...]:
+    """What is said of rows, the last two of which compete if there is a verdict."""
+    second, first = (*rows, *rows)[-2:]
+    leads = [Lead(first.inputs, first, second, verdict)] if verdict else []
+    found: Any = SimpleNamespace(
+        rows=rows, leads=leads, training=TrainingOverlap(50, seen, seen / 50)
+    )
+    return evaluation_answer(found)
+
+
+WORDS = [row("supertags", "words", 39.0, 0.1), row("ordering model", "words", 40.0, 0.2)]
+FIGURES = "BLEU from words is 40.0 with the ordering model, and 20% of sentences are exactly as in"
+
+
+def test_a_realizer_is_called_better_if_a_test_says_so() -> None:
+    assert evaluated(WORDS, "better") == (
+        f"On 50 trees, {FIGURES} the file: significantly better than 39.0 with supertags.",
+    )
+
+
+def test_a_realizer_is_not_called_better_if_the_lead_may_be_chance() -> None:
+    (told,) = evaluated(WORDS, "undecided")
+    assert "better" not in told
+    assert told.endswith("the file: not significantly different from 39.0 with supertags.")
+
+
+def test_a_realizer_without_a_rival_is_not_compared() -> None:
+    (told,) = evaluated(WORDS[1:])
+    assert told == f"On 50 trees, {FIGURES} the file."
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"), [(50, " that the model was trained on"), (25, "mostly trained on"), (24, "")]
+)
+def test_the_headline_says_if_the_trees_were_trained_on(seen: int, said: str) -> None:
+    (told,) = evaluated(WORDS, "better", seen)
+    assert said in told
+    assert ("trained" in told) == bool(said)
+
+
+def test_completions_are_not_compared_and_the_first_is_told() -> None:
     rows = [
-        row("supertags", "words", 30.0, 0.1),
-        row("ordering model", "words", 40.0, 0.2),
         row("completion: function words and punctuation", "all, content words", 20.0, 0.0),
         row("completion: punctuation", "all, content words", 60.0, 0.4),
     ]
-    found: Any = SimpleNamespace(rows=rows, training=SimpleNamespace(sentences=50))
-    assert evaluation_answer(found) == (
-        "On 50 trees, the best realiser makes 20% of sentences exactly as in the file from words "
-        "(BLEU 40.0) and 0% from content words with tags and relations (20.0).",
+    assert evaluated(rows) == (
+        "On 50 trees, BLEU from content words with tags and relations is 20.0 with completion of "
+        "function words and punctuation, and 0% of sentences are exactly as in the file.",
     )
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("inserted", "complete", "said"),
     [
-        ([(0.0, 0.0, 0.9), (0.0, 1.0, 0.1), (0.0, 0.5, 0.9)], "100%"),  # BLEU, exact, generation
-        ([(0.0, 0.2, 0.5), (0.0, 0.2, 0.4)], "20%"),
-        ([(1.0, 0.2, 0.5), (0.0, 1.0, 1.0)], "20%"),
+        (0, None, "1 sentence for 1 tree, from words, by the supertags."),
+        (0, "punctuation", "by the supertags; no punctuation inserted."),
+        (0, "function-words,punctuation", "; no function words or punctuation inserted."),
+        (1, "punctuation", "; punctuation inserted (1 word)."),
+        (3, "function-words,punctuation", "; function words and punctuation inserted (3 words)."),
     ],
 )
-def test_exact_sentences_decide_where_bleu_is_equal(scores: list[Any], told: str) -> None:
-    rows = [
-        RealizerScores(str(i), "lemmas", 0.5, generation, 0.5, 0.5, bleu, 0.5, exact, 1.0)
-        for i, (bleu, exact, generation) in enumerate(scores)
-    ]
-    found: Any = SimpleNamespace(rows=rows, training=SimpleNamespace(sentences=1))
-    assert f"the best realiser makes {told} of" in evaluation_answer(found)[0]
+def test_words_are_called_inserted_only_if_they_were(
+    inserted: int, complete: str | None, said: str
+) -> None:
+    settings = {"inputs": "words", "realizer": "fergus"}
+    settings |= {"complete": complete} if complete else {}
+    rows = (RealizedSentence(1, 1, 0.0, "a b"),)
+    (told,) = sentences_answer(RealizedSentences("f", rows, settings, inserted=inserted))
+    assert told.endswith(said)

@@ -15,8 +15,8 @@ from karat.cli.show import check_output, show
 def command(format: str, output: str | None) -> None:
     """Train on a bundled treebank and explain the paper's example sentence.
 
-    Training takes some seconds. The treebank is tiny and was written for this demonstration, so the
-    results do not show how good the models can be.
+    The example is left out of the training text. Training takes some seconds. The treebank is tiny
+    and was written for this demonstration, so the results do not show how good the models can be.
 
     \b
     karat realize demo

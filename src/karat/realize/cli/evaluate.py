@@ -23,8 +23,16 @@ from karat.realize.cli import group
     default="every",
     metavar="LIST",
 )
+@group.only_realizer
 @options.output
-def command(model: str, treebank: str, inputs: str, format: str, output: str | None) -> None:
+def command(
+    model: str,
+    treebank: str,
+    inputs: str,
+    realizer: str | None,
+    format: str,
+    output: str | None,
+) -> None:
     """Compare the realisers of a model on a treebank.
 
     Generates each sentence from its tree and shows the paper's four accuracies, BLEU, GTM's F,
@@ -43,5 +51,6 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
         note("--inputs both is now --inputs every")
     with Bar() as progress:
         opened = open_realizer(model)
-        found = evaluate_realizer(opened, read_treebank(treebank), inputs, progress=progress)
+        bank = read_treebank(treebank)
+        found = evaluate_realizer(opened, bank, inputs, realizer=realizer, progress=progress)
     show(found.document(options.command_line()), format, output)

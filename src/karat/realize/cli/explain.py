@@ -18,6 +18,7 @@ from karat.realize.cli import group
 @group.model_and("trees")
 @option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1, old="--tree")
 @group.every_input
+@group.only_realizer
 @group.n_best(default=5, help="Number of supertag assignments, paths and orders to show.")
 @group.complete
 @group.keep
@@ -28,6 +29,7 @@ def command(
     trees: str,
     segment: int,
     inputs: str,
+    realizer: str | None,
     n_best: int,
     complete: str | None,
     keep: str | None,
@@ -71,10 +73,10 @@ def command(
         place: tuple[int, int] = (segment - 1, n_best)
         if complete:
             given, classes = read_input(trees), group.names(complete)
-            more: dict[str, Any] = {"inputs": inputs, "complete": classes, "progress": progress}
-            more["keep"] = group.names(keep)
+            more: dict[str, Any] = {"inputs": inputs, "realizer": realizer, "progress": progress}
+            more |= {"complete": classes, "keep": group.names(keep)}
             found = explain_content_words(opened, given, *place, **more)
         else:
-            more = {"unpruned": unpruned, "progress": progress}
+            more = {"realizer": realizer, "unpruned": unpruned, "progress": progress}
             found = explain_tree(opened, read_trees(trees, inputs), *place, **more)
     show(found.document(options.command_line()), format, output)

@@ -18,6 +18,7 @@ from karat.realize.cli import group
 @click.command(name="generate", cls=Command)
 @group.model_and("trees")
 @group.every_input
+@group.realizer
 @group.n_best(default=1, help="Number of sentences for each tree, the best first.")
 @group.complete
 @group.keep
@@ -38,6 +39,7 @@ def command(model: str, trees: str, format: str, output: Any, **wanted: Any) -> 
     \b
     karat realize generate trees.conllu --model model.npz
     karat realize generate trees.conllu --model model.npz --inputs all --n-best 5
+    karat realize generate trees.conllu --model model.npz --realizer fergus
     karat realize generate trees.txt --model m.npz --inputs lemmas --detokenise
     karat realize generate t.conllu --model m --inputs all --complete punctuation
     """

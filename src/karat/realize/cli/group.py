@@ -48,6 +48,18 @@ every_input = option(
     choice("words", "all", "relations", "lemmas"),
     "words",
 )
+realizer = option(
+    "--realizer",
+    "Realizer that writes the sentences: the paper's supertags (fergus) or the ordering model "
+    "(ordering). Default: ordering if the model has it for these inputs, else fergus.",
+    choice("fergus", "ordering"),
+)
+only_realizer = option(
+    "--realizer",
+    "Only the paper's supertags and baselines (fergus), or only the ordering model (ordering). "
+    "Default: all that the model has.",
+    choice("fergus", "ordering"),
+)
 complete = named(
     "--complete",
     "Insert what the input leaves out: function-words, punctuation, or both, comma-separated.",

@@ -60,6 +60,7 @@ def command(
     karat realize train treebank.conllu -o model.npz --inputs all,lemmas
     karat realize train treebank.conllu -o m.npz --inputs all --complete-from all
     karat realize train treebank.conllu -o m.npz --realizer fergus --lm-order 4
+    karat realize train t.conllu -o m.npz --realizer fergus --complete-from all
     """
     from karat.realize import train_realizer_file
     from karat.realize.model import check_complete_from, input_kinds

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from karat.realize.completion.candidates import widest
 from karat.realize.completion.completer import Choice, CompletedTrees, Completer
@@ -14,10 +15,20 @@ from karat.realize.completion.content import ContentTrees
 from karat.realize.completion.insertion import InsertedTrees, Slot, completed
 from karat.realize.completion.rescoring import WEIGHTS, FillingScore, rescored
 from karat.realize.completion.slots import Filling
-from karat.realize.input_trees import Orders
-from karat.realize.ordering.ordering_model import OrderingModel
+from karat.realize.input_trees import Orders, Realizer
+
+if TYPE_CHECKING:
+    from karat.lm.model import LanguageModel
 
 Fillings = Mapping[str, list[Filling]]
+
+
+class ContentOrderer(Realizer, Protocol):
+    """A realizer that can order completed trees: FERGUS or the ordering model."""
+
+    @property
+    def language_model(self) -> LanguageModel:
+        """The language model that helps to decide what fills a slot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +48,7 @@ class RealizedContent:
 
 def realize_content(
     completer: Completer,
-    ordering: OrderingModel,
+    orderer: ContentOrderer,
     content: ContentTrees,
     slots: Sequence[str],
     k: int = 1,
@@ -49,12 +60,12 @@ def realize_content(
     found = completer.complete(content, slots)
     fillings = _changed(found, {(one.slot, one.node): widest(one) for one in found.choices})
     wide = completed(found.trees, fillings)
-    wide_orders = ordering.realize(wide.trees)
-    models = ordering.language_model, completer.classes, WEIGHTS[completer.inputs]
+    wide_orders = orderer.realize(wide.trees)
+    models = orderer.language_model, completer.classes, WEIGHTS[completer.inputs]
     best = rescored(wide, wide_orders, found.choices, fillings, *models)
     fillings = _changed(found, best.best, fillings)
     inserted = completed(found.trees, fillings)
-    orders = ordering.realize(inserted.trees, k)
+    orders = orderer.realize(inserted.trees, k)
     return RealizedContent(
         inserted, orders, fillings, found.choices, wide, wide_orders, best.scores
     )

@@ -6,7 +6,7 @@ model.realize(read_trees("trees.conllu"))[0][0]
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from karat import _kernel
@@ -36,14 +36,14 @@ class Fergus:
 
     chooser: TreeChooser
     lm: LanguageModel
-    left_right: tuple[LeftRight, ...]
+    baselines: tuple[LeftRight, ...]
+    """LR counted in random trees, as in the paper, and in real ones."""
     weights: Weights = DEFAULT
 
     @property
-    def baselines(self) -> tuple[LeftRight, ...]:
-        """LR from random trees, from real ones, and the latter with the language model."""
-        last = self.left_right[-1]
-        return (*self.left_right, replace(last, name=f"{last.name}, trigrams", trigrams=True))
+    def language_model(self) -> LanguageModel:
+        """The LP Chooser's language model."""
+        return self.lm
 
     @classmethod
     def train(
@@ -64,11 +64,11 @@ class Fergus:
         progress(2, 4, "training the language model")
         lm = train_lm(trees, order)
         progress(3, 4, "training the baselines")
-        left_right = tuple(
+        baselines = tuple(
             train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
         )
         progress(4, 4, "trained")
-        return cls(chooser, lm, left_right, weights or DEFAULT)
+        return cls(chooser, lm, baselines, weights or DEFAULT)
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first."""
@@ -96,14 +96,14 @@ class Fergus:
     def about(self) -> dict[str, Any]:
         """Return the description of the model in a store."""
         said = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
-        names = [baseline.name for baseline in self.left_right]
+        names = [baseline.name for baseline in self.baselines]
         return said | {"lm": self.lm.about, "left_right": names}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model in a store."""
         found = dict(self.chooser.grammar.arrays)
         found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
-        for i, baseline in enumerate(self.left_right):
+        for i, baseline in enumerate(self.baselines):
             found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
         return found | with_prefix("lm_", self.lm.arrays)
 
@@ -127,10 +127,10 @@ def stored_fergus(store: Store) -> Fergus:
         names = store.about["left_right"]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, str(error)) from error
-    left_right = []
+    baselines = []
     for i, name in enumerate(names):
         keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
         if len(keys) != len(counts):
             raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
-        left_right.append(LeftRight(name, grammar, lm, keys, counts))
-    return Fergus(chooser, lm, tuple(left_right), weights)
+        baselines.append(LeftRight(name, grammar, lm, keys, counts))
+    return Fergus(chooser, lm, tuple(baselines), weights)

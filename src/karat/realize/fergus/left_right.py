@@ -1,17 +1,18 @@
-"""The baseline LR: only whether a lexeme precedes or follows her mother's.
+"""The baseline LR of section 3.3: a tree model that only knows left from right.
 
-    p(l_d left of l_m), which backs off to p(l_d left of any mother), to p(left)
+    p(l_d left of l_m), which backs off to p(l_d left of any mother), then to p(left)
 
-Every daughter goes to her likelier side. Which order those on one side have these parameters do not
-tell: it is that of their contents, which says nothing, or the language model's (`trigrams`). The
-paper imposed a *random* tree on each training sentence; the same parameters from the real trees are
-what its successor compared with. Both are offered.
+The rest of the pipeline is that of FERGUS: each daughter goes to her likelier side, the lattice
+holds every order within a side, and the LP Chooser takes the best path by its language model.
+
+The paper counts sides in a *random* tree of each training sentence; the authors' later paper counts
+them in the real trees. Both read the real tree of the sentence to generate.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from karat import _kernel
@@ -22,20 +23,19 @@ from karat.realize.fergus.grammar import Grammar, Ints
 from karat.realize.fergus.lp_chooser import Weights, as_orders, batched, lm_words
 from karat.realize.input_trees import InputTrees, Orders
 
-WEIGHTS = Weights(lm=0.0, margin=1000.0)
-"""No order on a side is worse than another, unless the language model speaks."""
+WEIGHTS = Weights(margin=1000.0)
+"""Every order within a side stays in the lattice: only the language model ranks them."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeftRight:
-    """The baseline with its counts; `name` tells which trees they are from."""
+    """The baseline; `name` says which trees its counts are from."""
 
     name: str
     grammar: Grammar
     lm: LanguageModel
     keys: NDArray[np.uint32]
     counts: Ints
-    trigrams: bool = False
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree."""
@@ -43,13 +43,9 @@ class LeftRight:
 
     def _best(self, trees: InputTrees, k: int) -> Orders:
         words = self.grammar.find(trees.words)
-        given = self.keys, self.counts, words, trees.heads, trees.offsets
-        if k == 1 and not self.trigrams:  # the first that sides leave open: all are as good
-            nodes = _kernel.order_left_right(*given)
-            return as_orders(trees, nodes, np.zeros(len(trees)), np.arange(len(trees) + 1))
-        weights = replace(WEIGHTS, lm=float(self.trigrams)).values()
-        search = self.lm.kernel, lm_words(self.lm, trees), weights, k
-        nodes, scores, _, starts = _kernel.linearize_left_right(*given, *search)
+        tables = self.keys, self.counts, words, trees.heads, trees.offsets
+        search = self.lm.kernel, lm_words(self.lm, trees), WEIGHTS.wider(k).values(), k
+        nodes, scores, _, starts = _kernel.linearize_left_right(*tables, *search)
         return as_orders(trees, nodes, scores, starts)
 
 

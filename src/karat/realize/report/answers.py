@@ -10,7 +10,7 @@ from karat.report.model.phrases import listing, sentence_case
 
 if TYPE_CHECKING:
     from karat.realize.completion.explained import CompletionExplained
-    from karat.realize.evaluation import RealizerEvaluation, RealizerScores
+    from karat.realize.evaluation import Lead, RealizerEvaluation, RealizerScores, TrainingOverlap
     from karat.realize.explanation import RealizedTree
     from karat.realize.generation import RealizedSentences
     from karat.realize.inflection.explained import WordForm
@@ -25,18 +25,23 @@ INPUTS_NAMED = {
     "lemmas, content words": "lemmas of content words",
 }
 """Inputs as people call them, where their names say little."""
-_FILE = {True: ", as in the file", False: ", not as in the file"}
+REALIZERS_NAMED = {"fergus": "supertags", "ordering": "ordering model"}
+"""Realizers as reports call them."""
+_FILE = {True: ", as in the file", False: ", not as in the file", None: ""}
+"""Comparison of a sentence with that of the file; none if the file has no word order."""
 
 
 def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
     """Return the sentences of the realisers, and the one of the file where it is another."""
+    from karat.realize.explanation import IN_FILE
+
     if found.completion is not None:
         return _completed(found, found.completion)
     if found.inflection:
         return (f"{_inflected(found.inflection)}: {found.rows[0].sentence}",)
-    made: dict[tuple[str, bool], list[str]] = {}
+    made: dict[tuple[str, bool | None], list[str]] = {}
     for row in found.rows:
-        if row.exact is not None:
+        if row.model != IN_FILE:
             made.setdefault((row.sentence, row.exact), []).append(row.model)
     told = [
         f"{sentence_case(listing(models))}{_FILE[exact]}: {sentence}"
@@ -68,33 +73,58 @@ def is_alternative(form: WordForm) -> bool:
 
 def _in_file(found: RealizedTree) -> tuple[str, ...]:
     """Return the sentence of the file, if some realiser made another one."""
+    from karat.realize.explanation import IN_FILE
+
     if all(row.exact is not False for row in found.rows):
         return ()
-    return tuple(f"In the file: {row.sentence}" for row in found.rows if row.exact is None)
+    return tuple(f"In the file: {row.sentence}" for row in found.rows if row.model == IN_FILE)
 
 
 def evaluation_answer(found: RealizerEvaluation) -> tuple[str, ...]:
-    """Name the best realiser for each input, and the hardest completion.
+    """Return a sentence for each input: its best realizer, if a test tells it from the second.
 
-    The best has the highest BLEU. BLEU is 0 for sentences below four words; then exact sentences
-    and generation accuracy decide, and then the place in the table, which has the best last.
+    Of completions the first counts, which inserts most.
     """
-    best: dict[str, RealizerScores] = {}
+    first: dict[str, RealizerScores] = {}
     for row in found.rows:
-        is_completion = row.model.startswith("completion")  # the first inserts most
-        known = best.get(row.inputs)
-        if known is None or (_rank(row) >= _rank(known) and not is_completion):
-            best[row.inputs] = row
-    trees, exact = several(found.training.sentences, "tree"), "of sentences exactly as in the file"
-    (inputs, first), *others = best.items()
-    name = first.model if len(found.rows) == 1 else "the best realiser"
-    told = [f"{first.exact:.0%} {exact} from {named_inputs(inputs)} (BLEU {first.bleu:.1f})"]
-    told += [f"{row.exact:.0%} from {named_inputs(key)} ({row.bleu:.1f})" for key, row in others]
-    return (f"On {trees}, {name} makes {listing(told)}.",)
+        first.setdefault(row.inputs, row)
+    leads = {lead.inputs: lead for lead in found.leads}
+    sentences = [_scored(leads.get(inputs), row) for inputs, row in first.items()]
+    trees = f"On {several(found.training.sentences, 'tree')}{_in_training(found.training)}"
+    return (f"{trees}, {sentences[0]}", *map(sentence_case, sentences[1:]))
 
 
-def _rank(row: RealizerScores) -> tuple[float, float, float]:
-    return row.bleu, row.exact, row.generation
+def _in_training(training: TrainingOverlap) -> str:
+    from karat.realize.evaluation import MOSTLY
+
+    if training.share < MOSTLY:
+        return ""
+    part = "" if training.share == 1 else "mostly "
+    return f" that the model was {part}trained on"
+
+
+def _scored(lead: Lead | None, row: RealizerScores) -> str:
+    """Return the scores from one kind of input, and how sure the lead of the first is."""
+    if lead is None:
+        return f"{_figures(row)}."
+    behind = f"{lead.second.bleu:.1f} with {_named(lead.second.model)}"
+    if lead.verdict == "better":
+        return f"{_figures(lead.first)}: significantly better than {behind}."
+    return f"{_figures(lead.first)}: not significantly different from {behind}."
+
+
+def _figures(row: RealizerScores) -> str:
+    return (
+        f"BLEU from {named_inputs(row.inputs)} is {row.bleu:.1f} with {_named(row.model)}, and "
+        f"{row.exact:.0%} of sentences are exactly as in the file"
+    )
+
+
+def _named(model: str) -> str:
+    """Return the name of a realizer within a sentence."""
+    if model == "ordering model":
+        return f"the {model}"
+    return model.replace("completion: ", "completion of ")
 
 
 def named_inputs(inputs: str) -> str:
@@ -104,8 +134,18 @@ def named_inputs(inputs: str) -> str:
 
 def sentences_answer(found: RealizedSentences) -> tuple[str, ...]:
     """Say how many sentences were made, and what from."""
-    inputs, complete = (str(found.settings.get(key, "")) for key in ("inputs", "complete"))
+    inputs = named_inputs(str(found.settings["inputs"]))
+    realizer = REALIZERS_NAMED[str(found.settings["realizer"])]
     trees = several(len({row.tree for row in found.rows}), "tree")
-    inserted = f"; {complete.replace(',', ' and ').replace('-', ' ')} inserted" if complete else ""
     sentences = several(len(found.rows), "sentence")
-    return (f"{sentences} for {trees}, from {named_inputs(inputs)}{inserted}.",)
+    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{_inserted(found)}.",)
+
+
+def _inserted(found: RealizedSentences) -> str:
+    """Say how many words of which classes were inserted; nothing if none were asked for."""
+    classes = str(found.settings.get("complete", "")).replace("-", " ").split(",")
+    if classes == [""]:
+        return ""
+    if not found.inserted:
+        return f"; no {' or '.join(classes)} inserted"
+    return f"; {' and '.join(classes)} inserted ({several(found.inserted, 'word')})"

@@ -64,6 +64,12 @@ _SLOTS = (
 _FORMS = number("forms", "Forms", 3, help="Share of lemmas whose form is right.")
 _PAPER = _EVALUATED[:1] + _EVALUATED[3:7]
 _SEEN = (_COUNT, number("seen", "Seen in training"), number("share", "Share", 3))
+_LEADS = (
+    Column("inputs", "Input"),
+    Column("first", "Highest BLEU"),
+    Column("second", "Second"),
+    Column("verdict", "Verdict"),
+)
 _SUPERTAGS = (
     Column("tag", "Category"),
     Column("relation", "Relation"),
@@ -109,12 +115,21 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
     blocks: tuple[Table, ...] = (
         Table("rows", title, columns, rows, group="heading", notes=found.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
+        Table("leads", "The first two by BLEU", _LEADS, _leads(found), readers="programs"),
         Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
     )
     if found.slots:
         blocks = (*blocks[:1], _slots_table(found), *blocks[1:])
     told, chart = evaluation_answer(found), _bleu_figure(found)
     return Document("Realisers", (chart, *blocks), command, found.signatures, answer=told)
+
+
+def _leads(found: RealizerEvaluation) -> list[Row]:
+    """Return the first two realizers of each kind of input, by name."""
+    return [
+        {**lead._asdict(), "first": lead.first.model, "second": lead.second.model}
+        for lead in found.leads
+    ]
 
 
 def _bleu_figure(found: RealizerEvaluation) -> Figure:
