@@ -22,7 +22,7 @@ from karat.meta.plane.cells import BLEU_CELL, ROUGE_CELL
 from karat.meta.plane.study import PlaneStudy
 from karat.metrics.ngram import AEv
 
-FAMILY = "aev:preset=paper,case=lower"
+FAMILY = "aev:preset=paper"
 BESIDE = ("bleu:case=lower", "rouge1:alpha=0,stem=porter-nltk", "rouge1:stem=porter-nltk")
 """ROUGE of 2003 is recall; its F is what is used today."""
 

@@ -29,7 +29,7 @@ from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.ngram import AEv
 from karat.stats.correlation import pearson
 
-METRICS = ("aev", "aev:preset=paper", "aev:case=lower", "aev:preset=paper,case=lower")
+METRICS = ("aev", "aev:preset=paper,case=mixed", "aev:case=lower", "aev:preset=paper")
 """Case is ignored too, because some systems write no capitals at all and their references do: 8 of
 25 of realsumm, 1 of 21 of e2e. With case they are compared by their capitals."""
 FLOODS = (1, 2, 3, 4, 5)

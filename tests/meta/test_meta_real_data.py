@@ -105,7 +105,7 @@ def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
 ) -> None:
     """The figures of docs/lab/plane.md; AEv(0,4) by loops over words, too."""
     evalset = load("realsumm")
-    metric = kt.metric(f"aev:preset=paper,case=lower,stop_scope={scope}")
+    metric = kt.metric(f"aev:preset=paper,stop_scope={scope}")
     assert isinstance(metric, kt.AEv)
     fit = kt.fit_plane(evalset, "coverage", metric=metric, resamples=0, permutations=1)
     assert str(fit.maximum) == best
@@ -120,6 +120,22 @@ def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
     ]
     r = scipy_stats.pearsonr(np.nanmean(evalset.human("coverage"), axis=1), scores).statistic
     assert 100 * r**2 == pytest.approx(last, abs=0.05)
+
+
+def test_the_recommended_metric_has_the_agreement_of_its_evidence(load: Load) -> None:
+    evalset = load("realsumm")
+    (row, _) = kt.recommend("summary", "coverage").rows
+    people = np.nanmean(evalset.human("coverage"), axis=1)
+
+    def r2(name: str) -> float:
+        scores = [
+            kt.metric(name).corpus([text or "" for text in texts], evalset.references).value
+            for texts in evalset.systems.values()
+        ]
+        return float(scipy_stats.pearsonr(people, scores).statistic ** 2)
+
+    assert r2(row.metric) == pytest.approx(0.778, abs=0.001)
+    assert r2(f"{row.metric},case=mixed") == pytest.approx(0.023, abs=0.001)
 
 
 def test_f_is_twice_as_reliable_as_the_bleu_of_2003_on_single_segments(load: Load) -> None:

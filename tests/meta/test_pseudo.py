@@ -107,6 +107,27 @@ def test_references_are_taken_in_all_combinations(documents: str) -> None:
         assert np.array_equal(values, np.concatenate(each))
 
 
+def test_combinations_may_take_shuffles_in_turn() -> None:
+    evalset = small_set(3, references=3)
+    settings: dict[str, Any] = {
+        "metrics": ["gtm:e=2"],
+        "statistics": ["spearman"],
+        "lengths": [2],
+        "reference_counts": (2,),
+        "repeats": 4,
+    }
+    crossed = reliability(evalset, "quality", **settings)
+    in_turn = reliability(evalset, "quality", shuffles_per_combination=2, **settings)
+    assert crossed.shuffles[2].tolist() == [0, 1, 2, 3] * 3
+    assert in_turn.shuffles[2].tolist() == [0, 1, 2, 3, 0, 1]
+    by_combination = crossed.values[0].reshape(3, 4)
+    expected = [*by_combination[0, :2], *by_combination[1, 2:], *by_combination[2, :2]]
+    assert in_turn.values[0].tolist() == expected
+    assert in_turn.rows[0].value == pytest.approx(np.mean(expected))
+    with pytest.raises(kt.InputError, match="there are only 4 shuffles"):
+        reliability(evalset, "quality", shuffles_per_combination=5, **settings)
+
+
 def test_more_combinations_than_are_wanted_are_drawn() -> None:
     evalset = small_set(3, references=4)
     how = {"lengths": [2], "repeats": 2, "reference_counts": [2], "metrics": ["rouge1"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +176,10 @@ def test_an_order_without_weight_does_not_count_even_if_all_its_tokens_are_stop_
 
 
 def test_paper_preset_is_porter_and_our_list_for_unigrams() -> None:
-    assert parse("aev:preset=paper") == AEv(stem="porter", stop="en", stop_scope="unigrams")
-    assert parse("aev:preset=paper,stop_scope=sequence") == AEv(stem="porter", stop="en")
+    paper = AEv(case="lower", stem="porter", stop="en", stop_scope="unigrams")
+    assert parse("aev:preset=paper") == paper
+    assert parse("aev:preset=paper,case=mixed") == replace(paper, case="mixed")
+    assert parse("aev:preset=paper,stop_scope=sequence") == replace(paper, stop_scope="sequence")
     alone = parse("aev:preset=paper,stop=none")
     assert (alone.stem, alone.stop) == ("porter", "none")
 
@@ -206,6 +209,12 @@ def test_paper_preset_is_the_formula(corpus: Corpus, n: int, alpha: float) -> No
     )
     metric = parse(f"aev:preset=paper,n={n},alpha={alpha}")
     assert isinstance(metric, AEv)
+    lower = Corpus(
+        [text.lower() for text in corpus.candidates],
+        [[text.lower() for text in group] for group in corpus.references],
+    )
+    assert metric.corpus(*corpus) == metric.corpus(*lower)
+    corpus = lower  # the oracle's words keep their case
     stops = {"stop": stop_words("en"), "stop_scope": "unigrams"}
     check(metric, Family(alpha=alpha, n=n, stem=STEMS["porter"], **stops), corpus)
 

@@ -114,7 +114,7 @@ PRINTED = {
     "Rouge-LSum": "rougeLsum",
     "BLEU": "bleu",
     "chrF++:beta=3": "chrf:words=2,beta=3",
-    "aev:preset=paper": "aev:stem=porter,stop=en,stop_scope=unigrams",
+    "aev:preset=paper": "aev:case=lower,stem=porter,stop=en,stop_scope=unigrams",
     "gtm:preset=paper": "gtm:e=2,search=exact,cap=whole",
     "gtm:preset=paper,e=3": "gtm:e=3,search=exact,cap=whole",
     "gtm:preset=gtm-1.4": "gtm:tok=gtm",

@@ -297,9 +297,9 @@ def curves(values: dict[str, tuple[float, float]]) -> ReliabilityCurves:
         for length, x in zip((1, 25), ends, strict=True)
     ]
     asked = ReliabilitySettings(
-        *("set", tuple(values), ("mqm",), (1, 25), (1,), ("pearson",), "summed", "none", 5, 1, 1)
+        *("set", tuple(values), ("mqm",), (1, 25), (1,), ("pearson",), "summed", "none", 5, 5, 1, 1)
     )
-    return ReliabilityCurves(asked, tuple(some), (), (), {})
+    return ReliabilityCurves(asked, tuple(some), (), {}, (), {})
 
 
 @pytest.mark.parametrize(

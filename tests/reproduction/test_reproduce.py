@@ -14,6 +14,7 @@ from browser import CHROMIUM, ask, faults
 import karat as kt
 from karat.meta.plane.cells import CELLS
 from karat.registry import declared
+from karat.reproduction import gtm
 from karat.reproduction.papers import REPRODUCTIONS
 from karat.reproduction.requests import DataFolder, Request
 from karat.reproduction.results import Conclusion, Difference, ReproducedNumber
@@ -44,9 +45,7 @@ def test_aev_sets_planes_of_the_demo_set_beside_tables_1_and_2() -> None:
         "0 of 4 conclusions of the paper hold on demo; 2 cannot be decided. The judgements of the "
         "bundled set are invented."
     )
-    fitted = kt.fit_plane(
-        "demo", "fluency", metric=kt.metric("aev:preset=paper,case=lower"), references=(1,)
-    )
+    fitted = kt.fit_plane("demo", "fluency", metric=kt.metric("aev:preset=paper"), references=(1,))
     ours = {str(cell): round(100 * fitted.row(cell).r2, 4) for cell in CELLS}
     table = values(found, "Table 1")
     paper = {"AEv(0,1)": 31.71, "AEv(1,1)": 64.99, "AEv(0,4)": 76.1, "AEv(1,4)": 78.87}
@@ -70,17 +69,50 @@ def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
         "adequacy",
         metrics="gtm:e=2,cap=whole,tok=13a,case=lower",
         lengths=(1, 2),
-        references=(3,),
-        statistics=("spearman",),
+        reference_counts=(3,),
+        statistics=("spearman", "pearson"),
         documents="joined",
-        repeats=5,
+        repeats=10,
     )
-    drawn = [row for row in found.rows if row.item == "F, 3 references"]
-    assert [(row.at, row.ours) for row in drawn] == [(r.length, r.value) for r in curves.rows]
+    figure = [row for row in found.rows if row.item == "F, 3 references"]
+    assert [row.measure for row in figure] == ["Spearman", "Spearman", "Pearson", "Pearson"]
+    assert [(row.at, row.ours) for row in figure] == [(r.length, r.value) for r in curves.rows]
+    tests = [row.measure for row in found.rows if row.item == "F and BLEU, 1 reference"]
+    assert tests == ["Wilcoxon p, Spearman", "Wilcoxon p, Pearson"]
     assert [one.verdict for one in found.conclusions] == [
-        *("fails", "fails", "holds", "holds", "fails")
+        *("fails", "fails", "holds", "undecidable", "fails")
     ]
-    assert [figure.title for figure in found.document().figures] == ["Figure 3: demo: adequacy"]
+    assert [figure.title for figure in found.document().figures] == [
+        "Figure 3: demo: adequacy, Spearman",
+        "Figure 3: demo: adequacy, Pearson",
+    ]
+
+
+def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
+    curves = kt.reliability(
+        "demo",
+        ["adequacy", "fluency"],
+        metrics=tuple(gtm._named().values()),
+        lengths=(1, 2, 3),
+        reference_counts=(1,),
+        statistics=gtm.STATISTICS,
+        documents="joined",
+        repeats=4,
+    )
+    names = dict(zip(gtm._named(), curves.asked.metrics, strict=True))
+    study = gtm.Curves(gtm.DEMO[0], {1: curves}, names, "demo")
+    by_shuffle = [study._replace(shuffle=shuffle).mean("F") for shuffle in range(4)]
+    assert sum(by_shuffle) / 4 == pytest.approx(study.mean("F"))
+    threshold = sorted(by_shuffle)[2]  # true of two of the four shuffles
+
+    def holds(limit: float) -> str:
+        return gtm._conclusion(
+            study, "A claim.", lambda curves: curves.mean("F") >= limit, "evidence"
+        ).verdict
+
+    assert holds(min(by_shuffle)) == "holds"
+    assert holds(threshold) == "undecidable"
+    assert holds(max(by_shuffle) + 1e-9) == "fails"
 
 
 def test_fergus_beats_its_baseline_but_not_on_the_papers_own_tree() -> None:

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from karat.metrics.ngram import AEv
 
 _TASK = "Task: mt, paraphrase, qa, viewpoint-summary or summary."
-_GUIDELINE = "Guideline of the judges: adequacy, coverage, lenient, strict or fluency."
+_GUIDELINE = (
+    "Guideline of the judges: adequacy, coverage, lenient, strict (or correctness, the paper's "
+    "word) or fluency."
+)
 
 
 @click.group(name="plane", cls=Group, invoke_without_command=True)

@@ -13,7 +13,7 @@ from itertools import product
 from math import comb
 from typing import NamedTuple, TypeAlias
 
-from karat.arrays import Floats, np
+from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
@@ -104,6 +104,7 @@ class ReliabilitySettings:
     documents: str
     normalise: str
     repeats: int
+    shuffles_per_combination: int
     combinations: int
     seed: int
 
@@ -121,9 +122,14 @@ class ReliabilitySettings:
                 raise InputError(
                     f"{by.name} compares systems, not pseudo-documents: choose another"
                 )
-        for name in ("repeats", "combinations"):
+        for name in ("repeats", "shuffles_per_combination", "combinations"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)}: expected at least 1")
+        if self.shuffles_per_combination > self.repeats:
+            raise InputError(
+                f"shuffles_per_combination={self.shuffles_per_combination}: there are only "
+                f"{self.repeats} shuffles (repeats)"
+            )
         check_seed(self.seed)
         if self.documents not in DOCUMENT_KINDS:
             known = ", ".join(DOCUMENT_KINDS)
@@ -138,6 +144,8 @@ class ReliabilityCurves(Result):
     rows: tuple[ReliabilityRow, ...]
     values: tuple[Floats, ...]
     """The values of all shuffles and combinations, beside each row."""
+    shuffles: Mapping[int | None, Ints]
+    """By the number of references: the shuffle that each value is from."""
     tests: tuple[CurveTest, ...]
     signatures: Mapping[str, str]
     remarks: tuple[str, ...] = ()
@@ -176,6 +184,7 @@ def reliability(
     documents: str = "summed",
     normalise: str = "none",
     repeats: int = 100,
+    shuffles_per_combination: int | None = None,
     combinations: int = COMBINATIONS,
     seed: int = SEED,
     threads: int | None = None,
@@ -191,7 +200,9 @@ def reliability(
         reference_counts: numbers of references, such as `(1, 2, 3)`; by default all references.
         statistics, normalise, seed, threads, progress: as in `Experiment` and `meta_evaluate`.
         documents: `summed` statistics of segments, or `joined` texts, as in the paper.
-        repeats: number of shuffles for each combination of references.
+        repeats: number of shuffles.
+        shuffles_per_combination: shuffles that each combination of references is scored on, in
+            turn, to save time; by default all.
         combinations: maximum number of combinations of references.
     """
     scored = given if isinstance(given, ScoredSet) else None
@@ -208,23 +219,28 @@ def reliability(
         documents=documents,
         normalise=normalise,
         repeats=repeats,
+        shuffles_per_combination=shuffles_per_combination or repeats,
         combinations=combinations,
         seed=seed,
     )
     _check_lengths(asked, len(evalset))
     taken = {number: _taken(evalset, number, asked) for number in asked.references}
-    meter = _Meter(progress, sum(map(len, taken.values())) * len(asked.lengths), repeats)
+    turns = {number: _turns(len(places), asked) for number, places in taken.items()}
+    parts = sum(map(len, taken.values())) * len(asked.lengths)
+    meter = _Meter(progress, parts, asked.shuffles_per_combination)
     found: dict[_Key, list[Floats]] = {}
-    for number, places in ((n, one) for n, sets in taken.items() for one in sets):
-        part = scored or evalset if places is None else evalset.select(references=places)
-        scores = _document_scores(part, chosen, documents, meter, threads)
-        for key, values in _values(evalset, number, scores, asked, meter):
-            found.setdefault(key, []).append(values)
+    for number, combinations_of_number in taken.items():
+        for places, turn in zip(combinations_of_number, turns[number], strict=True):
+            part = scored or evalset if places is None else evalset.select(references=places)
+            scores = _document_scores(part, chosen, documents, meter, threads)
+            for key, values in _values(evalset, number, scores, asked, turn, meter):
+                found.setdefault(key, []).append(values)
     rows, pooled = _pooled(found, asked)
     signed = _signatures(chosen, asked.references)
     about = (*_about_references(evalset, taken), *_about_metrics(chosen), *_undefined(rows))
     notes = (*about, *evalset.notes)
-    return ReliabilityCurves(asked, rows, pooled, tuple(_tests(rows)), signed, notes)
+    used = {number: turn.reshape(-1) for number, turn in turns.items()}
+    return ReliabilityCurves(asked, rows, pooled, used, tuple(_tests(rows)), signed, notes)
 
 
 # ------------------------------------------------------------------------------ what is asked
@@ -269,6 +285,13 @@ def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> 
     return [every[k] for k in sorted(drawn)]
 
 
+def _turns(combinations: int, asked: ReliabilitySettings) -> Ints:
+    """Return combinations x shuffles: which shuffles each combination is scored on."""
+    used = combinations * asked.shuffles_per_combination
+    turns: Ints = np.arange(used) % asked.repeats
+    return turns.reshape(combinations, asked.shuffles_per_combination)
+
+
 def _document_scores(
     given: EvalSet | ScoredSet,
     metrics: Sequence[Metric],
@@ -297,16 +320,18 @@ def _values(
     number: int | None,
     scores: DocumentScores,
     asked: ReliabilitySettings,
+    turn: Ints,
     meter: _Meter,
 ) -> Iterator[tuple[_Key, Floats]]:
-    """Yield the values of all shuffles, for one combination of references."""
+    """Yield the values of some of the shuffles, for one combination of references."""
     present = outputs_present(evalset)
     human = {
         name: np.where(present, evalset.human(name, asked.normalise), np.nan)
         for name in asked.dimensions
     }
     for length in asked.lengths:
-        one = shuffled_cut(len(evalset), length, asked.repeats, asked.seed)
+        every = shuffled_cut(len(evalset), length, asked.repeats, asked.seed)
+        one = every._replace(shuffles=[every.shuffles[shuffle] for shuffle in turn])
         for name, people in human.items():
             scored = scores(one, ~np.isnan(people))
             for by in asked.statistics:
@@ -394,11 +419,13 @@ def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
         "summed": "that of their statistics added up",
         "joined": "that of their texts joined into one",
     }[asked.documents]
+    each = asked.shuffles_per_combination
+    turns = f"; {each:,} for each combination of references" if each < asked.repeats else ""
     yield (
-        f"Documents: segments are shuffled {asked.repeats:,} times (seed {asked.seed}) and cut "
-        f"into documents of equal length, the same for all metrics; the human score of one is the "
-        f"mean of its segments', its metric score {scored}. The documents of all systems are the "
-        "points of one correlation."
+        f"Documents: segments are shuffled {asked.repeats:,} times (seed {asked.seed}{turns}) and "
+        "cut into documents of equal length, the same for all metrics; the human score of one is "
+        f"the mean of its segments', its metric score {scored}. The documents of all systems are "
+        "the points of one correlation."
     )
     yield (
         "Values are means, low and high the middle 95%, of all shuffles and combinations of "

@@ -56,6 +56,9 @@ GUIDELINES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
 )
 """Guideline -> the alphas that the paper predicts, and the question it asks."""
 
+PAPERS_WORDS: Mapping[str, str] = MappingProxyType({"correctness": "strict"})
+"""Other names of guidelines: correctness, where content and precise wording count (section 2)."""
+
 
 class Published(NamedTuple):
     """A table of the paper: R^2 in percent at alpha = 0, 0.1, ..., 1, in the legible rows."""
@@ -130,9 +133,11 @@ fluency and 83.91 with adequacy, and with four references, 64.96 and 62.21."""
 
 def predicted(task: str, guideline: str) -> Region:
     """Return the region that the paper predicts for a `task` and a `guideline`."""
+    guideline = PAPERS_WORDS.get(guideline, guideline)
     for name, value, known in (("task", task, TASKS), ("guideline", guideline, GUIDELINES)):
         if value not in known:
-            raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(known)}")
+            names = [*known, *(PAPERS_WORDS if known is GUIDELINES else ())]
+            raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(names)}")
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
 
@@ -217,6 +222,9 @@ class Recommendation(Result):
             f"The predicted region is {self.region}. This rests on Soricut and Brill (2004): few "
             "systems, one set for each task, no intervals. With human scores of your own, karat "
             "plane fit says whether it holds for you.",
+            "preset=paper ignores case, stems with Porter's stemmer and leaves English stop words "
+            "out of the unigrams. Keep to that form: with capitals that count, agreement can be "
+            "lost.",
         )
 
 
@@ -226,5 +234,6 @@ def _recommended(alpha: float, n: int, why: str) -> Recommended:
 
 def recommend(task: str, guideline: str) -> Recommendation:
     """Return the AEv metrics that the paper recommends for a `task` and a `guideline`."""
+    guideline = PAPERS_WORDS.get(guideline, guideline)
     tables = tuple(table for table in PAPER if (table.task, table.guideline) == (task, guideline))
     return Recommendation(task, guideline, predicted(task, guideline), tables)

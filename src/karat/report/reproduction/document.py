@@ -14,8 +14,7 @@ ENOUGH = 4
 """Pairs of numbers that make a picture."""
 _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
-    *columns(where="Paper"),
-    Column("data", "Data", detail=True),
+    *columns(where="Paper", data="Data"),
     Column("claim", "Conclusion of the paper", wrap=True),
     Column("verdict", "Here", help="holds, fails, or undecidable: the data cannot tell."),
     Column("evidence", "Evidence", wrap=True),
@@ -96,5 +95,5 @@ def _curves(measure: str, data: str, rows: Sequence[ReproducedNumber]) -> Curves
         if row.at is not None:
             knots.setdefault(row.item, []).append(Knot(row.at, row.ours, row.low, row.high))
     curves = [Curve(name, own) for name, own in knots.items()]
-    title = f"{rows[0].where}: {data}"
+    title = f"{rows[0].where}: {data}, {measure}"
     return Curves(title, "length", measure, curves, whole_x=True)
