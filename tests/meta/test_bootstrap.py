@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles import resampled_pairs
 
 import karat.meta.bootstrap as module
 from karat.errors import InputError
@@ -21,7 +22,10 @@ def scores(seed: int, shape: tuple[int, int], missing: float = 0.0) -> tuple[np.
     return human, metric
 
 
-@pytest.mark.parametrize("by", [name for name in STATISTICS if name != "spa"])
+OF_POINTS = [name for name in STATISTICS if name not in {"spa", *resampled_pairs.OF_PAIRS}]
+
+
+@pytest.mark.parametrize("by", OF_POINTS)
 @pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("at", MATRIX_LEVELS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -35,6 +39,36 @@ def test_values_are_those_of_the_drawn_matrices(
     for value, s, t in zip(found, systems, segments, strict=True):
         wanted = agreement(human[s][:, t], metric[s][:, t], by, at).value
         assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("by", resampled_pairs.OF_PAIRS)
+@pytest.mark.parametrize("over", OVER)
+@pytest.mark.parametrize("at", MATRIX_LEVELS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_no_point_makes_a_pair_with_its_own_copy(
+    by: str, over: str, at: str, missing: float
+) -> None:
+    human, metric = scores(1, (4, 7), missing)
+    human, metric = np.round(human), np.round(metric, 1 if by == "acc-eq" else 0)
+    if by == "darr":
+        human = 15 * human
+    resamples = 12
+    values = bootstrap(human, [metric], by, at=at, over=over, resamples=resamples, seed=5)[0]
+    ((systems, segments),) = drawn_places(human.shape, over, resamples, 5)
+    for value, *draw in zip(values, systems.tolist(), segments.tolist(), strict=True):
+        groups = resampled_pairs.groups(human.tolist(), metric.tolist(), at, tuple(draw))
+        wanted = resampled_pairs.value(by, groups)
+        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("by", ["accuracy", "tau-23", "tau-c"])
+@pytest.mark.parametrize("over", ["systems", "both"])
+def test_copies_of_a_system_do_not_make_up_agreement(by: str, over: str) -> None:
+    human = np.arange(6.0)[:, None] + np.arange(5.0) / 10
+    for metric, value in ((human, 1.0), (-human, STATISTICS[by].lowest)):
+        for at in ("system", "item"):
+            draws = bootstrap(human, [metric], by, at=at, over=over, resamples=100)[0]
+            assert draws == pytest.approx(np.full(100, value), nan_ok=True)
 
 
 @pytest.mark.parametrize("at", ["system", "segment"])
