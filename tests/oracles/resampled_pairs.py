@@ -23,13 +23,7 @@ def groups(human: Matrix, metric: Matrix, at: str, draw: tuple[list[int], list[i
     }
     if at == "system":
         known = [(s, [cells[s, t] for t in segments if (s, t) in cells]) for s in systems]
-        return [
-            [
-                (s, *(sum(x) / len(of) for x in zip(*of, strict=True)))
-                for s, of in known
-                if of
-            ]
-        ]
+        return [[(s, *(sum(x) / len(of) for x in zip(*of, strict=True))) for s, of in known if of]]
     width = len(human[0])
     name = {(s, t): s * width + t for s, t in cells}
     drawn = [[(s, t) for t in segments if (s, t) in cells] for s in systems]
@@ -80,7 +74,8 @@ def tau_c(group: list[Point]) -> float:
     if k < 2:
         return nan
     squared = 2 * len(pairs) * n / (n - 1)
-    return 2 * sum(_sign(h) * _sign(m) for h, m in pairs) / (squared * (k - 1) / k)
+    tau = 2 * sum(_sign(h) * _sign(m) for h, m in pairs) / (squared * (k - 1) / k)
+    return max(-1.0, min(1.0, tau))
 
 
 def calibrated(all_groups: list[list[Point]]) -> float:

@@ -331,12 +331,13 @@ def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
     """2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct scores (Stuart).
 
     n^2 is 2 P n / (n - 1), P being the number of pairs. In this form it holds for resamples, whose
-    points are n distinct ones and whose pairs are those of distinct points.
+    points are n distinct ones and whose pairs are those of distinct points; there it may exceed 1 a
+    little, which is cut off.
     """
     con, dis, h_ties, m_ties, both, h_values, m_values = pairs
     classes = np.minimum(h_values, m_values)
     squared = 2 * (con + dis + h_ties + m_ties + both) * n / np.maximum(n - 1, 1)
-    return quotient(2 * (con - dis), squared * (classes - 1) / np.maximum(classes, 1))
+    return clipped(quotient(2 * (con - dis), squared * (classes - 1) / np.maximum(classes, 1)))
 
 
 def _tau_23(pairs: Pairs, n: float | Floats) -> Floats:

@@ -116,7 +116,7 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
     inside = np.array([region.holds(*cell) for cell in CELLS])
     value = np.nan_to_num(np.maximum(np.column_stack([fit.r, fit.draws]), 0.0)) ** 2
     a, b = value[inside].mean(axis=0), value[~inside].mean(axis=0)
-    low, high = intervals((a - b)[None, 1:])
+    low, high = intervals((a - b)[None, 1:], (a - b)[:1])
     return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
 
 
