@@ -107,6 +107,7 @@ class SetSize(NamedTuple):
     outputs: int
     """Outputs with at least one judgement."""
     judges: tuple[str, ...]
+    """Names of the judges; identical ones are counted once."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +135,9 @@ class MetaEvaluation(Ranking):
         names = {part for one in asked for part in evalset.difference(one) or (one,)}
         kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
         outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
-        return SetSize(len(evalset.systems), len(evalset), len(outputs), kept.judges)
+        counted = {j for name in names for j in evalset.representatives(name).values()}
+        judges = tuple(judge for judge in kept.judges if judge in counted)
+        return SetSize(len(evalset.systems), len(evalset), len(outputs), judges)
 
     @property
     def signatures(self) -> dict[str, str]:
