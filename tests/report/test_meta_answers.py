@@ -187,6 +187,30 @@ def test_the_set_and_its_judges_are_stated() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("judges", "told"),
+    [
+        (("all",), "48 judged outputs; the raters are not named."),
+        (("merged", "all"), "48 judged outputs; the raters are not named."),
+        (("all", "ann"), "48 judged outputs by 2 judges."),
+        (("ann",), "48 judged outputs by 1 judge (ann)."),
+    ],
+)
+def test_raters_who_are_not_named_are_not_one_judge(judges: tuple[str, ...], told: str) -> None:
+    demo = kt.load_evalset("demo")
+    names = [*judges, *judges, *judges]
+    rows = [
+        (system, segment, names[i % len(judges)], "q", float(i))
+        for system in demo.systems
+        for i, segment in enumerate(demo.segments)
+    ]
+    texts = {name: list(outputs) for name, outputs in demo.systems.items()}
+    references = [list(group) for group in demo.references]
+    made = kt.make_evalset("made", texts, references=references, judgements=rows, dimensions=["q"])
+    asked = kt.Experiment("made", ("bleu",), ("q",), resamples=0, trials=0)
+    assert meta_basis(kt.meta_evaluate(asked, made)).startswith(f"4 systems, 12 segments, {told}")
+
+
 def test_metrics_of_one_name_keep_their_settings() -> None:
     found = ranking(rows([("bleu", 1, 0.4), ("given:metric=BLEU", 2, 0.3), ("chrf", 2, 0.2)]))
     assert row_labels(found) == {
@@ -344,35 +368,52 @@ def test_a_fit_answers_for_unseen_systems(unseen: float, said: str) -> None:
     assert fit_answer(found) == (said,)
 
 
-def judges(alpha: float, shared: int, *flagged: bool) -> JudgeAgreement:
+def judges(alpha: float, shared: int, *flagged: bool, name: str = "j") -> JudgeAgreement:
     row = DimensionAgreement("d", 2, 9, shared, 0.5, 0.5, alpha, alpha, alpha, NAN)
     every = (
-        JudgeRow("d", f"j{k}", 9, 1.0, 1.0, 0.5, 9, flag, True, None, "")
+        JudgeRow(
+            "d", f"{name}{k}" if name == "j" else name, 9, 1.0, 1.0, 0.5, 9, flag, True, None, ""
+        )
         for k, flag in enumerate(flagged)
     )
     return JudgeAgreement("set", (row,), tuple(every))
 
 
 AGREED = (
-    "d: Krippendorff's ordinal alpha 0.500, mean r of two judges 0.500 (8 outputs with two judges "
-    "or more)."
+    "d: Krippendorff's ordinal alpha 0.500, mean r of two judges 0.500 (12 outputs with two "
+    "judges or more)."
 )
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (judges(0.5, 8, False, False, False), "No judge is flagged as an outlier."),
+        (judges(0.5, 12, False, False, False), "No judge is flagged as an outlier."),
         (
-            judges(0.5, 8, True, False, False),
+            judges(0.5, 12, True, False, False),
             "j0 is flagged as an outlier in at least one dimension.",
         ),
-        (judges(0.5, 8, False, False), AGREED),
+        (judges(0.5, 12, False, False), AGREED),
         (judges(NAN, 0), "No output has two judges: their agreement cannot be measured."),
+        (
+            judges(NAN, 0, False, name="all"),
+            "The raters are not named: their agreement cannot be measured.",
+        ),
+        (
+            judges(0.9, 9, False, False),
+            "d: 9 outputs have two judges, too few to state how far they agree (at least 10 are "
+            "needed).",
+        ),
     ],
 )
 def test_judges_answer(found: JudgeAgreement, said: str) -> None:
     assert judges_answer(found)[-1] == said
+
+
+@pytest.mark.parametrize(("shared", "stated"), [(2, False), (9, False), (10, True)])
+def test_alpha_of_few_shared_outputs_is_no_headline(shared: int, stated: bool) -> None:
+    said = " ".join(judges_answer(judges(0.9, shared, False, False)))
+    assert ("alpha 0.900" in said) == stated
 
 
 def test_agreement_that_is_undefined_says_nothing() -> None:
@@ -382,6 +423,12 @@ def test_agreement_that_is_undefined_says_nothing() -> None:
 def test_a_set_can_be_used_or_not() -> None:
     assert check_answer(kt.check_evalset("demo")) == (
         "demo can be used: 4 systems, 12 segments, 320 judgements by 3 judges.",
+    )
+    unnamed = kt.make_evalset(
+        "u", {"A": ["a"]}, judgements=[("A", "1", "all", "mqm", 3.0)], dimensions=["mqm"]
+    )
+    assert check_answer(kt.check_evalset(unnamed)) == (
+        "u can be used: 1 system, 1 segment, 1 judgement; the raters are not named.",
     )
     broken = EvalSetCheck("x", None, problems=("one", "two"), problem_count=2)
     assert check_answer(broken) == ("x cannot be used: 2 problems.",)
