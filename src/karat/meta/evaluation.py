@@ -295,12 +295,22 @@ def _made(result: Ranking) -> Iterator[str]:
 
 
 def _scored(result: MetaEvaluation) -> Iterator[str]:
-    """State of which outputs systems' scores are, where that is not the default."""
+    """State which outputs systems' scores come from, where some outputs are not judged."""
     asked = result.experiment
-    if asked.system_scores == "all" and {*asked.levels} & {*OF_SYSTEMS}:
+    if not {*asked.levels} & {*OF_SYSTEMS}:
+        return
+    if asked.system_scores == "all":
         yield (
             "System scores: metrics score all outputs of a system, judged or not; its human score "
-            "is the mean of those judged."
+            "is the mean of those judged. So do mt-metrics-eval and WMT's tables."
+        )
+        return
+    present = result.scored.present
+    judged = (result.evalset.human(name) for name in asked.dimensions)
+    if any((present & np.isnan(scores)).any() for scores in judged):
+        yield (
+            "System scores: of judged outputs alone. mt-metrics-eval and WMT's tables score all "
+            "outputs of a system; to compare with them, add --system-scores all."
         )
 
 
