@@ -45,9 +45,10 @@ def _gaps(found: EvalSetCheck) -> Iterator[str]:
 
 
 def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
-    """Return how many sets can be read."""
+    """Return how many sets are available, and how many formats can be read."""
     here = sum(row.here for row in found.rows)
-    return (f"{here} of {len(found.rows)} known sets can be read here.",)
+    sets = f"{here} of {len(found.rows)} known sets can be read here"
+    return (f"{sets}. Sets of your own can have any of {len(found.formats)} formats.",)
 
 
 # ------------------------------------------------------------------------------------- judges
