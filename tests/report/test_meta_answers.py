@@ -15,6 +15,7 @@ from karat.meta.experiment import Experiment
 from karat.meta.fit import Fit, FitRow, LeftOut, ScoreFit
 from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement, JudgeRow
 from karat.meta.leaders import by_mean_rank, leaders
+from karat.meta.plane.study import Verdict
 from karat.meta.ranking import MetaRow, MetricTest
 from karat.report.answers.evalsets import check_answer, judges_answer
 from karat.report.answers.fits import fit_answer
@@ -294,8 +295,39 @@ def test_verdicts_on_the_prediction_are_one_sentence_for_several_dimensions() ->
     region = kt.predicted("mt", "fluency")
     study = kt.study_plane("demo", region=region, resamples=9, splits=0)
     last = study_answer(study)[-1]
-    assert last.startswith("The paper's prediction, alpha 0.7 to 1, n 3 to 4, ")
+    assert last.startswith("The paper's prediction, alpha 0.7 to 1, n 3 to 4, is undecided for ")
     assert last.count("fluency") == 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "enough", "words"),
+    [
+        ((0.1, 0.2), True, "holds"),
+        ((0.1, 0.2), False, "undecidable"),
+        ((-0.2, -0.1), True, "fails"),
+        ((-0.2, -0.1), False, "undecidable"),
+        ((-0.1, 0.2), True, "undecidable"),
+    ],
+)
+def test_few_systems_decide_no_prediction(
+    ends: tuple[float, float], enough: bool, words: str
+) -> None:
+    assert Verdict(0.5, 0.4, *ends, enough).words == words
+
+
+def test_a_prediction_on_four_systems_is_undecided() -> None:
+    study = kt.study_plane(
+        "demo",
+        dimensions=["fluency"],
+        region=kt.predicted("mt", "fluency"),
+        over="segments",
+        resamples=200,
+        splits=0,
+    )
+    assert study.verdicts[0].low > 0  # on these four systems, whatever the segments
+    said = " ".join((*study_answer(study), *study.notes))
+    assert "is undecided" in said
+    assert "holds" not in said
 
 
 @pytest.mark.parametrize(
@@ -332,8 +364,9 @@ def curves(values: dict[str, tuple[float, float]]) -> ReliabilityCurves:
         (
             {"bleu": (0.1, 0.3), "ter": (0.2, 0.2)},
             (
-                "On texts of 25 segments, BLEU agrees best with mqm: Pearson's r 0.300 "
-                "[0.200, 0.400]; on texts of 1 segment it has 0.100.",
+                "On texts of 25 segments, BLEU has the highest Pearson's r with mqm, 0.300 "
+                "[0.200, 0.400]; on texts of 1 segment it has 0.100; differences between metrics "
+                "were not tested.",
             ),
         ),
         (
