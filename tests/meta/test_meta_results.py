@@ -193,7 +193,7 @@ def test_settings_and_signature_of_a_plane_say_all() -> None:
     [
         ("system", "judged", 11, "to compare with them, add --system-scores all"),
         ("system-mean", "judged", 11, "to compare with them, add --system-scores all"),
-        ("system", "all", 11, "So do mt-metrics-eval and WMT's tables"),
+        ("system", "all", 11, "as in mt-metrics-eval and WMT's tables"),
         ("system", "judged", 12, None),
         ("segment", "judged", 11, None),
     ],

@@ -301,8 +301,8 @@ def _scored(result: MetaEvaluation) -> Iterator[str]:
         return
     if asked.system_scores == "all":
         yield (
-            "System scores: metrics score all outputs of a system, judged or not; its human score "
-            "is the mean of those judged. So do mt-metrics-eval and WMT's tables."
+            "System scores: as in mt-metrics-eval and WMT's tables, metrics score all outputs of a "
+            "system, judged or not; its human score is the mean of those judged."
         )
         return
     present = result.scored.present
