@@ -265,5 +265,5 @@ def _notes(
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
             f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one "
-            "judge in alpha, r, ICC and in human scores."
+            "judge in alpha, r and ICC."
         )
