@@ -14,7 +14,6 @@ from karat.meta.documents.reliability import (
 from karat.report.answers.metas import statistic_label
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, span
-from karat.stats.correlation import STATISTICS
 
 MOST_TOLD = 4
 """Dimensions that have a sentence each."""
@@ -52,7 +51,7 @@ def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     value = f"{best.value:.3f} {span(best.low, best.high, 3)}"
     texts = f"texts of {several(best.length, 'segment')}"
     if curves > 1:
-        most = "highest" if STATISTICS[best.statistic].sign > 0 else "lowest"
+        most = "highest" if found.sign > 0 else "lowest"
         told = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
     else:
         told = f"{name} and {best.dimension} on {texts}: {label} {value}"
