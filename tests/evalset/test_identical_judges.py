@@ -136,3 +136,13 @@ def test_comparisons_of_identical_judges_count_once(tmp_path: Path) -> None:
     found = bare.with_judgements(file)
     labels = pair_labels(found, "better", np.ones(N, np.bool_))[0, 1]
     np.testing.assert_array_equal(labels.shares, (choices["ann"] + choices["bob"]) / 2)
+
+
+def test_flagged_judges_come_first_then_identical_ones() -> None:
+    rng = np.random.default_rng(2)
+    quality = rng.normal(size=(2, N))
+    honest = {name: np.round(2 * (quality + rng.normal(size=(2, N)) / 3)) for name in "abcd"}
+    values = {**honest, "e": honest["b"].copy(), "odd": -honest["a"] + np.arange(N) % 3}
+    judges = kt.judge_agreement(rated(values)).judges
+    assert [row.judge for row in judges] == ["odd", "b", "e", "a", "c", "d"]
+    assert [row.flagged for row in judges] == [True, False, False, False, False, False]
