@@ -55,7 +55,8 @@ Array<double> py_average_ranks(Table rows) {
         nb::gil_scoped_release release;
         Order order;
         for (size_t i = 0; i < count; ++i)
-            average_ranks(rows.data() + i * n, static_cast<int64_t>(n), order, &ranks[i * n]);
+            average_ranks(rows.data() + i * n, static_cast<int64_t>(n), order,
+                          ranks.data() + i * n);
     }
     return give(std::move(ranks), {count, n});
 }
@@ -100,7 +101,7 @@ void check_draws(const Numbers& human, const Numbers& metric, const Times& times
         throw nb::value_error("a point is there a negative number of times");
 }
 
-// The same of each draw, all pairs without a threshold.
+// The same of each draw, all pairs without a threshold but those of a point with its own copy.
 Array<int64_t> drawn_pair_counts(Numbers human, Numbers metric, Times times) {
     check_draws(human, metric, times);
     const size_t count = times.shape(0), n = times.shape(1);
@@ -141,8 +142,9 @@ Array<double> py_drawn_pearson(Numbers human, Numbers metric, Times times) {
 }
 
 // The best tie threshold over groups of points, its accuracy, and the groups and pairs it is of.
-nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, int64_t band,
-                         nb::object check) {
+// `copies` has the number of pairs in each group that are of a point with its own copy.
+nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, Offsets copies,
+                         int64_t band, nb::object check) {
     if (band < 1) throw nb::value_error("a band holds at least one pair");
     const size_t groups = offsets.shape(0) ? offsets.shape(0) - 1 : 0;
     if (human.shape(0) != metric.shape(0)) throw nb::value_error("scores differ in number");
@@ -153,6 +155,9 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, int64_t
         if (offsets(g) < 0 || offsets(g) > offsets(g + 1) ||
             offsets(g + 1) > static_cast<int64_t>(human.shape(0)))
             throw nb::value_error("the groups are not in order");
+    if (copies.shape(0) != groups) throw nb::value_error("copies and groups differ in number");
+    for (size_t g = 0; g < groups; ++g)
+        if (copies(g) < 0) throw nb::value_error("there is a negative number of copies");
     Calibrated found;
     Poll poll{std::move(check)};
     {
@@ -160,7 +165,7 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, int64_t
         TieCalibration ties(band);
         for (size_t g = 0; g < groups; ++g)
             ties.group(human.data() + offsets(g), metric.data() + offsets(g),
-                       offsets(g + 1) - offsets(g));
+                       offsets(g + 1) - offsets(g), copies(g));
         found = ties.best(poll);
     }
     return nb::make_tuple(found.epsilon, found.accuracy, found.groups, found.pairs);
@@ -221,8 +226,8 @@ void bind_stats(nb::module_& m) {
     m.def("pair_counts", &pair_counts, "human"_a, "metric"_a, "epsilon"_a);
     m.def("drawn_pair_counts", &drawn_pair_counts, "human"_a, "metric"_a, "times"_a);
     m.def("drawn_pearson", &py_drawn_pearson, "human"_a, "metric"_a, "times"_a);
-    m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
-          "check"_a.none());
+    m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "copies"_a,
+          "band"_a, "check"_a.none());
     m.def("right_pairs", &right_pairs, "human"_a, "first"_a, "second"_a, "offsets"_a,
           "first_epsilon"_a, "second_epsilon"_a, "check"_a.none());
     m.def("reached", &reached, "sums"_a, "real"_a);

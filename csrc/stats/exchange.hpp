@@ -24,7 +24,8 @@ inline std::vector<double> chosen_sums(const uint64_t* words, size_t count, size
         }
         const uint64_t* const word = words + first / 64 * trials;
         for (size_t t = 0; t < trials; ++t) {
-            const double* const sum = &table[(word[t] >> (first % 64) & 255) * columns];
+            const double* const sum =
+                table.data() + (word[t] >> (first % 64) & 255) * columns;
             for (size_t c = 0; c < columns; ++c) sums[t * columns + c] += sum[c];
         }
     }

@@ -1,5 +1,8 @@
 // Pairs of points of many draws, 64 at a time.
 //
+// A point that is drawn twice makes no pair with its own copy: both scores would be tied, and the
+// pair would count as right whatever the metric is worth.
+//
 // Points are sorted once for all draws, by metric and human score. One walk over them counts the
 // pairs of 64 draws: of each point those below it in both scores are concordant, and they are
 // looked up in a tree of sums by human rank (Fenwick 1994).
@@ -73,17 +76,19 @@ struct SortedPoints {
 template <class Count, class Wide>
 struct PairSums {
     Lanes<Wide> concordant, metric_ties, both_ties, human_ties;  // human: in both, too
-    Lanes<Count> metric_values, human_values, points;
+    Lanes<Wide> copies;  // pairs of copies of one point: in none of the others
+    Lanes<Count> metric_values, human_values;
+    Lanes<Count> points, distinct_points;  // with and without their copies
 
-    // The columns of PairCounts of all draws, then the number of points.
+    // The columns of PairCounts of all draws, then the number of distinct points.
     template <class Put>
     void columns(const Put& put) const {
         Lanes<double> human_only, discordant;
         for (size_t k = 0; k < kLanes; ++k) {
             human_only[k] = real(human_ties[k]) - real(both_ties[k]);
             const double n = real(points[k]);
-            discordant[k] = n * (n - 1) / 2 - real(concordant[k]) - real(metric_ties[k]) -
-                            real(human_ties[k]);
+            discordant[k] = n * (n - 1) / 2 - real(copies[k]) - real(concordant[k]) -
+                            real(metric_ties[k]) - real(human_ties[k]);
         }
         put(concordant.at);
         put(discordant.at);
@@ -92,7 +97,7 @@ struct PairSums {
         put(both_ties.at);
         put(human_values.at);
         put(metric_values.at);
-        put(points.at);
+        put(distinct_points.at);
     }
 
   private:
@@ -119,18 +124,21 @@ class PairLanes {
                 end = of.end_of_same(k, j);
                 Lanes<Count>& same = held_[k - i];
                 times(of.points[k].at, same);
+                add_copies(same);
                 for (size_t m = k + 1; m < end; ++m) {
                     times(of.points[m].at, one);
+                    add_copies(one);
+                    add_products(mine_.both_ties, same, one);
                     same += one;
                 }
                 add_below(of.points[k].human, same);
-                add_pairs(mine_.both_ties, same);
                 add_tie(mine_, same, all, k > i);
             }
             add_values(mine_, all);
             hold(of, i, j);
         }
         sum_up();
+        mine_.human_ties -= mine_.copies;
         return mine_;
     }
 
@@ -177,6 +185,7 @@ class PairLanes {
         others_.human_ties = mine_.human_ties;  // both metrics have the same cells
         others_.human_values = mine_.human_values;
         others_.points = mine_.points;
+        others_.distinct_points = mine_.distinct_points = mine_.points;
     }
     const PairSums<Count, Wide>& mine() const { return mine_; }
     const PairSums<Count, Wide>& others() const { return others_; }
@@ -195,6 +204,14 @@ class PairLanes {
         Lanes<Count> below;
         for (auto r = static_cast<size_t>(rank - 1); r; r &= r - 1) below += tree_[r];
         add_products(mine_.concordant, same, below);
+    }
+
+    // The copies of one point in each draw.
+    void add_copies(const Lanes<Count>& times) {
+        add_pairs(mine_.copies, times);
+        for (size_t k = 0; k < kLanes; ++k)
+            mine_.distinct_points[k] =
+                static_cast<Count>(mine_.distinct_points[k] + (times[k] > 0));
     }
 
     // Points that are tied in the metric with those in `all`, but not in human scores.

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 #include "stats/ranks.hpp"
@@ -27,14 +28,17 @@ class TieCalibration {
   public:
     explicit TieCalibration(int64_t band) : band_(band) {}
 
-    void group(const double* human, const double* metric, int64_t n) {
-        if (n < 2) return;
-        const int64_t pairs = n * (n - 1) / 2;
+    // In a resample, `copies` pairs are of a point with its own copy, and do not count.
+    void group(const double* human, const double* metric, int64_t n, int64_t copies) {
+        const int64_t pairs = n * (n - 1) / 2 - copies;
+        if (pairs < 1) return;
         found_.pairs += pairs;
         ++found_.groups;
         const int32_t size = size_class(pairs);
         const PairCounts counts = counter_.count(human, metric, n, 0);
-        right_[size] += counts.concordant + counts.both_ties;
+        if (copies > counts.both_ties)
+            throw std::invalid_argument("there are more pairs of copies than ties");
+        right_[size] += counts.concordant + counts.both_ties - copies;
         const auto begin = static_cast<int64_t>(human_.size());
         order_of(metric, n, order_);
         for (const Place& place : order_) {

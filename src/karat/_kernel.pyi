@@ -339,6 +339,7 @@ def calibrate_ties(
     human: NDArray[np.float64],
     metric: NDArray[np.float64],
     offsets: _Offsets,
+    copies: NDArray[np.int64],
     band: int,
     check: Callable[[], None] | None,
 ) -> tuple[float, float, int, int]: ...

@@ -279,6 +279,8 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
     assert output(*asked, "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
     assert "the first 24 of 27 pairs of dimension and metric" in page
+    caption = "24 of 27 plots are shown: a page has at most 24; choose fewer with --dimension"
+    assert caption in page  # beside the plots
     assert "Reliability: fluency, pearson" in page  # pseudo-documents have no spa
     assert "No ranks by spa" in text
     assert "of systems and segments (for spa, of segments alone)" in " ".join(text.split())
@@ -410,6 +412,7 @@ def test_flooding_writes_a_set_that_is_read_again(output: Output, folder: Path) 
     ]
     assert text == (
         f"new: {len(changed)} answers of atlas, drift flooded; they keep 0.5 of their adequacy\n"
+        "Answers count as correct from adequacy 4 on.\n"
     )
     assert set(changed) <= {"atlas", "drift"}
     assert changed
@@ -426,3 +429,30 @@ def test_controls_are_left_out_of_the_agreement(output: Output) -> None:
     )
     assert (every["rows"][0]["outputs"], fewer["rows"][0]["outputs"]) == (48, 36)
     assert "Systems left out: drift." in " ".join(fewer["notes"])
+
+
+def test_a_caption_says_which_dimensions_have_no_plots(output: Output, folder: Path) -> None:
+    """Nine systems: a gallery for each dimension, 24 plots in all."""
+    names = [f"s{k}" for k in range(9)]
+    dimensions = [f"d{k}" for k in range(5)]
+    rows = [
+        (name, str(i + 1), "ann", dimension, float((3 * k + i) % 7))
+        for k, name in enumerate(names)
+        for i in range(3)
+        for dimension in dimensions
+    ]
+    texts = {name: [f"w{k} w{k + 1} w{i}" for i in range(3)] for k, name in enumerate(names)}
+    evalset = kt.make_evalset(
+        "many",
+        texts,
+        references=["w1 w2 w0", "w3 w4 w1", "w5 w6 w2"],
+        judgements=rows,
+        dimensions=dimensions,
+    )
+    kt.save_evalset(evalset, folder / "many")
+    metrics = [x for n in (1, 2, 3, 4, "L") for x in ("-m", f"rouge{n}")]
+    asked = ("meta", "many", *metrics, "-m", "chrf", "-m", "gtm", "-l", "system", "--trials", "0")
+    assert output(*asked, "--resamples", "0", "-o", "page.html") == ""
+    page = (folder / "page.html").read_text("utf-8")
+    assert "3 of 7 plots are shown and d4 has none: a page has at most 24" in page
+    assert page.count("plots are shown") == 1  # the first three galleries are complete

@@ -29,7 +29,7 @@ def answers(low: float | None = 0.0, systems: int = 7, segments: int = 9) -> kt.
         outputs,
         references=["x"] * segments,
         judgements=rows,
-        dimensions=[kt.Dimension("right", low=low), kt.Dimension("other")],
+        dimensions=[kt.Dimension("right", low=low, high=1.0), kt.Dimension("other")],
     )
 
 
@@ -55,6 +55,38 @@ def test_two_thirds_of_the_correct_answers_of_the_paper_s_places_are_flooded() -
         share = 0.5 if (row.system, row.segment) in flooded else 1.0
         assert row == old._replace(value=share * old.value)
     assert found.evalset.name == "answers-flooded"
+
+
+@pytest.mark.parametrize(("scale", "correct"), [((0.0, 1.0), 0.5), ((1.0, 5.0), 3.0)])
+def test_answers_are_correct_from_the_middle_of_the_scale(
+    scale: tuple[float, float], correct: float
+) -> None:
+    low, high = scale
+    evalset = answers()
+    rows = replace(evalset.judgements, value=low + (high - low) * evalset.judgements.value)
+    wider = replace(
+        evalset,
+        judgements=rows,
+        dimensions={"right": kt.Dimension("right", low=low, high=high)},
+    )
+    found = flood(wider, Flood("right"))
+    assert found.rows == flood(evalset, Flood("right")).rows  # the wrong answers stay as they are
+    assert found.settings["correct"] == correct
+    assert found.notes == (
+        f"Answers count as correct from right {correct:g} on, the middle of its scale, {low:g} to "
+        f"{high:g}.",
+    )
+    assert flood(wider, Flood("right", correct=high)).notes == (
+        f"Answers count as correct from right {high:g} on.",
+    )
+
+
+def test_without_a_scale_the_lowest_correct_rating_must_be_set() -> None:
+    bare = replace(answers(), dimensions={"right": kt.Dimension("right")})
+    message = r"answers: right has no stated scale, so its middle is unknown; set .*--correct X"
+    with pytest.raises(InputError, match=message):
+        flood(bare, Flood("right"))
+    assert flood(bare, Flood("right", correct=0.5)).rows
 
 
 def test_ratings_fall_towards_the_lower_end_of_their_scale() -> None:

@@ -94,3 +94,13 @@ def test_the_first_line_that_is_not_blank(tmp_path: Path) -> None:
     assert first_line(path) == '{"id": \ufffd}'
     path.write_bytes(b"\n\n")
     assert first_line(path) == ""
+
+
+def test_the_list_of_sets_has_every_format() -> None:
+    listed = kt.known_evalsets()
+    assert (
+        {row.format for row in listed.formats} == {*FORMATS} >= {"appraise", "inspect", "lm-eval"}
+    )
+    assert all(row.about for row in listed.formats)
+    (_, formats) = listed.document().tables
+    assert [row["format"] for row in formats.rows] == [row.format for row in listed.formats]

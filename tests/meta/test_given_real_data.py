@@ -108,3 +108,18 @@ def test_patterns_take_all_that_a_set_offers(place: Path) -> None:
     value = kt.score(one, metrics="given:metric=COMET").rows[0].score.value
     column = matrix(place / "metric-scores/en-de/COMET-refA.seg.score", ["ONLINE-B"])[0]
     assert value == pytest.approx(column[:2].mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", ["acc-eq", "accuracy", "tau-23", "tau-c"])
+def test_resamples_of_pairs_lie_around_the_estimate(place: Path, statistic: str) -> None:
+    metrics = ("given:metric=GEMBA-MQM", "chrf")
+    experiment = kt.Experiment(
+        str(place), metrics, ("mqm",), ("item", "system"), (statistic,), resamples=60, trials=0
+    )
+    found = kt.meta_evaluate(experiment)
+    for row in found.rows:
+        draws = found.resampled[row.dimension, row.level, row.statistic].draws[row.metric]
+        low, high = np.nanquantile(draws, [0.025, 0.975])  # not extended to the estimate
+        assert low <= row.value <= high
+        if row.level == "item":  # drawing a system twice adds no agreement
+            assert abs(np.nanmean(draws) - row.value) < 0.25 * (high - low)

@@ -183,3 +183,39 @@ def test_settings_and_signature_of_a_plane_say_all() -> None:
     assert fit.signature == study.signature
     assert (fit.settings["normalise"], fit.settings["permutations"]) == ("z", 24)  # all there are
     assert (study.settings["normalise"], study.settings["splits"]) == ("none", 2)
+
+
+# ---------------------------------------------------------------------- outputs of system scores
+
+
+@pytest.mark.parametrize(
+    ("level", "system_scores", "judged", "note"),
+    [
+        ("system", "judged", 11, "to compare with them, add --system-scores all"),
+        ("system-mean", "judged", 11, "to compare with them, add --system-scores all"),
+        ("system", "all", 11, "as in mt-metrics-eval and WMT's tables"),
+        ("system", "judged", 12, None),
+        ("segment", "judged", 11, None),
+    ],
+)
+def test_a_note_says_which_outputs_system_scores_come_from(
+    level: str, system_scores: str, judged: int, note: str | None
+) -> None:
+    demo = kt.load_evalset("demo")
+    rows = [
+        (system, segment, "ann", "q", float(i + len(system)))
+        for system in demo.systems
+        for i, segment in enumerate(demo.segments[:judged])
+    ]
+    texts = {name: list(outputs) for name, outputs in demo.systems.items()}
+    references = [list(group) for group in demo.references]
+    evalset = kt.make_evalset(
+        "partly", texts, references=references, judgements=rows, dimensions=["q"]
+    )
+    experiment = kt.Experiment(
+        "partly", ("bleu",), ("q",), (level,), system_scores=system_scores, resamples=0, trials=0
+    )
+    notes = [text for text in kt.meta_evaluate(experiment, evalset).notes if "mt-metrics" in text]
+    assert len(notes) == (note is not None)
+    if note is not None:
+        assert note in notes[0]

@@ -315,7 +315,7 @@ def test_a_verdict_compares_the_region_with_the_rest() -> None:
     gaps = sorted(mean(d, inside) - mean(d, outside) for d in fit.draws.T)
     assert (found.low, found.high) == (pytest.approx(gaps[0]), pytest.approx(gaps[-1]))
     for low, high, words in ((0.1, 0.2, "holds"), (-0.2, -0.1, "fails"), (-1, 1, "undecidable")):
-        assert found._replace(low=low, high=high).words == words
+        assert found._replace(low=low, high=high, enough_systems=True).words == words
 
 
 def test_progress_is_told() -> None:

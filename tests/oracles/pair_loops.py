@@ -23,6 +23,16 @@ def pair_counts(human: Vector, metric: Vector, epsilon: float = 0.0) -> list[int
     return [*counts, len(set(human)), len(set(metric))]
 
 
+def drawn_pair_counts(human: Vector, metric: Vector, times: Sequence[int]) -> list[int]:
+    """The same where points are drawn several times; none makes a pair with its own copy."""
+    counts = [0, 0, 0, 0, 0]
+    drawn = [i for i, number in enumerate(times) if number]
+    for i, j in combinations(drawn, 2):
+        pair = pair_counts((human[i], human[j]), (metric[i], metric[j]))[:5]
+        counts = [total + times[i] * times[j] * n for total, n in zip(counts, pair, strict=True)]
+    return [*counts, len({human[i] for i in drawn}), len({metric[i] for i in drawn})]
+
+
 def tau_b(human: Vector, metric: Vector) -> float:
     """(C - D) / sqrt((all - tied in human)(all - tied in metric))."""
     con, dis, h, m, both, *_ = pair_counts(human, metric)

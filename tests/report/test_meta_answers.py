@@ -15,6 +15,7 @@ from karat.meta.experiment import Experiment
 from karat.meta.fit import Fit, FitRow, LeftOut, ScoreFit
 from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement, JudgeRow
 from karat.meta.leaders import by_mean_rank, leaders
+from karat.meta.plane.study import Verdict
 from karat.meta.ranking import MetaRow, MetricTest
 from karat.report.answers.evalsets import check_answer, judges_answer
 from karat.report.answers.fits import fit_answer
@@ -187,6 +188,30 @@ def test_the_set_and_its_judges_are_stated() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("judges", "told"),
+    [
+        (("all",), "48 judged outputs; the raters are not named."),
+        (("merged", "all"), "48 judged outputs; the raters are not named."),
+        (("all", "ann"), "48 judged outputs by 2 judges."),
+        (("ann",), "48 judged outputs by 1 judge (ann)."),
+    ],
+)
+def test_raters_who_are_not_named_are_not_one_judge(judges: tuple[str, ...], told: str) -> None:
+    demo = kt.load_evalset("demo")
+    names = [*judges, *judges, *judges]
+    rows = [
+        (system, segment, names[i % len(judges)], "q", float(i))
+        for system in demo.systems
+        for i, segment in enumerate(demo.segments)
+    ]
+    texts = {name: list(outputs) for name, outputs in demo.systems.items()}
+    references = [list(group) for group in demo.references]
+    made = kt.make_evalset("made", texts, references=references, judgements=rows, dimensions=["q"])
+    asked = kt.Experiment("made", ("bleu",), ("q",), resamples=0, trials=0)
+    assert meta_basis(kt.meta_evaluate(asked, made)).startswith(f"4 systems, 12 segments, {told}")
+
+
 def test_metrics_of_one_name_keep_their_settings() -> None:
     found = ranking(rows([("bleu", 1, 0.4), ("given:metric=BLEU", 2, 0.3), ("chrf", 2, 0.2)]))
     assert row_labels(found) == {
@@ -270,8 +295,39 @@ def test_verdicts_on_the_prediction_are_one_sentence_for_several_dimensions() ->
     region = kt.predicted("mt", "fluency")
     study = kt.study_plane("demo", region=region, resamples=9, splits=0)
     last = study_answer(study)[-1]
-    assert last.startswith("The paper's prediction, alpha 0.7 to 1, n 3 to 4, ")
+    assert last.startswith("The paper's prediction, alpha 0.7 to 1, n 3 to 4, is undecided for ")
     assert last.count("fluency") == 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "enough", "words"),
+    [
+        ((0.1, 0.2), True, "holds"),
+        ((0.1, 0.2), False, "undecidable"),
+        ((-0.2, -0.1), True, "fails"),
+        ((-0.2, -0.1), False, "undecidable"),
+        ((-0.1, 0.2), True, "undecidable"),
+    ],
+)
+def test_few_systems_decide_no_prediction(
+    ends: tuple[float, float], enough: bool, words: str
+) -> None:
+    assert Verdict(0.5, 0.4, *ends, enough).words == words
+
+
+def test_a_prediction_on_four_systems_is_undecided() -> None:
+    study = kt.study_plane(
+        "demo",
+        dimensions=["fluency"],
+        region=kt.predicted("mt", "fluency"),
+        over="segments",
+        resamples=200,
+        splits=0,
+    )
+    assert study.verdicts[0].low > 0  # on these four systems, whatever the segments
+    said = " ".join((*study_answer(study), *study.notes))
+    assert "is undecided" in said
+    assert "holds" not in said
 
 
 @pytest.mark.parametrize(
@@ -308,8 +364,9 @@ def curves(values: dict[str, tuple[float, float]]) -> ReliabilityCurves:
         (
             {"bleu": (0.1, 0.3), "ter": (0.2, 0.2)},
             (
-                "On texts of 25 segments, BLEU agrees best with mqm: Pearson's r 0.300 "
-                "[0.200, 0.400]; on texts of 1 segment it has 0.100.",
+                "On texts of 25 segments, BLEU has the highest Pearson's r with mqm, 0.300 "
+                "[0.200, 0.400]; on texts of 1 segment it has 0.100; differences between metrics "
+                "were not tested.",
             ),
         ),
         (
@@ -344,35 +401,52 @@ def test_a_fit_answers_for_unseen_systems(unseen: float, said: str) -> None:
     assert fit_answer(found) == (said,)
 
 
-def judges(alpha: float, shared: int, *flagged: bool) -> JudgeAgreement:
+def judges(alpha: float, shared: int, *flagged: bool, name: str = "j") -> JudgeAgreement:
     row = DimensionAgreement("d", 2, 9, shared, 0.5, 0.5, alpha, alpha, alpha, NAN)
     every = (
-        JudgeRow("d", f"j{k}", 9, 1.0, 1.0, 0.5, 9, flag, True, None, "")
+        JudgeRow(
+            "d", f"{name}{k}" if name == "j" else name, 9, 1.0, 1.0, 0.5, 9, flag, True, None, ""
+        )
         for k, flag in enumerate(flagged)
     )
     return JudgeAgreement("set", (row,), tuple(every))
 
 
 AGREED = (
-    "d: Krippendorff's ordinal alpha 0.500, mean r of two judges 0.500 (8 outputs with two judges "
-    "or more)."
+    "d: Krippendorff's ordinal alpha 0.500, mean r of two judges 0.500 (12 outputs with two "
+    "judges or more)."
 )
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (judges(0.5, 8, False, False, False), "No judge is flagged as an outlier."),
+        (judges(0.5, 12, False, False, False), "No judge is flagged as an outlier."),
         (
-            judges(0.5, 8, True, False, False),
+            judges(0.5, 12, True, False, False),
             "j0 is flagged as an outlier in at least one dimension.",
         ),
-        (judges(0.5, 8, False, False), AGREED),
+        (judges(0.5, 12, False, False), AGREED),
         (judges(NAN, 0), "No output has two judges: their agreement cannot be measured."),
+        (
+            judges(NAN, 0, False, name="all"),
+            "The raters are not named: their agreement cannot be measured.",
+        ),
+        (
+            judges(0.9, 9, False, False),
+            "d: 9 outputs have two judges, too few to state how far they agree (at least 10 are "
+            "needed).",
+        ),
     ],
 )
 def test_judges_answer(found: JudgeAgreement, said: str) -> None:
     assert judges_answer(found)[-1] == said
+
+
+@pytest.mark.parametrize(("shared", "stated"), [(2, False), (9, False), (10, True)])
+def test_alpha_of_few_shared_outputs_is_no_headline(shared: int, stated: bool) -> None:
+    said = " ".join(judges_answer(judges(0.9, shared, False, False)))
+    assert ("alpha 0.900" in said) == stated
 
 
 def test_agreement_that_is_undefined_says_nothing() -> None:
@@ -382,6 +456,12 @@ def test_agreement_that_is_undefined_says_nothing() -> None:
 def test_a_set_can_be_used_or_not() -> None:
     assert check_answer(kt.check_evalset("demo")) == (
         "demo can be used: 4 systems, 12 segments, 320 judgements by 3 judges.",
+    )
+    unnamed = kt.make_evalset(
+        "u", {"A": ["a"]}, judgements=[("A", "1", "all", "mqm", 3.0)], dimensions=["mqm"]
+    )
+    assert check_answer(kt.check_evalset(unnamed)) == (
+        "u can be used: 1 system, 1 segment, 1 judgement; the raters are not named.",
     )
     broken = EvalSetCheck("x", None, problems=("one", "two"), problem_count=2)
     assert check_answer(broken) == ("x cannot be used: 2 problems.",)

@@ -241,12 +241,34 @@ def test_the_kernel_refuses_what_it_cannot_sort() -> None:
     with pytest.raises(ValueError, match="differ in shape"):
         _kernel.pair_counts(np.zeros((2, 3)), x, 0.0)
     with pytest.raises(ValueError, match="not all finite"):
-        _kernel.calibrate_ties(bad[0], x[0], np.array([0, 3], dtype=np.int64), 9, None)
+        _kernel.calibrate_ties(bad[0], x[0], np.array([0, 3]), np.array([0]), 9, None)
 
 
 def test_groups_out_of_order_are_refused() -> None:
     x = np.zeros(4)
     with pytest.raises(ValueError, match="not in order"):
-        _kernel.calibrate_ties(x, x, np.array([0, 3, 2], dtype=np.int64), 9, None)
+        _kernel.calibrate_ties(x, x, np.array([0, 3, 2]), np.zeros(2, np.int64), 9, None)
     with pytest.raises(ValueError, match="not in order"):
-        _kernel.calibrate_ties(x, x, np.array([0, 5], dtype=np.int64), 9, None)
+        _kernel.calibrate_ties(x, x, np.array([0, 5]), np.zeros(1, np.int64), 9, None)
+
+
+@pytest.mark.parametrize(
+    ("copies", "message"),
+    [
+        ([0, 0], "copies and groups differ in number"),
+        ([-1], "a negative number of copies"),
+        ([2], "more pairs of copies than ties"),
+    ],
+)
+def test_copies_that_cannot_be_are_refused(copies: list[int], message: str) -> None:
+    x = np.array([1.0, 1.0, 2.0])  # one tie
+    with pytest.raises(ValueError, match=message):
+        _kernel.calibrate_ties(x, x, np.array([0, 3]), np.array(copies), 9, None)
+
+
+def test_no_points_have_no_ranks_and_no_pairs() -> None:
+    nothing = np.empty((2, 0))
+    assert _kernel.average_ranks(nothing).shape == (2, 0)
+    assert _kernel.pair_counts(nothing, nothing, 0.0).tolist() == [[0] * 7] * 2
+    assert np.isnan(c.STATISTICS["spearman"]([], []))
+    assert _kernel.chosen_sums(np.ones((1, 3), np.uint64), np.empty((2, 0))).shape == (3, 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import pair_loops
+from oracles import pair_loops, resampled_pairs
 
 from karat import _kernel
 from karat.stats.correlation import STATISTICS
@@ -31,8 +31,7 @@ def test_pairs_are_those_of_the_drawn_points(seed: int, n: int, values: int) -> 
     human, metric, times = points(seed, n, values)
     found = _kernel.drawn_pair_counts(human, metric, times)
     for row, draw in zip(found.tolist(), times.tolist(), strict=True):
-        drawn = [pair_loops.repeated(x.tolist(), draw) for x in (human, metric)]
-        assert row == pair_loops.pair_counts(*drawn)
+        assert row == pair_loops.drawn_pair_counts(human.tolist(), metric.tolist(), draw)
 
 
 def test_many_human_scores_take_the_other_way() -> None:
@@ -41,8 +40,7 @@ def test_many_human_scores_take_the_other_way() -> None:
     times = rng.integers(0, 3, (3, 200)).astype(np.int32)
     found = _kernel.drawn_pair_counts(human, metric, times)
     for row, draw in zip(found.tolist(), times.tolist(), strict=True):
-        drawn = [pair_loops.repeated(x.tolist(), draw) for x in (human, metric)]
-        assert row == pair_loops.pair_counts(*drawn)
+        assert row == pair_loops.drawn_pair_counts(human.tolist(), metric.tolist(), draw)
 
 
 @given(seed=SEEDS, n=st.integers(1, 30), values=st.sampled_from([1, 2, 9]))
@@ -62,7 +60,13 @@ def test_a_statistic_of_draws_is_that_of_the_drawn_points(by: str, seed: int, n:
     assert statistic.drawn
     found = statistic.drawn(human, metric, times)
     for value, draw in zip(found.tolist(), times.tolist(), strict=True):
-        wanted = statistic(np.repeat(human, draw), np.repeat(metric, draw))
+        places = np.repeat(np.arange(n), draw)
+        if by in resampled_pairs.OF_PAIRS:
+            scores_of = human[places].tolist(), metric[places].tolist()
+            drawn = [*zip(places.tolist(), *scores_of, strict=True)]
+            wanted = resampled_pairs.value(by, [drawn])
+        else:
+            wanted = statistic(human[places], metric[places])
         assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 

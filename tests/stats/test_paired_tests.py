@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
@@ -18,6 +18,10 @@ from karat.stats.significance.paired_tests import ALTERNATIVES, wilcoxon, willia
 
 
 @given(t=st.floats(-60, 60), freedom=st.integers(1, 2000))
+@example(t=5.960464477539063e-08, freedom=5)
+@example(t=-1e-9, freedom=1)
+@example(t=1e200, freedom=3)
+@example(t=0.0, freedom=7)
 def test_student_tail_is_scipys(t: float, freedom: int) -> None:
     assert student_tail(t, freedom) == pytest.approx(scipy.stats.t.sf(t, freedom), rel=1e-9)
 

@@ -59,7 +59,7 @@ def sample_of_set(
         design,
         scale,
         known.sum(axis=1),
-        (*evalset.remarks, *why, *told),
+        (*evalset.remarks, *evalset.identical_notes([dimension]), *why, *told),
         tuple(drawn or ()),
         partly,
         None if present.all() else outputs,

@@ -66,6 +66,18 @@ def _by_people(evalset: EvalSet) -> Iterator[JudgedPair]:
     return (pair for pair in evalset.pairs if pair.judge not in models)
 
 
+def _counted_once(evalset: EvalSet, dimension: str) -> Iterator[JudgedPair]:
+    """Yield the comparisons of people in a dimension; those of identical judges count once."""
+    named = evalset.representatives(dimension)
+    judge_of: dict[tuple[str, str, frozenset[str]], str] = {}
+    for pair in _by_people(evalset):
+        if pair.dimension == dimension:
+            compared = frozenset((pair.system, pair.other))
+            key = named.get(pair.judge, pair.judge), pair.segment, compared
+            if judge_of.setdefault(key, pair.judge) == pair.judge:
+                yield pair
+
+
 def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
     """Return what people said of the pairs of some segments: means, or what was adjudicated."""
     kinds = evalset.judgements.judge_kinds
@@ -74,8 +86,8 @@ def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
     found: dict[tuple[int, int], dict[int, tuple[list[float], list[float]]]] = {
         pair: {} for pair in permutations(range(len(system)), 2)
     }
-    for pair in _by_people(evalset):
-        if pair.dimension == dimension and pair.segment in place:
+    for pair in _counted_once(evalset, dimension):
+        if pair.segment in place:
             final = kinds.get(pair.judge) == ADJUDICATED
             for one in (pair, pair.turned):
                 own = found[system[one.system], system[one.other]]
@@ -118,7 +130,13 @@ def sample_of_pairs(
         design=design,
         scale=Scale(0.0, 1.0),
         labels=counts,
-        notes=(*evalset.remarks, *why, *told, *_notes(grouping.word, complete)),
+        notes=(
+            *evalset.remarks,
+            *evalset.identical_notes([dimension]),
+            *why,
+            *told,
+            *_notes(grouping.word, complete),
+        ),
         draws=tuple(draws or ()),
         partly=partly,
         at_ends=at_ends,

@@ -44,6 +44,8 @@ class SetFormat(NamedTuple):
     """Patterns of names: of a file, and of files in a folder of this format or one level below."""
     detects: str | Callable[[Path], bool] = ""
     """Tells whether a file is of this format, where neither its name nor its first line does."""
+    about: str = ""
+    """The files of this format in a few words, for lists of formats."""
 
     def fits(self, line: str) -> bool:
         """Return whether the first line of a file is one of this format."""

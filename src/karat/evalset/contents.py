@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import short
 from karat.evalset.catalogue import GivenPath
+from karat.evalset.judge_kinds import raters_unnamed
 from karat.evalset.loading import as_additions, read_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
@@ -165,6 +166,9 @@ def _remarks(
     found = list(evalset.notes)
     if evalset.trees is not None:
         found.append("every reference has a dependency tree")
+    people = evalset.judgements.by_people().judges
+    if raters_unnamed(people):
+        found.append(f"The judge {' and '.join(people)} stands for raters who are not named")
     for count in dimensions:
         name = short(count.dimension)
         if count.off_scale:

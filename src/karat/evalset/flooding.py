@@ -15,6 +15,7 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
+from karat.evalset.judgements import Dimension
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet, check_known
 from karat.results import Result
@@ -34,8 +35,8 @@ class Flood:
     dimension: str
     systems: tuple[str, ...] = ()
     """Whose; without any, those that rank 1st, 2nd, 3rd and 6th by the dimension."""
-    correct: float = 0.5
-    """An answer is correct from this value on."""
+    correct: float | None = None
+    """Lowest rating of a correct answer. Default: the middle of the dimension's scale."""
     share: float = 2 / 3
     """Of the correct answers that are flooded."""
     downgrade: float = 0.5
@@ -49,7 +50,7 @@ class Flood:
                 raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
         if self.sentences < 1:
             raise InputError(f"sentences={self.sentences}: expected at least 1")
-        if math.isnan(self.correct):
+        if self.correct is not None and math.isnan(self.correct):
             raise InputError("correct=nan: expected a number, the least value of a correct answer")
 
 
@@ -81,12 +82,15 @@ def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
     """
     evalset = as_evalset(evalset)
     human = evalset.human(how.dimension)
-    if evalset.dimensions[how.dimension].better == "lower":
+    dimension = evalset.dimensions[how.dimension]
+    if dimension.better == "lower":
         raise InputError(f"{how.dimension}: flooding needs a dimension in which more is better")
     chosen = how.systems or _ranked(evalset, human)
     check_known("system", chosen, evalset.systems, evalset.name)
     if not chosen:
         raise InputError(f"{evalset.name}: nobody judged {how.dimension}, so no answer is correct")
+    lowest_correct, reason = _lowest_correct(evalset, dimension, how.correct)
+    how = replace(how, correct=lowest_correct)
     rng = np.random.default_rng(how.seed)
     names = list(evalset.systems)
     outputs = {name: list(texts) for name, texts in evalset.systems.items()}
@@ -101,7 +105,7 @@ def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
     for name in chosen:
         row = names.index(name)
         there = np.array([text is not None for text in outputs[name]])
-        right = np.flatnonzero(there & (human[row] >= how.correct))
+        right = np.flatnonzero(there & (human[row] >= lowest_correct))
         count = round(how.share * len(right))
         for place in sorted(rng.permutation(right)[:count].tolist()):
             hit[row, place] = True
@@ -109,7 +113,24 @@ def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
             outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()
     places = zip(*np.nonzero(hit), strict=True)
     rows = tuple(FloodedAnswer(names[i], evalset.segments[j]) for i, j in places)
-    return FloodedSet(_with(evalset, outputs, hit, how), tuple(chosen), rows, asdict(how))
+    note = f"Answers count as correct from {how.dimension} {lowest_correct:g} on{reason}."
+    made = _with(evalset, outputs, hit, how)
+    return FloodedSet(made, tuple(chosen), rows, asdict(how), (note,))
+
+
+def _lowest_correct(
+    evalset: EvalSet, dimension: Dimension, wanted: float | None
+) -> tuple[float, str]:
+    """Return the lowest rating of a correct answer, and why if nobody chose it."""
+    if wanted is not None:
+        return wanted, ""
+    if dimension.low is None or dimension.high is None:
+        raise InputError(
+            f"{evalset.name}: {dimension.name} has no stated scale, so its middle is unknown; set "
+            "the lowest rating of a correct answer (--correct X)"
+        )
+    scale = f", the middle of its scale, {dimension.low:g} to {dimension.high:g}"
+    return (dimension.low + dimension.high) / 2, scale
 
 
 def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:

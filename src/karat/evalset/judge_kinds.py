@@ -13,6 +13,14 @@ PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
 KINDS = (PERSON, MODEL, ADJUDICATED)
 """Kinds of judges; an unknown one ("") counts as a person."""
 
+UNNAMED_RATERS = ("all", "merged", "raters", "annotators", "experts")
+"""Names that readers give to the raters of a file with one score per output and no rater's name."""
+
+
+def raters_unnamed(judges: Collection[str]) -> bool:
+    """Return whether scores come from raters whom nobody named: their number is unknown."""
+    return bool(judges) and all(judge in UNNAMED_RATERS for judge in judges)
+
 
 def no_kind(kind: object) -> str:
     """Return why this cannot be the kind of a judge; "" if it can."""

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, overload
 
+from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.judge_kinds import MODEL
+from karat.evalset.judge_kinds import MODEL, PERSON
 
 
 class Judgement(NamedTuple):
@@ -184,3 +185,83 @@ def _renumbering(old: Sequence[str], new: Sequence[str]) -> Ints:
     """Old number -> new number, or -1."""
     place = {name: i for i, name in enumerate(new)}
     return np.array([place.get(name, -1) for name in old], dtype=np.int64)
+
+
+# ------------------------------------------------------------------------------- identical judges
+#
+# Judges who gave the same values to everything they share are most likely one judge, stored twice.
+# They count as one wherever human scores are averaged and agreement is measured; otherwise their
+# agreement with each other would pass for agreement between judges.
+
+HONEST_KAPPA = 0.8
+LEAST_CHANCE = 0.001
+"""Below this probability a coincidence is not taken for chance."""
+
+
+def identical_judges(values: Floats) -> list[int]:
+    """Return a number for each judge (row), the same for identical ones: that of the first.
+
+    Judges who gave equal values to everything they share are most likely one, counted twice. Equal
+    values alone are no evidence: two judges who call everything good agree on all of it. So the
+    chance is computed. Honest judges who agree with a kappa of 0.8 give equal values to a unit
+    with probability a = e + 0.8 (1 - e), e being the chance that two values drawn from theirs are
+    equal. They agree on all of n units with probability a^n, and judges are identical where that is
+    below 0.001 over the number of pairs. For constant judges a is 1, and no n is enough.
+    """
+    groups = list(range(len(values)))
+    pairs = len(values) * (len(values) - 1) // 2
+    for i, row in enumerate(values):
+        units = np.flatnonzero(~np.isnan(row))
+        later = values[i + 1 :, units]
+        shared = ~np.isnan(later)
+        equal = shared.any(axis=1) & ~(shared & (later != row[units])).any(axis=1)
+        for j in np.flatnonzero(equal).tolist():
+            counts = np.unique(row[units][shared[j]], return_counts=True)[1].tolist()
+            n = sum(counts)
+            by_chance = sum(count**2 for count in counts) / n**2
+            if float(power(by_chance + HONEST_KAPPA * (1 - by_chance), n)) * pairs < LEAST_CHANCE:
+                low, high = sorted((groups[i], groups[i + 1 + j]))
+                groups = [low if number == high else number for number in groups]
+    return groups
+
+
+def merge_judges(values: Floats, groups: Sequence[int]) -> Floats:
+    """Return judges x units with one row for each group of identical judges."""
+    numbers = list(dict.fromkeys(groups))
+    merged = np.full((len(numbers), values.shape[1]), np.nan)
+    for row, group in zip(values, groups, strict=True):
+        np.copyto(merged[numbers.index(group)], row, where=~np.isnan(row))
+    return merged
+
+
+def representatives(rows: JudgementTable) -> dict[str, str]:
+    """Return the judge that stands for each judge of a dimension: the first of identical people.
+
+    Models and adjudicated values stand for themselves.
+    """
+    kinds = rows.judge_kinds
+    people = [k for k, name in enumerate(rows.judges) if kinds.get(name, PERSON) == PERSON]
+    if len(people) < 2:
+        return {name: name for name in rows.judges}
+    cells = rows.system.astype(np.int64) * len(rows.segments) + rows.segment
+    units, columns = np.unique(cells, return_inverse=True)
+    values = np.full((len(rows.judges), len(units)), np.nan)
+    values[rows.judge, columns.reshape(-1)] = rows.value
+    groups = identical_judges(values[people])
+    named = {name: name for name in rows.judges}
+    named |= {rows.judges[k]: rows.judges[people[g]] for k, g in zip(people, groups, strict=True)}
+    return named
+
+
+def count_once(rows: JudgementTable, named: dict[str, str]) -> JudgementTable:
+    """Return the judgements with identical judges as one, who judged each output once."""
+    if all(judge == first for judge, first in named.items()):
+        return rows
+    number = {name: k for k, name in enumerate(rows.judges)}
+    renumbered = np.array([number[named[name]] for name in rows.judges], np.int32)
+    judge = renumbered[rows.judge]
+    cells = rows.system.astype(np.int64) * len(rows.segments) + rows.segment
+    keys = cells * len(rows.judges) + judge
+    is_first = np.zeros(len(rows), np.bool_)
+    is_first[np.unique(keys, return_index=True)[1]] = True
+    return replace(rows, judge=judge).where(is_first)

@@ -49,33 +49,76 @@ FORMATS = Registry(
     "format",
     {
         "dir": _own(
-            "directory", holds=("karat.toml",), writer=f"{_HERE}.directory:directory_files"
+            "directory",
+            holds=("karat.toml",),
+            writer=f"{_HERE}.directory:directory_files",
+            about="Karat's folder of text files, judgements.tsv and karat.toml",
         ),
-        "mt-metrics-eval": _own("mt_metrics_eval", holds=("sources", "system-outputs")),
-        "believability": _own("believability", holds=("annotations", "text/mt_output")),
-        "e2e": _own("e2e", holds=("primary", "testset_w_refs.csv")),
-        "realsumm": _own("realsumm", holds=("SCUs.txt", "labels", "summaries")),
-        "mqm": _own("mqm", columns=("system", "doc", "rater", "category", "severity")),
-        "paraphrases": _own("paraphrases", columns=("source", "reference", "candidate", "score")),
+        "mt-metrics-eval": _own(
+            "mt_metrics_eval",
+            holds=("sources", "system-outputs"),
+            about="folder of mt-metrics-eval, such as wmt23",
+        ),
+        "believability": _own(
+            "believability",
+            holds=("annotations", "text/mt_output"),
+            about="folder with a CSV file per question and a column per annotator",
+        ),
+        "e2e": _own(
+            "e2e", holds=("primary", "testset_w_refs.csv"), about="folder of the E2E NLG challenge"
+        ),
+        "realsumm": _own(
+            "realsumm",
+            holds=("SCUs.txt", "labels", "summaries"),
+            about="folder of content units and labels",
+        ),
+        "mqm": _own(
+            "mqm",
+            columns=("system", "doc", "rater", "category", "severity"),
+            about="TSV file of WMT's MQM errors",
+        ),
+        "paraphrases": _own(
+            "paraphrases",
+            columns=("source", "reference", "candidate", "score"),
+            about="TSV file of rated paraphrases",
+        ),
         "judged-paraphrases": _own(
-            "judged_paraphrases", columns=("source", "system", "paraphrase", "judge")
+            "judged_paraphrases",
+            columns=("source", "system", "paraphrase", "judge"),
+            about="TSV file of paraphrases, a row per judge",
         ),
-        "summeval": _own("summeval", members=("id", "references", "systems")),
+        "summeval": _own(
+            "summeval",
+            members=("id", "references", "systems"),
+            about="SummEval as JSON lines, means of experts",
+        ),
         "summeval-annotations": _own(
-            "summeval_annotations", members=("id", "model_id", "decoded", "expert_annotations")
+            "summeval_annotations",
+            members=("id", "model_id", "decoded", "expert_annotations"),
+            about="SummEval's own JSON lines, with every annotator",
         ),
-        "rag24": _own("rag24", members=("qid", "run_id", "nuggets")),
-        "appraise": _own("logs.appraise"),
+        "rag24": _own(
+            "rag24",
+            members=("qid", "run_id", "nuggets"),
+            about="TREC RAG 2024 nugget assignments as JSON lines",
+        ),
+        "appraise": _own("logs.appraise", about="CSV exports of Appraise campaigns"),
         "lm-eval": _own(
             "logs.lm_eval",
             members=("doc_id", "target", "filtered_resps"),
             files=("samples_*.jsonl",),
+            about="samples that lm-evaluation-harness logs",
         ),
         "inspect": _own(
             "logs.inspect_ai",
             files=("*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*_*.json"),
+            about="logs of inspect_ai",
         ),
-        "jsonl": _own("jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
+        "jsonl": _own(
+            "jsonl",
+            writer=f"{_HERE}.jsonl:jsonl_lines",
+            about="one file of JSON lines with segments, outputs and judgements",
+        ),
     },
     check=check_format,
 )
@@ -137,13 +180,21 @@ class KnownRow(NamedTuple):
     place: str | None
 
 
+class FormatRow(NamedTuple):
+    """A format of sets that can be read."""
+
+    format: str
+    about: str
+
+
 @dataclass(frozen=True, repr=False)
 class KnownEvalSets(Result):
-    """The sets that have names."""
+    """The sets that have names, and the formats of others."""
 
     rows: tuple[KnownRow, ...]
     notes: tuple[str, ...]
     settings: Mapping[str, object]
+    formats: tuple[FormatRow, ...] = ()
     signature: str = ""
 
 
@@ -156,7 +207,8 @@ def known_evalsets() -> KnownEvalSets:
         place = None if known.bundled else known.place
         rows.append(KnownRow(name, here, known.format, known.about, place))
     where = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
-    return KnownEvalSets(tuple(rows), (where,), {VARIABLE: folder})
+    formats = tuple(FormatRow(name, FORMATS[name].about) for name in FORMATS)
+    return KnownEvalSets(tuple(rows), (where,), {VARIABLE: folder}, formats)
 
 
 def as_options(given: Iterable[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -16,7 +16,13 @@ from karat.evalset.draws import Draw, among
 from karat.evalset.given_scores import Offered, given_scores
 from karat.evalset.judge_kinds import ADJUDICATED, MODEL
 from karat.evalset.judged_pairs import JudgedPair, select_pairs
-from karat.evalset.judgements import Dimension, Judgement, JudgementTable
+from karat.evalset.judgements import (
+    Dimension,
+    Judgement,
+    JudgementTable,
+    count_once,
+    representatives,
+)
 from karat.text.references import References
 from karat.text.trees import TextWithTrees, Tree
 
@@ -73,7 +79,8 @@ class EvalSet:
         """A matrix of systems by segments: the mean over judges, more is better, NaN if unjudged.
 
         This is what people said. Models are left out, and where an output was adjudicated, that
-        value counts instead of people's. `judges` names the judges that count, of any kind.
+        value counts instead of people's. Identical judges count as one (`identical_judges`).
+        `judges` names the judges that count, of any kind.
 
         With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
         the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
@@ -105,10 +112,44 @@ class EvalSet:
         """The judgements of a dimension by some judges, or by all that are no models."""
         rows = self.judgements.of_dimension(dimension)
         if judges is None:
-            return rows.by_people()
-        wanted = list(judges)
-        check_known("judge", wanted, self.judgements.judges, self.name)
-        return rows.of_judges(wanted)
+            rows = rows.by_people()
+        else:
+            wanted = list(judges)
+            check_known("judge", wanted, self.judgements.judges, self.name)
+            rows = rows.of_judges(wanted)
+        return count_once(rows, self.representatives(dimension))
+
+    def representatives(self, dimension: str) -> dict[str, str]:
+        """Return the judge that stands for each judge of a dimension: the first of identical ones.
+
+        Identical judges gave equal values to everything they share, and more of it than chance
+        explains. They are most likely one judge, stored twice.
+        """
+        if dimension not in self._representatives:
+            rows = self.judgements.of_dimension(dimension)
+            self._representatives[dimension] = representatives(rows)
+        return self._representatives[dimension]
+
+    @cached_property
+    def _representatives(self) -> dict[str, dict[str, str]]:
+        """Filled by `representatives`, which every human score needs."""
+        return {}
+
+    def identical_notes(self, dimensions: Iterable[str]) -> tuple[str, ...]:
+        """Return a sentence for each group of identical judges in some dimensions."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        parts = (part for name in dimensions for part in self.difference(name) or (name,))
+        for dimension in dict.fromkeys(parts):
+            named = self.representatives(dimension)
+            for first in dict.fromkeys(named.values()):
+                twins = tuple(judge for judge, its in named.items() if its == first)
+                if len(twins) > 1:
+                    groups.setdefault(twins, []).append(dimension)
+        return tuple(
+            f"Judges {short(', '.join(twins))} gave identical values ({short(', '.join(names))}): "
+            "they count as one judge"
+            for twins, names in groups.items()
+        )
 
     @property
     def model_judges(self) -> tuple[str, ...]:
@@ -123,10 +164,11 @@ class EvalSet:
     def notes(self) -> tuple[str, ...]:
         """Sentences on the set for reports that use its human scores."""
         models = self.model_judges
+        told = (*self.remarks, *self.identical_notes(self.dimensions))
         if not models:
-            return self.remarks
+            return told
         one = "1 model judge is" if len(models) == 1 else f"{len(models):,} model judges are"
-        return *self.remarks, f"{one} left out of the human scores: {short(', '.join(models))}"
+        return *told, f"{one} left out of the human scores: {short(', '.join(models))}"
 
     @property
     def human_dimensions(self) -> tuple[str, ...]:

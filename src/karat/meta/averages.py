@@ -283,8 +283,8 @@ class Means(NamedTuple):
 
     def delta(self, one: int, other: int) -> Interval:
         """Return the difference of two metrics."""
-        found = self.drawn[one] - self.drawn[other]
-        return Interval(float(self.value[one] - self.value[other]), *_ends(found))
+        delta = float(self.value[one] - self.value[other])
+        return Interval(delta, *_ends(self.drawn[one] - self.drawn[other], delta))
 
 
 def _means(tasks: Sequence[Task]) -> Means:
@@ -334,8 +334,9 @@ def _averaged(
 
 def _row(means: Means, tasks: Sequence[Task], k: int, name: str) -> AverageRow:
     """Return a metric's row without its rank and the difference to the best metric."""
-    low, high, undefined = percentiles(means.drawn[k])
-    place_low, place_high = _ends(means.drawn_place[k])
+    low, high, undefined = percentiles(means.drawn[k], float(means.value[k]))
+    place = float(means.place[k])
+    place_low, place_high = _ends(means.drawn_place[k], place)
     return AverageRow(
         rank=None,
         metric=name,
@@ -345,7 +346,7 @@ def _row(means: Means, tasks: Sequence[Task], k: int, name: str) -> AverageRow:
         delta=None,
         delta_low=None,
         delta_high=None,
-        place=float(means.place[k]),
+        place=place,
         place_low=place_low,
         place_high=place_high,
         mean_rank=_mean_rank(tasks, name),
@@ -354,8 +355,8 @@ def _row(means: Means, tasks: Sequence[Task], k: int, name: str) -> AverageRow:
     )
 
 
-def _ends(values: Floats) -> tuple[float, float]:
-    low, high, _ = percentiles(values)
+def _ends(values: Floats, estimate: float) -> tuple[float, float]:
+    low, high, _ = percentiles(values, estimate)
     return low, high
 
 

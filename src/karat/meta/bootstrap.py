@@ -3,7 +3,8 @@
 Since all metrics see the same draws, differences between them are paired. Pearson's r over cells
 comes from weighted sums, statistics of pairs from counts of how often each point was drawn,
 everything else from the drawn matrices themselves. A group that was drawn twice is worked out once
-and counts twice.
+and counts twice. A point that was drawn twice makes no pair with itself: the sample has no such
+pairs, and a metric would be right on all of them.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.meta.levels import agreement, arranged, drawn_means, each_group, over_groups, shared
+from karat.meta.levels import arranged, drawn_means, each_group, over_groups, shared
 from karat.progress import Progress, silent
-from karat.stats.correlation import Statistic, clipped, each_row, quotient, statistic
+from karat.stats.correlation import Statistic, Together, clipped, quotient, statistic
 from karat.stats.grouped import DrawnCells, all_cells, cells_of_rows
-from karat.stats.resampling import SEED, interval
+from karat.stats.resampling import SEED, count_copies, interval
 from karat.trials import check_trials
 
 OVER = {
@@ -84,12 +85,20 @@ class Percentiles(NamedTuple):
     undefined: int
 
 
-def percentiles(values: Floats, share: float = 0.95) -> Percentiles:
-    """The percentile interval of one metric's resampled values, or of a difference of two."""
-    known = values[~np.isnan(values)]
-    if not len(known):
+def percentiles(values: Floats, estimate: float, share: float = 0.95) -> Percentiles:
+    """Return the percentile interval of resampled values, extended to the estimate if need be.
+
+    Resampling adds noise, which biases some statistics: near r = 1 almost all resamples are below
+    the estimate, near R^2 = 0 almost all are above it. An interval that excludes its own estimate
+    would contradict it, so its nearer end is then the estimate.
+    """
+    defined = values[~np.isnan(values)]
+    if not len(defined):
         return Percentiles(float("nan"), float("nan"), len(values))
-    return Percentiles(*interval(known, share), len(values) - len(known))
+    low, high = interval(defined, share)
+    if not np.isnan(estimate):
+        low, high = min(low, estimate), max(high, estimate)
+    return Percentiles(low, high, len(values) - len(defined))
 
 
 # ------------------------------------------------------------------------------- one batch
@@ -103,10 +112,12 @@ def _values(h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segment
         human, metric = (
             np.take_along_axis(drawn_means(x, counts), systems, axis=1) for x in (h, m)
         )
-        return each_row(by.rows, human, metric)
+        return by.of_resamples(human, metric, systems)
     if by.together:  # where groups share something, each draw is a case of its own
-        cells = [np.ix_(*draw) for draw in zip(systems, segments, strict=True)]
-        return np.array([agreement(h[at_cells], m[at_cells], by, at).value for at_cells in cells])
+        draws = zip(systems, segments, strict=True)
+        if at == "item":
+            return np.array([_together(h.T, m.T, by.together, t, s) for s, t in draws])
+        return np.array([_together(h, m, by.together, s, t) for s, t in draws])
     if at == "item":
         return _grouped(h.T, m.T, by, segments, systems)
     return _grouped(h, m, by, systems, segments)
@@ -122,6 +133,13 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints
         drawn = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
         return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn))
     return _stacked(h, m, by, systems, segments)
+
+
+def _together(h: Floats, m: Floats, statistic_over: Together, groups: Ints, points: Ints) -> float:
+    """Return the statistic of one draw of groups (rows) and points (columns)."""
+    human, metric = (x[np.ix_(groups, points)] for x in (h, m))
+    points_of_groups = np.broadcast_to(points, human.shape)
+    return statistic_over(human, metric, count_copies(points_of_groups, ~np.isnan(human)).pairs)[0]
 
 
 def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
@@ -140,9 +158,10 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
         found = [of_draws(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
         values = np.stack(found, axis=1)
     else:
-        parts = ((h[:, p], m[:, p]) for p in _parts(points, h.size))
-        found = [each_group(x.swapaxes(0, 1), y.swapaxes(0, 1), by) for x, y in parts]
-        values = np.concatenate(found)
+        parts = (
+            (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
+        )
+        values = np.concatenate([_of_draws(*part, by) for part in parts])
     return over_groups(by, np.broadcast_to(values, (*counts.shape, *values.shape[2:])), counts)
 
 
@@ -152,8 +171,20 @@ def _stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints)
     for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
         drawn = s[:, :, None], t[:, None, :]
         human, metric = (arranged(x[drawn], "segment") for x in (h, m))
-        found.append(over_groups(by, each_group(human, metric, by)))
+        cells = (s[:, :, None] * h.shape[1] + t[:, None, :]).reshape(len(s), -1)
+        found.append(over_groups(by, _of_draws(human, metric, cells, by)))
     return np.concatenate(found)
+
+
+def _of_draws(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Floats:
+    """The statistic of every group of draws x groups x points; `points` are the drawn ones."""
+    if by.resampled is None:
+        return each_group(human, metric, by)
+    flat = -1, human.shape[2]
+    of_groups = np.broadcast_to(points[:, None], human.shape).reshape(flat)
+    return by.of_resamples(human.reshape(flat), metric.reshape(flat), of_groups).reshape(
+        human.shape[:2]
+    )
 
 
 def _parts(draws: Ints, cells: int) -> list[Ints]:

@@ -107,6 +107,7 @@ class SetSize(NamedTuple):
     outputs: int
     """Outputs with at least one judgement."""
     judges: tuple[str, ...]
+    """Names of the judges; identical ones are counted once."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +135,9 @@ class MetaEvaluation(Ranking):
         names = {part for one in asked for part in evalset.difference(one) or (one,)}
         kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
         outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
-        return SetSize(len(evalset.systems), len(evalset), len(outputs), kept.judges)
+        counted = {j for name in names for j in evalset.representatives(name).values()}
+        judges = tuple(judge for judge in kept.judges if judge in counted)
+        return SetSize(len(evalset.systems), len(evalset), len(outputs), judges)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -292,12 +295,22 @@ def _made(result: Ranking) -> Iterator[str]:
 
 
 def _scored(result: MetaEvaluation) -> Iterator[str]:
-    """State of which outputs systems' scores are, where that is not the default."""
+    """State which outputs systems' scores come from, where some outputs are not judged."""
     asked = result.experiment
-    if asked.system_scores == "all" and {*asked.levels} & {*OF_SYSTEMS}:
+    if not {*asked.levels} & {*OF_SYSTEMS}:
+        return
+    if asked.system_scores == "all":
         yield (
-            "System scores: metrics score all outputs of a system, judged or not; its human score "
-            "is the mean of those judged."
+            "System scores: as in mt-metrics-eval and WMT's tables, metrics score all outputs of a "
+            "system, judged or not; its human score is the mean of those judged."
+        )
+        return
+    present = result.scored.present
+    judged = (result.evalset.human(name) for name in asked.dimensions)
+    if any((present & np.isnan(scores)).any() for scores in judged):
+        yield (
+            "System scores: of judged outputs alone. mt-metrics-eval and WMT's tables score all "
+            "outputs of a system; to compare with them, add --system-scores all."
         )
 
 

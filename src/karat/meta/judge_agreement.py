@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from karat.arrays import Floats, np
 from karat.errors import short
 from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON
-from karat.evalset.judgements import JudgementTable
+from karat.evalset.judgements import HONEST_KAPPA, LEAST_CHANCE, JudgementTable
 from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.registry import load
@@ -21,11 +21,10 @@ from karat.stats.correlation import pearson, quotient
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
 from karat.stats.judges.standing import (
     FEWEST_COMPARED,
-    HONEST_KAPPA,
-    LEAST_CHANCE,
     JudgePair,
     JudgeTable,
     Standing,
+    distinct_judges,
     inter_judge,
     inter_judge_systems,
     judge_table,
@@ -35,7 +34,10 @@ from karat.stats.judges.standing import (
 
 
 class DimensionAgreement(NamedTuple):
-    """Agreement of all judges in one dimension; NaN where it is undefined."""
+    """Agreement of all judges in one dimension; NaN where it is undefined.
+
+    Identical judges count as one in every number.
+    """
 
     dimension: str
     judges: int
@@ -120,7 +122,9 @@ def judge_agreement(
     base = agreement_of(given.name, [(name, *one[:2]) for name, one in parts], out)
     if not kept.judgements.judge_kinds:
         return base
-    judges = tuple(row for name, one in parts for row in _with_kinds(name, one, base.judges))
+    judges = tuple(
+        row for name, one in parts for row in _flagged_first(_with_kinds(name, one, base.judges))
+    )
     return replace(base, judges=judges, notes=(*base.notes, *_about_kinds(judges)))
 
 
@@ -197,15 +201,25 @@ def agreement_of(
     """Return the agreement in tables: for each dimension judges x units, and units' systems."""
     rows = tuple(_dimension(*each) for each in tables)
     judges = tuple(
-        _judge(dimension, table.values[k], one)
+        row
         for dimension, table, _ in tables
-        for k, one in enumerate(standings(table))
+        for row in _flagged_first(
+            _judge(dimension, table.values[k], one) for k, one in enumerate(standings(table))
+        )
     )
     settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
     return JudgeAgreement(name, rows, judges, tuple(_notes(rows, judges, out)), settings)
 
 
-def _dimension(name: str, table: JudgeTable, systems: Sequence[Hashable]) -> DimensionAgreement:
+def _flagged_first(rows: Iterable[JudgeRow]) -> list[JudgeRow]:
+    """Sort the judges of a dimension: flagged ones, then identical ones, then all others."""
+    return sorted(rows, key=lambda row: (not row.flagged, row.identical is None))
+
+
+def _dimension(
+    name: str, all_judges: JudgeTable, systems: Sequence[Hashable]
+) -> DimensionAgreement:
+    table = distinct_judges(all_judges)
     alphas = {scale: krippendorff_alpha(table.values, scale) for scale in SCALES}
     return DimensionAgreement(
         *(name, len(table.judges), len(table.units), alphas["nominal"].units),
@@ -251,5 +265,5 @@ def _notes(
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
             f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one "
-            "judge."
+            "judge in alpha, r and ICC."
         )

@@ -137,28 +137,29 @@ def _beside_best(rows: list[MetaRow], draws: Draws) -> list[MetaRow]:
     def beside(row: MetaRow) -> MetaRow:
         if math.isnan(row.value):
             return row
-        low, high = _ends(draws, row.metric, best.metric)
-        return row._replace(delta=row.value - best.value, delta_low=low, delta_high=high)
+        delta = row.value - best.value
+        low, high = _ends(draws, row.metric, best.metric, delta)
+        return row._replace(delta=delta, delta_low=low, delta_high=high)
 
     return [best, *map(beside, others)]
 
 
 def _with_ends(test: MetricTest, draws: Draws) -> MetricTest:
-    low, high = _ends(draws, test.better, test.worse)
+    low, high = _ends(draws, test.better, test.worse, test.delta)
     return test._replace(low=low, high=high)
 
 
-def _ends(draws: Draws, one: str, other: str) -> tuple[float, float]:
+def _ends(draws: Draws, metric: str, rival: str, delta: float) -> tuple[float, float]:
     """The interval of the difference between two metrics; NaN without resamples."""
     if not draws:
         return math.nan, math.nan
     with np.errstate(invalid="ignore"):  # the difference of two infinite values is undefined
-        low, high, _ = percentiles(draws[one] - draws[other])
+        low, high, _ = percentiles(draws[metric] - draws[rival], delta)
     return low, high
 
 
 def _row(task: Task, name: str, rank: int | None, found: Agreement, draws: Draws) -> MetaRow:
-    ends = percentiles(draws[name]) if draws else Percentiles(math.nan, math.nan, 0)
+    ends = percentiles(draws[name], found.value) if draws else Percentiles(math.nan, math.nan, 0)
     note = f"undefined: {found.why}" if math.isnan(found.value) else ""
     if ends.undefined and not note:
         note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"

@@ -31,7 +31,7 @@ from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.registry import Registry, call, check_that, returned
-from karat.stats.correlation import Statistic, defined, each_row, why_undefined
+from karat.stats.correlation import Statistic, defined, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 
 OF_SYSTEMS = ("system", "system-mean")
@@ -151,7 +151,7 @@ class SystemsView(View):
             h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
             for part, metric in zip(parts, self.metrics, strict=True):
                 m = np.take_along_axis(self.score(metric, counts), systems, axis=1)
-                part.append(each_row(by.rows, h, m))
+                part.append(by.of_resamples(h, m, systems))
         return np.stack([np.concatenate(part) for part in parts])
 
 

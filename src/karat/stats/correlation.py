@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 
 from karat import _kernel
 from karat.arithmetic import SLACK
-from karat.arrays import ArrayLike, Floats, NDArray, as_floats, np
+from karat.arrays import ArrayLike, Floats, Ints, NDArray, as_floats, np
 from karat.errors import InputError
 from karat.progress import own_stop
 from karat.registry import Registry, check_that
 from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times
+from karat.stats.resampling import Copies, count_copies
 from karat.stats.significance.correlations import FEWEST, p_of_r, p_of_tau
 from karat.stats.significance.exchanges import Exchanges, Permutation
 from karat.stats.significance.pair_exchanges import exchange_pairs
@@ -28,6 +29,7 @@ from karat.stats.ties import calibrate
 Rows = Callable[[Floats, Floats], Floats]
 Drawn = Callable[[Floats, Floats, Times], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
+Together = Callable[[Floats, Floats, Ints | None], Groups]
 
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
@@ -104,7 +106,11 @@ class Statistic:
     rows: Rows
     help: str
     sign: int = 1  # -1 where lower is better
-    together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
+    together: Together | None = None
+    """Where groups share something: the statistic over the rows of two matrices.
+
+    The third argument is for resamples: in each row, the pairs of copies of one point.
+    """
     drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
     grouped: PairsOfGroups | LinesOfGroups | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
@@ -126,6 +132,12 @@ class Statistic:
     """Over groups: their pairs in one pool, in place of the mean over groups."""
     lowest: float = -1.0
     """The least value; the largest is 1. Averages of different statistics need it."""
+    resampled: Callable[[Floats, Floats, Copies], Floats] | None = None
+    """Of the rows of two resampled matrices with NaN, where pairs of points are counted.
+
+    A point that was drawn twice is tied with its own copy in both scores, so such pairs would count
+    as agreement: they are left out. None where copies need no such care.
+    """
     kind: ClassVar[str] = "statistics"
 
     @property
@@ -144,6 +156,17 @@ class Statistic:
             return each_row(self.pooled.parts, human, metric, (self.pooled.width,))
         return each_row(self.rows, human, metric)
 
+    def of_resamples(self, human: Floats, metric: Floats, points: Ints) -> Floats:
+        """Return the statistic of each row of two resampled matrices; NaN is left out.
+
+        `points` says which point was drawn at each place.
+        """
+        if self.resampled is None:
+            return each_row(self.rows, human, metric)
+        return self.resampled(
+            human, metric, count_copies(points, ~(np.isnan(human) | np.isnan(metric)))
+        )
+
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:
         """Return the statistic of two vectors; points with a NaN are left out."""
         self._check_points()
@@ -154,7 +177,7 @@ class Statistic:
         """Return the statistic over the rows of two matrices, each a group; NaN is left out."""
         self._check_points()
         if self.together:
-            return self.together(human, metric)
+            return self.together(human, metric, None)
         values = self.each_group(human, metric)
         if self.pooled:
             used = int((np.nan_to_num(values) != 0).any(axis=1).sum())
@@ -267,18 +290,34 @@ def _of_pairs(
     p_value: Callable[[Floats, Floats], float] | None = None,
     lowest: float = -1.0,
 ) -> Statistic:
-    """A statistic of pairs of points and of the number of points, by rows and by draws."""
+    """Return a statistic of pairs and of the number of distinct points, by rows and by draws."""
+
+    def counts(human: Floats, metric: Floats) -> Floats:
+        return _kernel.pair_counts(human, metric, 0.0).astype(np.float64)
 
     def rows(human: Floats, metric: Floats) -> Floats:
-        pairs = _kernel.pair_counts(human, metric, 0.0)
-        return of([*pairs.astype(np.float64).T], float(human.shape[1]))
+        return of([*counts(human, metric).T], float(human.shape[1]))
+
+    def resampled(human: Floats, metric: Floats, copies: Copies) -> Floats:
+        pairs = each_row(counts, human, metric, (7,))
+        pairs[:, 4] -= copies.pairs  # copies of one point are tied in both scores
+        return of([*pairs.T], copies.points.astype(np.float64))
 
     def drawn(human: Floats, metric: Floats, times: Times) -> Floats:
         pairs = _kernel.drawn_pair_counts(human, metric, times)
-        return of([*pairs.astype(np.float64).T], times.sum(axis=1, dtype=np.float64))
+        return of([*pairs.astype(np.float64).T], (times > 0).sum(axis=1).astype(np.float64))
 
     grouped = PairsOfGroups(of)
-    return Statistic(name, rows, help, drawn=drawn, grouped=grouped, p_value=p_value, lowest=lowest)
+    return Statistic(
+        name,
+        rows,
+        help,
+        drawn=drawn,
+        grouped=grouped,
+        p_value=p_value,
+        lowest=lowest,
+        resampled=resampled,
+    )
 
 
 def _tau_b(pairs: Pairs, n: float | Floats) -> Floats:
@@ -289,10 +328,16 @@ def _tau_b(pairs: Pairs, n: float | Floats) -> Floats:
 
 
 def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
-    """2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct scores (Stuart)."""
-    con, dis, *_, h_values, m_values = pairs
+    """2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct scores (Stuart).
+
+    n^2 is 2 P n / (n - 1), P being the number of pairs. In this form it holds for resamples, whose
+    points are n distinct ones and whose pairs are those of distinct points; there it may exceed 1 a
+    little, which is cut off.
+    """
+    con, dis, h_ties, m_ties, both, h_values, m_values = pairs
     classes = np.minimum(h_values, m_values)
-    return quotient(2 * (con - dis), n * n * (classes - 1) / np.maximum(classes, 1))
+    squared = 2 * (con + dis + h_ties + m_ties + both) * n / np.maximum(n - 1, 1)
+    return clipped(quotient(2 * (con - dis), squared * (classes - 1) / np.maximum(classes, 1)))
 
 
 def _tau_23(pairs: Pairs, n: float | Floats) -> Floats:
@@ -312,14 +357,24 @@ tau_23 = _of_pairs("tau-23", _tau_23, "Kendall's tau that asks for ties where hu
 pairwise_accuracy = _of_pairs(
     "accuracy", _accuracy, "share of pairs ordered as humans do", lowest=0.0
 )
-calibrated_accuracy = Statistic(  # long: Ctrl-C gets a word in
+
+
+def _calibrated_rows(human: Floats, metric: Floats, copies: Copies | None = None) -> Floats:
+    """Return the accuracy of each row with its best tie threshold; Ctrl-C ends it."""
+    pairs = np.zeros(len(human), np.int64) if copies is None else copies.pairs
+    rows = zip(human, metric, pairs.reshape(-1, 1), strict=True)
+    return np.array([calibrate(h, m, own_stop(), of_row).accuracy for h, m, of_row in rows])
+
+
+calibrated_accuracy = Statistic(
     "acc-eq",
-    lambda h, m: np.array([calibrate(*row, own_stop()).accuracy for row in zip(h, m, strict=True)]),
+    _calibrated_rows,
     "the same with the best tie threshold, one for all groups",
-    together=lambda h, m: calibrate(h, m, own_stop())[1:4],
+    together=lambda h, m, copies: calibrate(h, m, own_stop(), copies)[1:4],
     test=exchange_pairs,
     exchanges_cells=False,
     lowest=0.0,
+    resampled=_calibrated_rows,
 )
 soft_accuracy = Statistic(
     "spa",

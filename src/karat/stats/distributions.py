@@ -16,7 +16,8 @@ def normal_tail(z: float) -> float:
 def student_tail(t: float, freedom: float) -> float:
     """P(T >= t): half the regularised incomplete beta function I_x(v/2, 1/2) at x = v/(v + t^2)."""
     x = freedom / (freedom + t * t)
-    half = 0.5 * incomplete_beta(freedom / 2, 0.5, x)
+    complement = t * t / (freedom + t * t) if x > 0.5 else 1 - x  # 1 - x would lose a small t
+    half = 0.5 * incomplete_beta(freedom / 2, 0.5, x, complement)
     return half if t >= 0 else 1 - half
 
 
@@ -32,12 +33,17 @@ def student_quantile(tail: float, freedom: float) -> float:
     return (low + high) / 2
 
 
-def incomplete_beta(a: float, b: float, x: float) -> float:
-    """I_x(a, b), regularised; mirrored where its continued fraction is slow."""
-    if x <= 0 or x >= 1:
+def incomplete_beta(a: float, b: float, x: float, complement: float | None = None) -> float:
+    """I_x(a, b), regularised; mirrored where its continued fraction is slow.
+
+    `complement` is 1 - x; pass it if it is known more precisely than by that subtraction.
+    """
+    if complement is None:
+        complement = 1 - x
+    if x <= 0 or complement <= 0:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
-        return 1 - incomplete_beta(b, a, 1 - x)
+        return 1 - incomplete_beta(b, a, complement, x)
     scale = log_gamma(a + b) - log_gamma(a) - log_gamma(b)
     front = exp(scale + a * log(x) + b * log1p(-x)) / a
     return front / _fraction(a, b, x)

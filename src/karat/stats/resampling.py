@@ -10,10 +10,11 @@ draws of both tools are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from karat import _kernel
 from karat.arithmetic import ExactRows, rounded
-from karat.arrays import Floats, Ints, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.progress import Progress, silent
 from karat.trials import check_seed, check_trials
 
@@ -70,6 +71,30 @@ def _products(
         parts.append([table.limbs(counts) for table in tables])
         progress(done, total, what)
     return [np.concatenate(own, axis=1) for own in zip(*parts, strict=True)]
+
+
+class Copies(NamedTuple):
+    """Repeated points in each row of a resample."""
+
+    pairs: Ints
+    """Pairs that consist of two copies of one point."""
+    points: Ints
+    """Distinct points."""
+
+
+def count_copies(points: Ints, present: Flags) -> Copies:
+    """Count the copies in each row of resampled points.
+
+    Args:
+        points: the number of the point that was drawn at each place.
+        present: False at places that do not count, because a score is missing.
+    """
+    places = np.arange(points.shape[1])
+    ordered = np.sort(np.where(present, points, -1 - places), axis=1)  # absent ones all differ
+    is_first = np.ones(ordered.shape, np.bool_)
+    is_first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    earlier_copies = places - np.maximum.accumulate(np.where(is_first, places, 0), axis=1)
+    return Copies(earlier_copies.sum(axis=1), (is_first & (ordered >= 0)).sum(axis=1))
 
 
 def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from karat import _kernel
-from karat.arrays import ArrayLike, np
+from karat.arrays import ArrayLike, Ints, np
 from karat.errors import InputError
 from karat.progress import Stop
 
@@ -27,10 +27,14 @@ class Calibration(NamedTuple):
     pairs: int
 
 
-def calibrate(human: ArrayLike, metric: ArrayLike, stop: Stop | None = None) -> Calibration:
+def calibrate(
+    human: ArrayLike, metric: ArrayLike, stop: Stop | None = None, copies: Ints | None = None
+) -> Calibration:
     """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
 
     O(p log p) in the number p of pairs within rows, in memory for a fixed number of them.
+    `copies` is for resamples: the number of pairs in each row that consist of two copies of one
+    point, which do not count.
     """
     h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
     if h.shape != m.shape:
@@ -41,8 +45,10 @@ def calibrate(human: ArrayLike, metric: ArrayLike, stop: Stop | None = None) -> 
         raise InputError("tie calibration: scores must be finite")
     sizes = both.sum(axis=1)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if copies is None:
+        copies = np.zeros(len(h), np.int64)
     epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(
-        h[both], m[both], offsets, BAND, stop.check if stop else None
+        h[both], m[both], offsets, copies, BAND, stop.check if stop else None
     )
     if not groups:
         epsilon = accuracy = float("nan")

@@ -48,5 +48,7 @@ def is_store(path: Path) -> bool:
     return bool(_tasks(path))
 
 
-RATED = SetFormat(f"{_READER}:read_rated_store", detects=has_ratings)
+RATED = SetFormat(
+    f"{_READER}:read_rated_store", detects=has_ratings, about="store of a karat studio project"
+)
 NUGGETS = SetFormat(f"{_READER}:read_nugget_store", detects=has_nuggets)

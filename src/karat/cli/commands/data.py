@@ -222,7 +222,12 @@ def draw(
     multiple=True,
     metavar="NAME",
 )
-@option("--correct", "Lowest rating of a correct answer.", float, 0.5, metavar="X")
+@option(
+    "--correct",
+    "Lowest rating of a correct answer. Default: the middle of the dimension's scale.",
+    float,
+    metavar="X",
+)
 @option(
     "--share",
     "Share of the correct answers that are flooded, 0 to 1.",
@@ -261,3 +266,5 @@ def flood(
         save_evalset(found.evalset, folder)
     told = f"{len(found.rows):,} answers of {', '.join(found.systems)} flooded"
     click.echo(f"{folder}: {told}; they keep {how.downgrade:g} of their {how.dimension}")
+    for note in found.notes:
+        click.echo(note)

@@ -39,9 +39,8 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, as_names, number, read_lines
 from karat.evalset.sets import EvalSet, check_known
 
-JUDGE = "all"
+JUDGE, MERGED = "all", "merged"
 MQM_WEIGHTS = {key.lower(): weight for key, weight in WEIGHTS.items()}
-MERGED = "merged"
 WMT_STANDARD = {
     "wmt21.news": {"en-de": "refC", "zh-en": "refB"},
     "wmt21.tedtalks": {"zh-en": "refB"},

@@ -16,6 +16,11 @@ class BestCurve(NamedTuple):
     longest: ReliabilityRow
     curves: int
 
+    @property
+    def sign(self) -> int:
+        """1 if its value is the highest of all, -1 if it is the lowest: lower is better."""
+        return STATISTICS[self.longest.statistic].sign
+
 
 def best_curve(rows: Sequence[ReliabilityRow]) -> BestCurve | None:
     """Return the best of some curves of one dimension and statistic; None if none is defined."""

@@ -260,7 +260,7 @@ class PlaneFit(Result):
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """The ends of the 95% bootstrap interval of R^2."""
-        return intervals(self.draws**2)
+        return intervals(self.draws**2, self.r**2)
 
     @cached_property
     def wins(self) -> Floats:
@@ -412,7 +412,7 @@ def beside_rows(
     human = data.means(everything)[0]
     scores = np.stack([one.scores(everything) for one in rivals])
     r = correlations(human[None], scores, np.ones((1, len(human))))[:, 0]
-    low, high = intervals(_beside_draws(data, resamples, over, seed) ** 2)
+    low, high = intervals(_beside_draws(data, resamples, over, seed) ** 2, r**2)
     q2 = left_out(human, scores[:, 0])
     numbers = np.stack([r, r**2, low, high, q2], axis=1).tolist()
     about = ((dimension, str(one.metric), one.references) for one in rivals)
@@ -449,9 +449,10 @@ def resampled(data: PlaneData, resamples: int, over: str, seed: int, progress: P
     return np.concatenate(parts, axis=1)
 
 
-def intervals(values: Floats) -> tuple[Floats, Floats]:
-    """The central 95% of each row's defined values; NaN where there is none."""
-    ends = np.array([percentiles(row)[:2] for row in values])
+def intervals(values: Floats, estimates: Floats) -> tuple[Floats, Floats]:
+    """The 95% interval of each row's estimate by its resampled values; NaN without resamples."""
+    rows = zip(values, estimates.tolist(), strict=True)
+    ends = np.array([percentiles(row, estimate)[:2] for row, estimate in rows])
     return ends[:, 0], ends[:, 1]
 
 

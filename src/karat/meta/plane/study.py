@@ -15,7 +15,7 @@ from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.plane.beside import BesideRow, lineups
 from karat.meta.plane.cells import BLEU_CELL, CELLS
-from karat.meta.plane.conclusions import study_notes
+from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, study_notes
 from karat.meta.plane.fit import (
     PlaneData,
     PlaneFit,
@@ -102,10 +102,14 @@ class Verdict(NamedTuple):
     low: float
     high: float
     """Ends of the 95% bootstrap interval of the difference."""
+    enough_systems: bool = True
+    """False if the systems are too few to tell cells apart."""
 
     @property
     def words(self) -> str:
         """`holds`, `fails` or `undecidable`."""
+        if not self.enough_systems:
+            return "undecidable"
         if self.low > 0:
             return "holds"
         return "fails" if self.high < 0 else "undecidable"
@@ -116,8 +120,9 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
     inside = np.array([region.holds(*cell) for cell in CELLS])
     value = np.nan_to_num(np.maximum(np.column_stack([fit.r, fit.draws]), 0.0)) ** 2
     a, b = value[inside].mean(axis=0), value[~inside].mean(axis=0)
-    low, high = intervals((a - b)[None, 1:])
-    return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
+    low, high = intervals((a - b)[None, 1:], (a - b)[:1])
+    means = float(a[0]), float(b[0])
+    return Verdict(*means, float(low[0]), float(high[0]), len(fit.systems) >= ENOUGH_SYSTEMS)
 
 
 class GroupRow(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.evalset.contents import EvalSetCheck
-from karat.evalset.judge_kinds import MODEL
+from karat.evalset.judge_kinds import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
 from karat.report.model.cells import several
@@ -13,6 +13,8 @@ from karat.report.model.phrases import listing
 
 MOST_TOLD = 4
 """Dimensions that have a sentence each."""
+FEWEST_SHARED = 10
+"""Outputs with two judges or more that a sentence on agreement needs."""
 
 
 def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
@@ -25,7 +27,10 @@ def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
     told = f"{found.name} can be used: {size}"
     if not row.judgements:
         return (f"{told}, no judgements.",)
-    judged = f"{several(row.judgements, 'judgement')} by {several(row.judges, 'judge')}"
+    judged = several(row.judgements, "judgement")
+    if raters_unnamed(found.evalset.judgements.by_people().judges):
+        return (f"{told}, {judged}; the raters are not named.", *_gaps(found))
+    judged = f"{judged} by {several(row.judges, 'judge')}"
     return (f"{told}, {judged}.", *_gaps(found))
 
 
@@ -40,23 +45,27 @@ def _gaps(found: EvalSetCheck) -> Iterator[str]:
 
 
 def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
-    """Return how many sets can be read."""
+    """Return how many sets are available, and how many formats can be read."""
     here = sum(row.here for row in found.rows)
-    return (f"{here} of {len(found.rows)} known sets can be read here.",)
+    sets = f"{here} of {len(found.rows)} known sets can be read here"
+    return (f"{sets}. Sets of your own can have any of {len(found.formats)} formats.",)
 
 
 # ------------------------------------------------------------------------------------- judges
 
 
 def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
-    """Return the agreement in each dimension, and who is an outlier."""
-    rows = [row for row in found.rows if row.ordinal == row.ordinal]
+    """Return the agreement in each dimension, identical judges, and who is an outlier."""
+    defined = [row for row in found.rows if row.ordinal == row.ordinal]
     if found.rows and not any(row.shared for row in found.rows):
-        told = "No output has two judges: their agreement cannot be measured."
-        return (told, *_models(found))
+        return (_unshared(found), *_identical(found), *_models(found))
+    if not defined:
+        return (*_identical(found), *_models(found))
+    rows = [row for row in defined if row.shared >= FEWEST_SHARED]
+    few = [row for row in defined if row.shared < FEWEST_SHARED]
     if not rows:
-        return tuple(_models(found))
-    if len(rows) <= MOST_TOLD:
+        each = []
+    elif len(rows) <= MOST_TOLD:
         each = [_agreement(row) for row in rows]
     else:
         low, high = (pick(rows, key=lambda row: row.ordinal) for pick in (min, max))
@@ -64,7 +73,43 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
             f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
             f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
         ]
-    return (*each, *_outliers(found), *_models(found))
+    return (*each, *_few_shared(few), *_identical(found), *_outliers(found), *_models(found))
+
+
+def _unshared(found: JudgeAgreement) -> str:
+    """Return why agreement cannot be measured."""
+    people = [row.judge for row in found.judges if row.kind != MODEL]
+    if raters_unnamed(people):
+        return "The raters are not named: their agreement cannot be measured."
+    twins = any(row.identical for row in found.judges)
+    return f"No output has two {'different ' * twins}judges: their agreement cannot be measured."
+
+
+def _few_shared(few: list[DimensionAgreement]) -> Iterator[str]:
+    """Yield in which dimensions too few outputs are shared to state an agreement."""
+    if few:
+        names = listing([row.dimension for row in few], MOST_TOLD)
+        most = max(row.shared for row in few)
+        outputs = several(most, "output")
+        has = "has" if most == 1 else "have"
+        amount = f"{outputs} {has}" if len(few) == 1 else f"at most {outputs} {has}"
+        yield (
+            f"{names}: {amount} two judges, too few to state how far they agree "
+            f"(at least {FEWEST_SHARED} are needed)."
+        )
+
+
+def _identical(found: JudgeAgreement) -> Iterator[str]:
+    """Yield which judges are identical and count as one."""
+    groups: dict[frozenset[str], list[str]] = {}
+    for row in found.judges:
+        if row.identical:
+            members = frozenset((row.judge, *row.identical.split(", ")))
+            groups.setdefault(members, []).append(row.dimension)
+    for members, dimensions in groups.items():
+        names = listing(sorted(members))
+        where = "" if len(found.rows) == 1 else f" ({listing(list(dict.fromkeys(dimensions)))})"
+        yield f"{names} gave identical values{where}: they count as one judge."
 
 
 def _agreement(row: DimensionAgreement) -> str:

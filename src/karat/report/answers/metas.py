@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from karat.evalset.judge_kinds import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage
 from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.leaders import FEWEST_RANKED, Leader, leaders
@@ -183,6 +184,8 @@ def _size(result: MetaEvaluation) -> str:
     counts = several(systems, "system"), several(segments, "segment")
     told = f"{', '.join(counts)}, {several(outputs, 'judged output')}"
     named = [name for name in judges if name]
+    if raters_unnamed(named):
+        return f"{told}; the raters are not named."
     if not named:
         return f"{told}."
     who = several(len(named), "judge")

@@ -1,4 +1,4 @@
-"""The answer of reliability curves: which metric agrees best on long texts, and on short ones."""
+"""The answer of reliability curves: the highest agreement on long texts, and on short ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TOLD = 4
 
 
 def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
-    """Return the best metric on the longest texts of each dimension, by the first statistic."""
+    """Return the metric ahead on the longest texts of each dimension, by the first statistic."""
     by = found.asked.statistics[0]
     rows = [row for row in found.rows if row.statistic == by]
     told = [
@@ -47,12 +47,15 @@ def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     many = len({row.references for row in rows}) > 1
     refs = f" with {references_in_words(best.references)}" if many else ""
     name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
-    value = f"{statistic_label(best.statistic)} {best.value:.3f} {span(best.low, best.high, 3)}"
+    label = statistic_label(best.statistic)
+    value = f"{best.value:.3f} {span(best.low, best.high, 3)}"
     texts = f"texts of {several(best.length, 'segment')}"
     if curves > 1:
-        told = f"On {texts}, {name} agrees best with {best.dimension}: {value}"
+        most = "highest" if found.sign > 0 else "lowest"
+        told = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
     else:
-        told = f"{name} and {best.dimension} on {texts}: {value}"
+        told = f"{name} and {best.dimension} on {texts}: {label} {value}"
     if first.length < best.length:
         told += f"; on texts of {several(first.length, 'segment')} it has {first.value:.3f}"
-    yield f"{told}."
+    untested = "; differences between metrics were not tested" * (curves > 1)
+    yield f"{told}{untested}."

@@ -58,6 +58,10 @@ _KNOWN = (
     Column("about", "About", wrap=True),
     Column("place", "Place", readers="programs"),
 )
+_FORMATS = (
+    Column("format", "Format", help="The name that --read-as takes."),
+    Column("about", "Files", wrap=True),
+)
 _FLOODED = columns(system="System", segment="Segment")
 
 
@@ -122,9 +126,10 @@ def check_document(found: EvalSetCheck, command: str) -> Document:
 def known_document(found: KnownEvalSets, command: str) -> Document:
     """Return the sets that have names."""
     table = Table("rows", "Known sets", _KNOWN, _dicts(found.rows))
+    formats = Table("formats", "Formats of sets", _FORMATS, _dicts(found.formats))
     told = known_answer(found)
-    table = replace(table, open=True)
-    return Document("Known sets", (table,), command, {}, notes=found.notes, answer=told)
+    tables = replace(table, open=True), replace(formats, open=True)
+    return Document("Known sets", tables, command, {}, notes=found.notes, answer=told)
 
 
 def flooded_document(found: FloodedSet, command: str) -> Document:

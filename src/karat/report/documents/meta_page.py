@@ -8,13 +8,14 @@ experiment that makes it all again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from karat.meta.documents.reliability import single_segments_note
 from karat.meta.leaders import FEWEST_RANKED
+from karat.meta.system_scores import MOST_SCATTERS
 from karat.metrics.explain.differing import differing_words
 from karat.report.answers.metas import statistic_label
 from karat.report.charts.figures import chart_figure
@@ -25,7 +26,7 @@ from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import decimals
 from karat.report.model.cells import several
-from karat.report.model.phrases import listing, metric_label
+from karat.report.model.phrases import listing, metric_label, sentence_case
 from karat.report.model.table import (
     Case,
     Cell,
@@ -133,6 +134,7 @@ def _galleries(report: MetaReport) -> Iterator[Gallery]:
         caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes"
         rates = list(dict.fromkeys(metric_label(x.metric) for x in own if x.metric.sign < 0))
         caption += f" ({listing(rates)} negated)." if rates else "."
+        caption += _plots_missing(report, own, few)
         later = own[0] is not report.scatters[0]
         yield _gallery(title, map(_scatter, own), caption, few or later)
     if report.planes:
@@ -144,6 +146,23 @@ def _galleries(report: MetaReport) -> Iterator[Gallery]:
         yield _gallery("Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, few)
     if curves := _curves(report):
         yield _gallery("Reliability by text length", curves, curves[0].caption)
+
+
+def _plots_missing(report: MetaReport, plots: Sequence[SystemScatter], in_one: bool) -> str:
+    """Return how many plots a gallery leaves out, and which dimensions have none."""
+    metrics = len(report.evaluation.scored.metrics)
+    dimensions = report.evaluation.experiment.dimensions
+    whole = metrics * len(dimensions) if in_one else metrics
+    shown = {plot.dimension for plot in report.scatters}
+    is_last = plots[-1] is report.scatters[-1]
+    without = [name for name in dimensions if name not in shown] if is_last else []
+    parts = [f"{len(plots)} of {whole} plots are shown"] if len(plots) < whole else []
+    if without:
+        parts.append(f"{listing(without)} {'has' if len(without) == 1 else 'have'} none")
+    if not parts:
+        return ""
+    most = f"a page has at most {MOST_SCATTERS}; choose fewer with --dimension and --metric"
+    return f" {sentence_case(' and '.join(parts))}: {most}."
 
 
 def _gallery(

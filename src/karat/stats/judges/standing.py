@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import log1p, power
 from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError
+from karat.evalset.judgements import LEAST_CHANCE, identical_judges, merge_judges
 from karat.stats.correlation import pearson, quotient, why_undefined
 
 
@@ -44,6 +45,13 @@ def _numbered(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     numbers: dict[Any, int] = {}
     found = [numbers.setdefault(label, len(numbers)) for label in labels]
     return list(numbers), np.array(found, dtype=np.intp)
+
+
+def distinct_judges(table: JudgeTable) -> JudgeTable:
+    """Return the table with identical judges as one, under the name of the first."""
+    groups = identical_judges(table.values)
+    names = [table.judges[number] for number in dict.fromkeys(groups)]
+    return JudgeTable(names, table.units, merge_judges(table.values, groups))
 
 
 class JudgePair(NamedTuple):
@@ -81,37 +89,6 @@ def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[Judge
     return found
 
 
-HONEST_KAPPA = 0.8
-LEAST_CHANCE = 0.001
-"""Below this probability a coincidence is not taken for chance."""
-
-
-def groups(values: Floats) -> list[int]:
-    """Return a number for each judge (row), the same for identical ones: that of the first.
-
-    Judges who gave equal values to everything they share are most likely one, counted twice. Equal
-    values alone are no evidence: two judges who call everything good agree on all of it. So the
-    chance is asked for. Honest judges who agree with a kappa of 0.8 give equal values to a unit
-    with probability a = e + 0.8 (1 - e), e being the chance that two values drawn from theirs are
-    equal. They agree on all of n units with probability a^n, and judges are identical where that is
-    below 0.001 over the number of pairs. For constant judges a is 1, and no n is enough.
-    """
-    found = list(range(len(values)))
-    pairs = len(values) * (len(values) - 1) // 2
-    known = ~np.isnan(values)
-    for i, mine in enumerate(values):
-        shared = known[i] & known[i + 1 :]
-        equal = shared.any(axis=1) & ~(shared & (values[i + 1 :] != mine)).any(axis=1)
-        for j in np.flatnonzero(equal).tolist():
-            counts = np.unique(mine[shared[j]], return_counts=True)[1].tolist()
-            n = sum(counts)
-            same = sum(count**2 for count in counts) / n**2
-            if float(power(same + HONEST_KAPPA * (1 - same), n)) * pairs < LEAST_CHANCE:
-                low, high = sorted((found[i], found[i + 1 + j]))
-                found = [low if number == high else number for number in found]
-    return found
-
-
 LEAST_GAP = 0.2
 FEWEST_COMPARED = 3
 """Comparable judges from which on one can be flagged."""
@@ -143,8 +120,8 @@ def standings(table: JudgeTable) -> list[Standing]:
     units with others is not comparable. With fewer than three comparable judges nobody is flagged,
     and nobody is ever dropped.
     """
-    same = groups(table.values)
-    merged = _merged(table.values, same)
+    same = identical_judges(table.values)
+    merged = merge_judges(table.values, same)
     found = [_leave_one_out(table, k, same, merged) for k in range(len(table.judges))]
     counted = {same[k]: one for k, one in enumerate(found) if one.comparable}
     if len(counted) < FEWEST_COMPARED:
@@ -158,7 +135,7 @@ def standing_beside(judge: Any, mine: Floats, others: Floats) -> Standing:
 
     For a judge who is none of them, such as a model beside people. Identical others count as one.
     """
-    means = _means(_merged(others, groups(others)))
+    means = _means(merge_judges(others, identical_judges(others)))
     n = int((~np.isnan(mine + means)).sum())
     if n < LEAST_SHARED:
         shared = "no overlap" if n == 0 else f"an overlap of {n}"
@@ -188,15 +165,6 @@ def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int], merged: Float
     why = why_undefined(means, mine, ("the others' means", "the judge's scores"))
     stuck = _stuck(mine[both], others[:, both])
     return Standing(table.judges[k], pearson(means, mine), n, stuck, why, True, twins)
-
-
-def _merged(values: Floats, same: Sequence[int]) -> Floats:
-    """Return judges x units with identical judges as one."""
-    kept = list(dict.fromkeys(same))
-    found = np.full((len(kept), values.shape[1]), np.nan)
-    for mine, group in zip(values, same, strict=True):
-        np.copyto(found[kept.index(group)], mine, where=~np.isnan(mine))
-    return found
 
 
 def _stuck(mine: Floats, others: Floats) -> bool:
