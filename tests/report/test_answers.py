@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import karat as kt
-from karat.comparison import CompareRow, Comparison, verdict
+from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Score
 from karat.metrics.explain.differing import differing_words
 from karat.report.answers.comparisons import comparison_answer, comparison_basis
@@ -68,38 +68,44 @@ def test_many_systems_are_counted() -> None:
         "3 of 6 systems beat base: S0, S1 and S2.",
         "2 of 6 systems are worse than base: S3 and S4.",
         "1 of 6 systems cannot be told from base: S5.",
+        "These are 6 tests, not corrected for their number: where systems do not differ, about one "
+        "test in 20 still decides.",
     )
+
+
+def test_a_single_system_of_many_takes_a_singular_verb() -> None:
+    kinds = ["better", "worse", "undecided", "undecided", "undecided"]
+    rows = [row(f"S{n}", BLEU, 9.0 - n, kind) for n, kind in enumerate(kinds)]
+    assert comparison_answer(comparison(*rows))[:3] == (
+        "1 of 5 systems beats base: S0.",
+        "1 of 5 systems is worse than base: S1.",
+        "3 of 5 systems cannot be told from base: S2, S3 and S4.",
+    )
+    rows += [row("S0", CHRF, 1.0, "undecided"), row("S1", CHRF, -1.0, "undecided")]
+    rows += [row("S2", CHRF, 5.0, "better")]
+    rows[2] = row("S2", BLEU, -5.0, "worse")
+    assert comparison_answer(comparison(*rows))[:3] == (
+        "1 of 5 systems beats base by at least one metric and is worse by none: S0.",
+        "1 of 5 systems is worse than base by at least one metric and better by none: S1.",
+        "1 of 5 systems is better than base by one metric and worse by another: S2.",
+    )
+
+
+def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
+    rows = [row(f"S{n}", BLEU, 0.1, "undecided") for n in range(6)]
+    (sentence,) = comparison_answer(comparison(*rows))
+    assert sentence.startswith("6 of 6 systems cannot be told from base: S0, S1")
 
 
 def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
     rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
     told = comparison_basis(comparison(*rows))
     assert told.startswith("2 references. Decided where the 95% interval of the difference ex")
-    assert told.endswith("1,000 trials). Each of the 2 differences is tested on its own.")
-    assert "tested on its own" not in comparison_basis(comparison(rows[0]))
-
-
-@pytest.mark.parametrize(
-    ("sign", "ends", "p", "told"),
-    [
-        (1, (0.1, 2.0), 0.01, "better"),
-        (-1, (0.1, 2.0), 0.01, "worse"),
-        (-1, (-2.0, -0.1), 0.01, "better"),
-        (1, (-0.1, 2.0), 0.01, "undecided"),
-        (1, (0.1, 2.0), 0.05, "undecided"),  # the interval alone does not decide
-        (1, (0.0, 2.0), 0.01, "undecided"),
-        (1, (float("nan"), 2.0), 0.01, "undecided"),
-    ],
-)
-def test_a_verdict_asks_for_the_interval_and_the_test(
-    sign: int, ends: tuple[float, float], p: float, told: str
-) -> None:
-    assert verdict(sign, ends, p, 80) == told
+    assert told.endswith("1,000 trials; the 2 tests are not corrected for their number.")
+    assert "corrected" not in comparison_basis(comparison(rows[0]))
 
 
 def test_few_segments_decide_nothing() -> None:
-    assert verdict(1, (0.1, 2.0), 0.01, 5) == "undecided"
-    assert verdict(1, (0.1, 2.0), 0.01, 6) == "better"
     texts = ["a b c d", "e f g h", "i j k l"]
     found = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
     assert found["B", "chrf"].verdict == "undecided"

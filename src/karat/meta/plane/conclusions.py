@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 ENOUGH_SYSTEMS = 6
 """Below this, leaving systems out and resampling them says little."""
 
-SIGNIFICANT = 0.05
-"""The largest p at which the maximum of a plane is no chance."""
 Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
 
 POINTS_UNSIGNED = (

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from karat.meta.plane.cells import BLEU_CELL
-from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, SIGNIFICANT, worth
+from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, worth
 from karat.meta.plane.fit import PlaneFit
 from karat.meta.plane.predictions import TASKS, Recommendation
 from karat.meta.plane.study import PlaneStudy, Verdict
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, span
+from karat.stats.significance.verdicts import is_significant
 
 MOST_TOLD = 4
 """Dimensions that have sentences of their own."""
@@ -62,7 +63,7 @@ def _kind(fit: PlaneFit) -> str:
         return "none"
     if len(fit.systems) < ENOUGH_SYSTEMS:
         return "few"
-    return "chance" if fit.p > SIGNIFICANT else "found"
+    return "found" if is_significant(fit.p) else "chance"
 
 
 def _cell(fit: PlaneFit) -> Iterator[str]:

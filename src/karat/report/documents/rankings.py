@@ -16,6 +16,7 @@ from karat.report.charts.ranks import RankCell, RankColumn, RankMap
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, signed, span
 from karat.report.model.table import Figure, Gallery
+from karat.stats.significance.verdicts import UNDECIDED, WORSE, separates_ranks
 
 MOST_COLUMNS = 6
 """Settings of one panel; where there are more, each statistic has a panel of its own."""
@@ -162,7 +163,7 @@ def _forest(
             continue
         low, high = sorted((sign * row.delta_low, sign * row.delta_high))
         found = p.get((*one[:3], best, row.metric), 1.0)
-        verdict = "worse" if found <= level else "undecided"
+        verdict = WORSE if separates_ranks(found, level) else UNDECIDED
         told = signed(row.delta, 3), verdict
         changes.append(Change(labels[row.metric], sign * row.delta, low, high, *told))
     if changes:
