@@ -292,7 +292,7 @@ def _difference(
 ) -> EstimateDifference:
     _, low, high, _ = found.interval
     turned = _turned(found.interval, sign)
-    decision = verdict(p, (low, high), found.labels)
+    decision = verdict(p, (low, high), found.freedom + 1)
     return EstimateDifference(*pair, *turned[:3], p, found.labels, decision)
 
 
