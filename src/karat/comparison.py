@@ -87,6 +87,7 @@ class Example(NamedTuple):
     which: str = "reference"  # of several, the one that is shown
     id: str | None = None  # of the segment, where it has one
     metric: str = ""  # that they differ by
+    references: tuple[str, ...] = ()  # all that the segment is scored against
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,7 +286,8 @@ def make_examples(
     for gap, refs, theirs, mine in zip(gaps, references, baseline, texts, strict=True):
         which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
         shown = refs[0] if refs else "", theirs, mine, which
-        found.append(Example(system, *gap, *shown, metric=str(metric.of_segments())))
+        name = str(metric.of_segments())
+        found.append(Example(system, *gap, *shown, metric=name, references=tuple(refs)))
     return found
 
 

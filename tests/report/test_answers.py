@@ -159,4 +159,20 @@ def test_phrases() -> None:
     ],
 )
 def test_words_that_differ(text: str, reference: str, marked: list[str]) -> None:
-    assert [text[a:b] for a, b in differing_words(text, reference)] == marked
+    assert [text[a:b] for a, b in differing_words(text, [reference])] == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "references", "marked"),
+    [
+        ("the quick fox", ["the fast fox", "a quick fox"], []),  # each word is in a reference
+        ("the slow fox", ["the fast fox", "a quick fox"], ["slow"]),
+        ("the the fox", ["the fox", "the dog"], ["the"]),  # no reference has it twice
+        ("the the fox", ["the fox", "the dog and the cat"], []),
+        ("anything", [], []),
+    ],
+)
+def test_words_are_marked_against_all_references(
+    text: str, references: list[str], marked: list[str]
+) -> None:
+    assert [text[a:b] for a, b in differing_words(text, references)] == marked
