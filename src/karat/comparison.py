@@ -114,7 +114,8 @@ class Comparison(Results[CompareRow]):
         metrics = dict.fromkeys(row.metric for row in self.rows)
         others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         where = f", where {' and '.join(others)}" if others else ""
-        of = f" of {self.buckets:,} buckets of segments" if self.buckets else ""
+        count = "" if self.segments is None else f"{self.segments:,} "
+        of = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
         made = (
             f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of}; for differences, of "
             f"both systems together. p: "

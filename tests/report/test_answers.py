@@ -91,6 +91,18 @@ def test_a_single_system_of_many_takes_a_singular_verb() -> None:
     )
 
 
+def test_many_tests_of_few_systems_have_a_warning() -> None:
+    metrics = [BLEU, CHRF, TER, *map(kt.metric, ("rouge1", "rouge2"))]
+    rows = [row("A", m, 0.1, "undecided") for m in metrics[1:]]
+    warning = "These are 5 tests, not corrected for their number"
+    decided = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows))
+    assert decided[1].startswith(warning)
+    undecided = comparison_answer(comparison(row("A", BLEU, 0.1, "undecided"), *rows))
+    assert not any(warning in sentence for sentence in undecided)
+    fewer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows[1:]))
+    assert len(fewer) == 1
+
+
 def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
     rows = [row(f"S{n}", BLEU, 0.1, "undecided") for n in range(6)]
     (sentence,) = comparison_answer(comparison(*rows))

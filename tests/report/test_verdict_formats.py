@@ -150,6 +150,18 @@ def test_scores_that_few_segments_have_decide_nothing(tmp_path: Path) -> None:
     assert "beats" in enough.summary
 
 
+def test_a_comparison_of_buckets_says_how_many_segments_there_are() -> None:
+    rows = [
+        {"system": name, "id": n, "candidate": with_errors(errors), "reference": REFERENCE}
+        for name in ("base", "best")
+        for n, errors in enumerate(ERRORS[name] * 5)
+    ]
+    found = kt.compare(rows, None, "chrf", by="system", id="id", buckets=8)
+    assert (found.segments, found.buckets, found.values) == (40, 8, {})
+    assert found.document().basis.startswith("40 segments in 8 buckets, 1 reference. Decided")
+    assert "of 8 buckets of 40 segments" in json.loads(found.render("json"))["notes"][0]
+
+
 def test_few_buckets_decide_nothing() -> None:
     systems = {name: [*map(with_errors, own)] for name, own in ERRORS.items()}
     found = kt.compare(systems, [REFERENCE] * 8, "chrf", buckets=4)

@@ -41,8 +41,9 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
     yield from study.remarks
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
+        systems = "1 system is" if fewest == 1 else f"{fewest} systems are"
         yield (
-            f"{fewest} systems are too few to tell cells apart: intervals over systems, left-out "
+            f"{systems} too few to tell cells apart: intervals over systems, left-out "
             f"shares, picks and halves mean little below {ENOUGH_SYSTEMS}."
         )
     yield from study.evalset.notes

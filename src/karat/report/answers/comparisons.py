@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.comparison import TESTS, CompareRow, Comparison
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, score_digits, signed, span
-from karat.stats.significance.verdicts import MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL
+from karat.stats.significance.verdicts import (
+    BETTER,
+    MIN_DECIDING_UNITS,
+    SIGNIFICANCE_LEVEL,
+    WORSE,
+)
 
 MOST_TOLD = 4
 """Systems that have a sentence each; more are counted."""
+MOST_TESTS = 4
+"""Tests that need no warning in the answer; the basis always has their number."""
 MOST_NUMBERS = 3
 """Differences that a sentence gives numbers of."""
 
@@ -33,13 +40,25 @@ class Verdicts(NamedTuple):
 
 
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
-    """Return a sentence for each system, or one that counts them where they are many."""
+    """Return a sentence for each system, or sentences that count them where they are many."""
     if few(comparison):
         return (_too_few(comparison),)
-    systems = verdicts(comparison)
+    systems, base = verdicts(comparison), comparison.baseline
     if len(systems) > MOST_TOLD:
-        return tuple(_counted(comparison, systems))
-    return tuple(_sentence(one, comparison.baseline) for one in systems)
+        sentences = _counted(systems, base)
+    else:
+        sentences = [_sentence(one, base) for one in systems]
+    return (*sentences, *_uncorrected(comparison))
+
+
+def _uncorrected(comparison: Comparison) -> Iterator[str]:
+    """Warn where something is decided by one of many tests."""
+    if _has_warning(comparison):
+        yield (
+            f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
+            f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
+            "still decides."
+        )
 
 
 def comparison_basis(comparison: Comparison) -> str:
@@ -53,17 +72,28 @@ def comparison_basis(comparison: Comparison) -> str:
     size = f"{', '.join(parts)}. " if parts else ""
     if few(comparison):
         return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
-    return f"{size}Decided where the {decision_rule(comparison)}."
+    rule = _rule(comparison) if _has_warning(comparison) else decision_rule(comparison)
+    return f"{size}Decided where the {rule}."
 
 
 def decision_rule(comparison: Comparison) -> str:
     """Return the rule behind verdicts, and how many tests there are."""
     tests = _number_of_tests(comparison)
     corrected = f"; the {tests} tests are not corrected for their number" if tests > 1 else ""
+    return f"{_rule(comparison)}{corrected}"
+
+
+def _rule(comparison: Comparison) -> str:
     return (
         f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
-        f"{TESTS[comparison.test]}, {several(comparison.trials, 'trial')}{corrected}"
+        f"{TESTS[comparison.test]}, {several(comparison.trials, 'trial')}"
     )
+
+
+def _has_warning(comparison: Comparison) -> bool:
+    """Return whether the answer warns that the tests are many."""
+    decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
+    return decided and _number_of_tests(comparison) > MOST_TESTS
 
 
 def _number_of_tests(comparison: Comparison) -> int:
@@ -154,9 +184,8 @@ def _change(row: CompareRow) -> str:
     return f"{signed(row.delta, digits)} {span(row.delta_low, row.delta_high, digits)}"
 
 
-def _counted(comparison: Comparison, systems: Sequence[Verdicts]) -> list[str]:
+def _counted(systems: Sequence[Verdicts], base: str) -> list[str]:
     """Sentences that count the systems of each kind and name the first of them."""
-    base = comparison.baseline
     several_metrics = sum(map(len, systems[0][1:])) > 1
     sentences = []
     for kind in ("better", "worse", "mixed", "undecided"):
@@ -164,12 +193,6 @@ def _counted(comparison: Comparison, systems: Sequence[Verdicts]) -> list[str]:
         if names:
             words = _kind_words(kind, base, len(names) == 1, several_metrics)
             sentences.append(f"{len(names)} of {len(systems)} systems {words}: {listing(names)}.")
-    if any(one.kind != "undecided" for one in systems):
-        sentences.append(
-            f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
-            f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
-            "still decides."
-        )
     return sentences
 
 

@@ -54,7 +54,8 @@ def plane_basis(fits: Sequence[PlaneFit]) -> str:
 def _few(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
-        yield f"{fewest} systems are too few to tell cells of the plane apart."
+        verb = "is" if fewest == 1 else "are"
+        yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
 
 def _kind(fit: PlaneFit) -> str:
