@@ -37,7 +37,7 @@ def render_latex(document: Document) -> str:
 
     The preamble must hold `\usepackage{booktabs}`.
     """
-    conclusions = [*document.answer, document.basis] if document.answer else []
+    conclusions = filter(None, [*document.answer, document.basis])
     comments = [document.title, *conclusions, document.command, *document.signatures.values()]
     blocks = [_comments(comments)]
     blocks += [_table(block) for block in document.for_people if isinstance(block, Table)]
