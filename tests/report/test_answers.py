@@ -188,3 +188,46 @@ def test_words_are_marked_against_all_references(
     text: str, references: list[str], marked: list[str]
 ) -> None:
     assert [text[a:b] for a, b in differing_words(text, references)] == marked
+
+
+REFERENCES = ["a b c d", "e f g h"]
+WRONG = ["x", "y"]
+
+
+def test_the_best_of_several_systems_is_named_and_no_test_is_claimed() -> None:
+    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, ["bleu", "ter"])
+    assert found.summary == (
+        "Best by both metrics: A. Differences are not tested: use karat compare."
+    )
+
+
+def test_no_system_is_called_best_where_all_score_the_same() -> None:
+    found = kt.score({"A": WRONG, "B": WRONG}, REFERENCES, ["bleu", "chrf"])
+    assert found.summary.startswith("All systems have the same score by both metrics.")
+    assert "Best" not in found.summary
+
+
+def test_a_tie_by_one_metric_is_no_lead_by_it() -> None:
+    """Both systems have all words, in another order: only BLEU tells them apart."""
+    systems = {"A": REFERENCES, "B": ["d c b a", "h g f e"]}
+    found = kt.score(systems, REFERENCES, ["bleu", "rouge1"])
+    assert found.summary.startswith("Best by BLEU: A. All systems have the same score by ROUGE-1.")
+
+
+def test_scores_that_differ_by_rounding_alone_are_a_tie() -> None:
+    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
+    first, second = found.rows
+    close = second._replace(score=replace(second.score, value=first.score.value * (1 - 1e-15)))
+    assert close.score.value < first.score.value
+    assert "Best" not in replace(found, rows=(first, close)).summary
+    apart = second._replace(score=replace(second.score, value=first.score.value * (1 - 1e-9)))
+    assert replace(found, rows=(first, apart)).summary.startswith("Best by BLEU: A.")
+
+
+def test_a_system_without_a_score_is_not_the_best() -> None:
+    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
+    first, second = found.rows
+    missing = first._replace(score=replace(first.score, value=float("nan")))
+    assert replace(found, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
+    both = (missing, second._replace(score=missing.score))
+    assert replace(found, rows=both).summary == ""
