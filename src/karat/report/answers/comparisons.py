@@ -118,7 +118,7 @@ def _too_few(comparison: Comparison) -> str:
     units = _most_units(comparison) or 0
     verb = "is" if units == 1 else "are"
     count = several(units, _unit(comparison))
-    if not comparison.buckets and units < (comparison.segments or 0):
+    if units < (comparison.buckets or comparison.segments or 0):
         count += " with a score"
     return (
         f"{count} {verb} too few to tell systems apart: at least {MIN_DECIDING_UNITS} are needed."
