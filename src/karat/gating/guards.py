@@ -115,6 +115,6 @@ def worst_changes(
         scores = float(before[at]), float(after[at]), float(deltas[at])
         old = None if baseline.texts is None else baseline.texts[at]
         references = (text.reference,) if text.references is None else text.references
-        texts = text.reference, text.output, old, references
-        found.append(Change(items.ids[at], *scores, *texts))
+        texts = text.reference, text.output
+        found.append(Change(items.ids[at], *scores, *texts, old, references))
     return tuple(found)

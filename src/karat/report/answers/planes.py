@@ -12,7 +12,6 @@ from karat.meta.plane.predictions import TASKS, Recommendation
 from karat.meta.plane.study import PlaneStudy, Verdict
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, span
-from karat.stats.significance.verdicts import is_significant
 
 MOST_TOLD = 4
 """Dimensions that have sentences of their own."""
@@ -64,7 +63,7 @@ def _kind(fit: PlaneFit) -> str:
         return "none"
     if len(fit.systems) < ENOUGH_SYSTEMS:
         return "few"
-    return "found" if is_significant(fit.p) else "chance"
+    return "found" if fit.significant else "chance"
 
 
 def _cell(fit: PlaneFit) -> Iterator[str]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from karat.arrays import np
 from karat.metrics.base import Metric
 from karat.report.model.phrases import listing, metric_label
 from karat.scoring import ScoreRow, Scoring
-from karat.stats.significance.baseline import ahead
 
 
 def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
@@ -21,7 +19,7 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     leads: dict[tuple[str, ...], list[Metric]] = {}
     ties: list[Metric] = []
     for m, rows in by_metric.items():
-        best = _best(m, rows)
+        best = scoring.best_systems(m)
         if len(best) == len(rows):
             ties.append(m)
         elif best:
@@ -32,16 +30,6 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     if not sentences:
         return ()
     return (*sentences, "Differences are not tested: use karat compare.")
-
-
-def _best(m: Metric, rows: Sequence[ScoreRow]) -> tuple[str, ...]:
-    """Return the systems with the best score; scores that differ by rounding alone are equal."""
-    scored = [row for row in rows if not np.isnan(row.score.value)]
-    if not scored:
-        return ()
-    scores = np.array([m.sign * row.score.value for row in scored])
-    behind = ahead(np.full(len(scores), scores.max()), scores).tolist()
-    return tuple(row.system for row, worse in zip(scored, behind, strict=True) if not worse)
 
 
 def _led(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
