@@ -30,6 +30,7 @@ from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
+from karat.report.answers.planes import study_answer
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
 from karat.report.documents.planes import plane_chart, plane_table
@@ -67,6 +68,8 @@ def plane(
     systems: int = 6,
     ends: tuple[float, float] = (NAN, NAN),
     splits: int = 4,
+    p: float = 0.5,
+    answer: bool = False,
 ) -> str:
     q2 = np.full(len(CELLS), -0.5)
     q2[CELLS.index(BLEU_CELL)] = bleu
@@ -82,7 +85,7 @@ def plane(
         np.empty((len(CELLS), 0)),
         q2,
         picking,
-        0.5,
+        p,
         100,
     )
     halves = Halves(splits, 0.5, 0.0, 0.4, 0.3) if splits else Halves(0, NAN, NAN, NAN, NAN)
@@ -94,10 +97,23 @@ def plane(
         (Verdict(0.5, 0.4, *ends),),
         (halves,),
     )
-    return " ".join(study.notes)
+    return " ".join(study_answer(study) if answer else study.notes)
 
 
 PLANE = [
+    Conclusion(
+        "For d, the cross-validated pick is AEv(",
+        (plane(p=0.01, answer=True), plane(p=0.049, answer=True)),
+        (
+            *(plane(p=0.05, answer=True), plane(p=NAN, answer=True)),
+            *(plane(p=0.01, systems=5, answer=True), plane(0.2, 0.5, p=0.01, answer=True)),
+        ),
+    ),
+    Conclusion(
+        "no cell agrees significantly better than chance",
+        (plane(p=0.05, answer=True), plane(p=0.5, answer=True), plane(p=NAN, answer=True)),
+        (plane(p=0.049, answer=True), plane(p=0.5, systems=5, answer=True)),
+    ),
     Conclusion(
         "so picking pays here",
         (plane(0.5, 0.2), plane(0.1, -0.2), plane(0.5, NAN)),
