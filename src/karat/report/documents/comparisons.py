@@ -52,7 +52,7 @@ _COLUMNS = (
         "losses", "Losses", None, "right", "Segments on which the baseline beats it.", detail=True
     ),
     Column("ties", "Ties", None, "right", "Segments on which both score the same.", detail=True),
-    *columns("programs", verdict="Verdict"),
+    *columns("programs", verdict="Verdict", units="Units"),
 )
 _TEXTS = "The first reference, the baseline's and the system's text."
 _DIFFERENCES = (
