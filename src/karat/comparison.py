@@ -5,9 +5,8 @@ All systems and metrics are resampled with the same draws, so that differences a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from karat.arithmetic import ExactRows, exact_sums, rounded
@@ -30,6 +29,7 @@ from karat.scoring import (
 from karat.settings import nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
+from karat.stats.significance.verdicts import verdict
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 from karat.trials import check_count, check_trials
@@ -38,9 +38,6 @@ TESTS = {
     "bootstrap": "paired bootstrap resampling",
     "randomization": "paired approximate randomization",
 }
-SIGNIFICANT = 0.05
-FEWEST_DECIDING = 6
-"""Segments that decide: of fewer not even a sign test has p < 0.05, whatever a bootstrap says."""
 DEFAULT_TRIALS = {"bootstrap": 1000, "randomization": 10000}
 
 
@@ -61,6 +58,7 @@ class CompareRow(NamedTuple):
     losses: int | None
     ties: int | None
     verdict: str | None  # better, worse or undecided
+    units: int | None = None  # segments, or buckets of segments, that the verdict rests on
 
 
 class Difference(NamedTuple):
@@ -89,6 +87,7 @@ class Example(NamedTuple):
     which: str = "reference"  # of several, the one that is shown
     id: str | None = None  # of the segment, where it has one
     metric: str = ""  # that they differ by
+    references: tuple[str, ...] = ()  # all that the segment is scored against
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +99,8 @@ class Comparison(Results[CompareRow]):
     trials: int
     examples: tuple[Example, ...] = ()
     """Segments on which each system differs most from the baseline, by each metric."""
+    segments: int | None = field(default=None, kw_only=True)
+    """Number of segments of each system."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -113,7 +114,8 @@ class Comparison(Results[CompareRow]):
         metrics = dict.fromkeys(row.metric for row in self.rows)
         others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         where = f", where {' and '.join(others)}" if others else ""
-        of = f" of {self.buckets:,} buckets of segments" if self.buckets else ""
+        count = "" if self.segments is None else f"{self.segments:,} "
+        of = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
         made = (
             f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of}; for differences, of "
             f"both systems together. p: "
@@ -167,6 +169,7 @@ def compare(
     how = planned.fields | drawn.fields
     found = collect(given, want, threads, progress, how)
     comparison = compared(found, refs.number, planned, drawn, signature, progress)
+    comparison = replace(comparison, segments=given.segments.count)
     return replace(comparison, examples=_examples(comparison, named, refs, examples))
 
 
@@ -284,7 +287,8 @@ def make_examples(
     for gap, refs, theirs, mine in zip(gaps, references, baseline, texts, strict=True):
         which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
         shown = refs[0] if refs else "", theirs, mine, which
-        found.append(Example(system, *gap, *shown, metric=str(metric.of_segments())))
+        name = str(metric.of_segments())
+        found.append(Example(system, *gap, *shown, metric=name, references=tuple(refs)))
     return found
 
 
@@ -356,24 +360,17 @@ def _row(
     delta = _difference(found, key, base)
     counts = _win_counts(m, found[key].values, found[base, m].values)
     ends = interval(draws[key] - draws[base, m])
-    told = verdict(m.sign, ends, p_values[key], sum(map(len, found[key].rows)))
+    units = min(_scored_units(m, found[key]), _scored_units(m, found[base, m]))
+    decision = verdict(p_values[key], ends, units, m.sign)
     differs = delta, ends[0], ends[1], p_values[key], better
     wins, losses, ties = counts
-    return CompareRow(system, m, shown, low, high, *differs, wins, losses, ties, told)
+    return CompareRow(system, m, shown, low, high, *differs, wins, losses, ties, decision, units)
 
 
-def verdict(sign: int, ends: tuple[float, float], p: float, segments: int) -> str:
-    """Return better or worse where the interval of the difference excludes zero and p < 0.05.
-
-    Both are asked for, since the interval and the test may part at the margin. Few segments (or
-    buckets of segments) decide nothing.
-    """
-    if segments < FEWEST_DECIDING:
-        return "undecided"
-    low, high = sorted(sign * end for end in ends)
-    if p >= SIGNIFICANT or low <= 0 <= high or math.isnan(low + high):
-        return "undecided"
-    return "better" if low > 0 else "worse"
+def _scored_units(m: Metric, collected: Collected) -> int:
+    """Return the number of resampled units (segments or buckets) that have a score."""
+    tables = (rows if rows.ndim == 2 else rows[:, 0] for rows in collected.rows)  # or whole parts
+    return sum(int(np.count_nonzero(m.has_score(rows))) for rows in tables)
 
 
 def _win_counts(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import karat as kt
-from karat.comparison import CompareRow, Comparison, verdict
+from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Score
 from karat.metrics.explain.differing import differing_words
 from karat.report.answers.comparisons import comparison_answer, comparison_basis
@@ -68,38 +68,56 @@ def test_many_systems_are_counted() -> None:
         "3 of 6 systems beat base: S0, S1 and S2.",
         "2 of 6 systems are worse than base: S3 and S4.",
         "1 of 6 systems cannot be told from base: S5.",
+        "These are 6 tests, not corrected for their number: where systems do not differ, about one "
+        "test in 20 still decides.",
     )
+
+
+def test_a_single_system_of_many_takes_a_singular_verb() -> None:
+    kinds = ["better", "worse", "undecided", "undecided", "undecided"]
+    rows = [row(f"S{n}", BLEU, 9.0 - n, kind) for n, kind in enumerate(kinds)]
+    assert comparison_answer(comparison(*rows))[:3] == (
+        "1 of 5 systems beats base: S0.",
+        "1 of 5 systems is worse than base: S1.",
+        "3 of 5 systems cannot be told from base: S2, S3 and S4.",
+    )
+    rows += [row("S0", CHRF, 1.0, "undecided"), row("S1", CHRF, -1.0, "undecided")]
+    rows += [row("S2", CHRF, 5.0, "better")]
+    rows[2] = row("S2", BLEU, -5.0, "worse")
+    assert comparison_answer(comparison(*rows))[:3] == (
+        "1 of 5 systems beats base by at least one metric and is worse by none: S0.",
+        "1 of 5 systems is worse than base by at least one metric and better by none: S1.",
+        "1 of 5 systems is better than base by one metric and worse by another: S2.",
+    )
+
+
+def test_many_tests_of_few_systems_have_a_warning() -> None:
+    metrics = [BLEU, CHRF, TER, *map(kt.metric, ("rouge1", "rouge2"))]
+    rows = [row("A", m, 0.1, "undecided") for m in metrics[1:]]
+    warning = "These are 5 tests, not corrected for their number"
+    decided = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows))
+    assert decided[1].startswith(warning)
+    undecided = comparison_answer(comparison(row("A", BLEU, 0.1, "undecided"), *rows))
+    assert not any(warning in sentence for sentence in undecided)
+    fewer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows[1:]))
+    assert len(fewer) == 1
+
+
+def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
+    rows = [row(f"S{n}", BLEU, 0.1, "undecided") for n in range(6)]
+    (sentence,) = comparison_answer(comparison(*rows))
+    assert sentence.startswith("6 of 6 systems cannot be told from base: S0, S1")
 
 
 def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
     rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
     told = comparison_basis(comparison(*rows))
     assert told.startswith("2 references. Decided where the 95% interval of the difference ex")
-    assert told.endswith("1,000 trials). Each of the 2 differences is tested on its own.")
-    assert "tested on its own" not in comparison_basis(comparison(rows[0]))
-
-
-@pytest.mark.parametrize(
-    ("sign", "ends", "p", "told"),
-    [
-        (1, (0.1, 2.0), 0.01, "better"),
-        (-1, (0.1, 2.0), 0.01, "worse"),
-        (-1, (-2.0, -0.1), 0.01, "better"),
-        (1, (-0.1, 2.0), 0.01, "undecided"),
-        (1, (0.1, 2.0), 0.05, "undecided"),  # the interval alone does not decide
-        (1, (0.0, 2.0), 0.01, "undecided"),
-        (1, (float("nan"), 2.0), 0.01, "undecided"),
-    ],
-)
-def test_a_verdict_asks_for_the_interval_and_the_test(
-    sign: int, ends: tuple[float, float], p: float, told: str
-) -> None:
-    assert verdict(sign, ends, p, 80) == told
+    assert told.endswith("1,000 trials; the 2 tests are not corrected for their number.")
+    assert "corrected" not in comparison_basis(comparison(rows[0]))
 
 
 def test_few_segments_decide_nothing() -> None:
-    assert verdict(1, (0.1, 2.0), 0.01, 5) == "undecided"
-    assert verdict(1, (0.1, 2.0), 0.01, 6) == "better"
     texts = ["a b c d", "e f g h", "i j k l"]
     found = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
     assert found["B", "chrf"].verdict == "undecided"
@@ -153,4 +171,63 @@ def test_phrases() -> None:
     ],
 )
 def test_words_that_differ(text: str, reference: str, marked: list[str]) -> None:
-    assert [text[a:b] for a, b in differing_words(text, reference)] == marked
+    assert [text[a:b] for a, b in differing_words(text, [reference])] == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "references", "marked"),
+    [
+        ("the quick fox", ["the fast fox", "a quick fox"], []),  # each word is in a reference
+        ("the slow fox", ["the fast fox", "a quick fox"], ["slow"]),
+        ("the the fox", ["the fox", "the dog"], ["the"]),  # no reference has it twice
+        ("the the fox", ["the fox", "the dog and the cat"], []),
+        ("anything", [], []),
+    ],
+)
+def test_words_are_marked_against_all_references(
+    text: str, references: list[str], marked: list[str]
+) -> None:
+    assert [text[a:b] for a, b in differing_words(text, references)] == marked
+
+
+REFERENCES = ["a b c d", "e f g h"]
+WRONG = ["x", "y"]
+
+
+def test_the_best_of_several_systems_is_named_and_no_test_is_claimed() -> None:
+    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, ["bleu", "ter"])
+    assert found.summary == (
+        "Best by both metrics: A. Differences are not tested: use karat compare."
+    )
+
+
+def test_no_system_is_called_best_where_all_score_the_same() -> None:
+    found = kt.score({"A": WRONG, "B": WRONG}, REFERENCES, ["bleu", "chrf"])
+    assert found.summary.startswith("All systems have the same score by both metrics.")
+    assert "Best" not in found.summary
+
+
+def test_a_tie_by_one_metric_is_no_lead_by_it() -> None:
+    """Both systems have all words, in another order: only BLEU tells them apart."""
+    systems = {"A": REFERENCES, "B": ["d c b a", "h g f e"]}
+    found = kt.score(systems, REFERENCES, ["bleu", "rouge1"])
+    assert found.summary.startswith("Best by BLEU: A. All systems have the same score by ROUGE-1.")
+
+
+def test_scores_that_differ_by_rounding_alone_are_a_tie() -> None:
+    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
+    first, second = found.rows
+    close = second._replace(score=replace(second.score, value=first.score.value * (1 - 1e-15)))
+    assert close.score.value < first.score.value
+    assert "Best" not in replace(found, rows=(first, close)).summary
+    apart = second._replace(score=replace(second.score, value=first.score.value * (1 - 1e-9)))
+    assert replace(found, rows=(first, apart)).summary.startswith("Best by BLEU: A.")
+
+
+def test_a_system_without_a_score_is_not_the_best() -> None:
+    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
+    first, second = found.rows
+    missing = first._replace(score=replace(first.score, value=float("nan")))
+    assert replace(found, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
+    both = (missing, second._replace(score=missing.score))
+    assert replace(found, rows=both).summary == ""

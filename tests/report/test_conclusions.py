@@ -7,8 +7,10 @@ even where the numbers are right, so each has cases in which it must not be draw
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from functools import cache, partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -28,6 +30,7 @@ from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
+from karat.report.answers.planes import study_answer
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
 from karat.report.documents.planes import plane_chart, plane_table
@@ -65,6 +68,8 @@ def plane(
     systems: int = 6,
     ends: tuple[float, float] = (NAN, NAN),
     splits: int = 4,
+    p: float = 0.5,
+    answer: bool = False,
 ) -> str:
     q2 = np.full(len(CELLS), -0.5)
     q2[CELLS.index(BLEU_CELL)] = bleu
@@ -80,7 +85,7 @@ def plane(
         np.empty((len(CELLS), 0)),
         q2,
         picking,
-        0.5,
+        p,
         100,
     )
     halves = Halves(splits, 0.5, 0.0, 0.4, 0.3) if splits else Halves(0, NAN, NAN, NAN, NAN)
@@ -92,10 +97,23 @@ def plane(
         (Verdict(0.5, 0.4, *ends),),
         (halves,),
     )
-    return " ".join(study.notes)
+    return " ".join(study_answer(study) if answer else study.notes)
 
 
 PLANE = [
+    Conclusion(
+        "For d, the cross-validated pick is AEv(",
+        (plane(p=0.01, answer=True), plane(p=0.049, answer=True)),
+        (
+            *(plane(p=0.05, answer=True), plane(p=NAN, answer=True)),
+            *(plane(p=0.01, systems=5, answer=True), plane(0.2, 0.5, p=0.01, answer=True)),
+        ),
+    ),
+    Conclusion(
+        "no cell agrees significantly better than chance",
+        (plane(p=0.05, answer=True), plane(p=0.5, answer=True), plane(p=NAN, answer=True)),
+        (plane(p=0.049, answer=True), plane(p=0.5, systems=5, answer=True)),
+    ),
     Conclusion(
         "so picking pays here",
         (plane(0.5, 0.2), plane(0.1, -0.2), plane(0.5, NAN)),
@@ -356,6 +374,247 @@ COMPARED = [
 ]
 
 
+SMALL = (0.1, -0.1) * 5  # differences of ten segments that cancel out
+CLEAR = (2.0, 2.2) * 5
+WORSE = (-2.0, -2.2) * 5
+
+
+@case
+def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> str:
+    """What is said of systems that differ so from the baseline, by a metric for each argument."""
+    size = len(differences[0])
+    names = [f"new{n}" for n in range(systems)]
+    metrics = [
+        kt.given(f"m{n}", {"base": [0.0] * size, **{name: list(own) for name in names}})
+        for n, own in enumerate(differences)
+    ]
+    texts = {name: ["x"] * size for name in ("base", *names)}
+    found = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
+    document = comparison_document(found, "karat")
+    return " ".join([*document.answer, document.basis])
+
+
+COMPARED += [
+    Conclusion(
+        "new0 beats base by",
+        (verdicts(CLEAR), verdicts(CLEAR, SMALL), verdicts(CLEAR, CLEAR), verdicts(CLEAR[:6])),
+        (
+            *(verdicts(SMALL), verdicts(WORSE), verdicts(CLEAR, WORSE), verdicts((0.0,) * 10)),
+            *(verdicts(CLEAR[:5]), verdicts(CLEAR, buckets=2)),
+        ),
+    ),
+    Conclusion(
+        "new0 is worse than base by",
+        (verdicts(WORSE), verdicts(WORSE, SMALL)),
+        (verdicts(SMALL), verdicts(CLEAR), verdicts(WORSE, CLEAR), verdicts(WORSE[:5])),
+    ),
+    Conclusion(
+        "by both metrics",
+        (verdicts(CLEAR, CLEAR), verdicts(WORSE, WORSE)),
+        (verdicts(CLEAR, SMALL), verdicts(CLEAR, WORSE), verdicts(SMALL, SMALL)),
+    ),
+    Conclusion(
+        "new0 is better than base by",
+        (verdicts(CLEAR, WORSE), verdicts(WORSE, CLEAR)),
+        (verdicts(CLEAR, SMALL), verdicts(CLEAR, CLEAR), verdicts(SMALL, SMALL)),
+    ),
+    Conclusion(
+        "does not tell new0 and base apart",
+        (verdicts(SMALL), verdicts((0.0,) * 10)),
+        (verdicts(CLEAR), verdicts(WORSE), verdicts(SMALL, SMALL), verdicts(CLEAR[:5])),
+    ),
+    Conclusion(
+        "No metric tells new0 and base apart",
+        (verdicts(SMALL, SMALL),),
+        (verdicts(SMALL), verdicts(SMALL, CLEAR), verdicts(CLEAR[:5], CLEAR[:5])),
+    ),
+    Conclusion(
+        "does not tell them apart",
+        (verdicts(CLEAR, SMALL), verdicts(SMALL, WORSE)),
+        (verdicts(CLEAR, CLEAR), verdicts(SMALL, SMALL)),
+    ),
+    Conclusion(
+        "are too few to tell systems apart",
+        (verdicts(CLEAR[:5]), verdicts(SMALL[:5]), verdicts(CLEAR, buckets=2)),
+        (verdicts(CLEAR[:6]), verdicts(SMALL), verdicts(CLEAR, buckets=9)),
+    ),
+    Conclusion(
+        "5 of 5 systems beat base:",
+        (verdicts(CLEAR, systems=5),),
+        (verdicts(SMALL, systems=5), verdicts(CLEAR, WORSE, systems=5), verdicts(CLEAR, systems=4)),
+    ),
+    Conclusion(
+        "5 of 5 systems beat base by at least one metric and are worse by none",
+        (verdicts(CLEAR, SMALL, systems=5),),
+        (verdicts(CLEAR, WORSE, systems=5), verdicts(SMALL, SMALL, systems=5)),
+    ),
+    Conclusion(
+        "5 of 5 systems are worse than base by at least one metric and better by none",
+        (verdicts(WORSE, SMALL, systems=5),),
+        (verdicts(CLEAR, WORSE, systems=5), verdicts(SMALL, SMALL, systems=5)),
+    ),
+    Conclusion(
+        "5 of 5 systems are better than base by one metric and worse by another",
+        (verdicts(CLEAR, WORSE, systems=5),),
+        (verdicts(CLEAR, SMALL, systems=5), verdicts(WORSE, SMALL, systems=5)),
+    ),
+    Conclusion(
+        "5 of 5 systems cannot be told from base",
+        (verdicts(SMALL, systems=5),),
+        (verdicts(CLEAR, systems=5), verdicts(SMALL, CLEAR, systems=5)),
+    ),
+    Conclusion(
+        "These are 5 tests, not corrected for their number",
+        (verdicts(CLEAR, systems=5),),
+        (verdicts(SMALL, systems=5), verdicts(CLEAR, systems=4), verdicts(CLEAR)),
+    ),
+    Conclusion(
+        "the 4 tests are not corrected for their number",
+        (verdicts(CLEAR, systems=4), verdicts(SMALL, systems=4), verdicts(*[CLEAR] * 4)),
+        (verdicts(CLEAR), verdicts(CLEAR[:5], systems=4), verdicts(CLEAR, systems=5)),
+    ),
+]
+
+
+@case
+def scored(*values: float) -> str:
+    """What is said of the scores of systems A, B, …"""
+    systems = {name: [value] for name, value in zip("ABCD", values, strict=False)}
+    found = kt.score({name: ["x"] for name in systems}, ["x"], kt.given("m", systems))
+    return found.summary
+
+
+SCORED = [
+    Conclusion(
+        ": A.", (scored(2.0, 1.0), scored(2.0, 1.0, 0.0)), (scored(1.0, 2.0), scored(1.0, 1.0))
+    ),
+    Conclusion(": A and B.", (scored(2.0, 2.0, 1.0),), (scored(2.0, 2.0), scored(2.0, 1.0, 2.0))),
+    Conclusion(
+        "All systems have the same score",
+        (scored(1.0, 1.0), scored(1.0, 1.0, 1.0)),
+        (scored(1.0, 2.0), scored(1.0, 1.0, 2.0), scored(1.0)),
+    ),
+    Conclusion("Differences are not tested", (scored(1.0, 2.0), scored(1.0, 1.0)), (scored(1.0),)),
+]
+
+
+# --------------------------------------------------------------------------------- gates
+
+
+class GivenMean:
+    """A measure of other programs: the mean of numbers."""
+
+    sign, full_scale = 1, 100.0
+
+    def __str__(self) -> str:
+        return "m"
+
+    def columns(self) -> tuple[str, ...]:
+        return "sum", "count"
+
+    def measure(self, rows: Any) -> dict[str, Any]:
+        total, count = np.asarray(rows, float).T
+        return {"value": total / count}
+
+    def of_segments(self) -> GivenMean:
+        return self
+
+
+@case
+def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str:
+    """What a gate says of items that scored 50 and changed so."""
+    ids = tuple(f"i{n}" for n in range(len(differences)))
+
+    def items(scores: Sequence[float], names: str) -> kt.ItemScores:
+        rows = np.array([(score, 1.0) for score in scores])
+        measured = (kt.Measured(GivenMean(), "m|version=1", rows),)
+        things = tuple((name,) for name in names) if names else None
+        texts = lambda places: [kt.ItemText("x", "x") for _ in places]  # noqa: E731
+        return kt.ItemScores("run", ids, measured, "same", texts, "other", things, "nugget")
+
+    before = "a" * len(differences) if carried else ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "baseline.tsv"
+        kt.write_baseline(items([50.0] * len(ids), before), baseline=path)
+        after = items([50 + own for own in differences], carried)
+        return kt.gate(after, baseline=path, resamples=200, **limits).summary
+
+
+ALIKE = (-1.0,) * 5
+GATED = [
+    Conclusion(
+        ": this is a loss.",
+        (gated(WORSE), gated((-1.0,) * 6)),
+        (gated(CLEAR), gated(SMALL), gated((0.0,) * 9), gated(ALIKE), gated(WORSE, max_drop=1)),
+    ),
+    Conclusion(
+        ": this is a loss of more than 1.00",
+        (gated(WORSE, max_drop=1),),
+        (gated(WORSE, max_drop=5), gated(WORSE, max_drop=2.1), gated(CLEAR, max_drop=1)),
+    ),
+    Conclusion(
+        "a loss is ruled out",
+        (gated(CLEAR), gated((0.0,) * 9)),
+        (gated(SMALL), gated(WORSE), gated((1.0,) * 5), gated(WORSE, max_drop=5)),
+    ),
+    Conclusion(
+        "a loss of more than 5.00 is ruled out",
+        (gated(WORSE, max_drop=5), gated(SMALL, max_drop=5)),
+        (gated(WORSE, max_drop=1), gated((-20.0, 20.0) * 3, max_drop=5)),
+    ),
+    Conclusion(
+        "these items cannot tell whether this is a loss",
+        (gated(SMALL), gated(ALIKE)),
+        (gated(CLEAR), gated(WORSE), gated((0.0,) * 9)),
+    ),
+    Conclusion(
+        "all items differ by the same amount; at least 6 are needed to decide",
+        (gated(ALIKE), gated((1.0,) * 5)),
+        (gated((-1.0,) * 6), gated(SMALL), gated((0.0,) * 5), gated((-1.0, -1.1, -0.9))),
+    ),
+    Conclusion(
+        "items like these would decide (an estimate)",
+        (gated((-1.0, 0.9) * 5),),
+        (gated(ALIKE), gated(CLEAR), gated(WORSE), gated((-1.0, 1.0) * 5)),
+    ),
+    Conclusion(
+        "no number of items would decide",
+        (gated((-1.0, 1.0) * 5),),
+        (gated((-1.0, 0.9) * 5), gated(ALIKE), gated((0.0,) * 9)),
+    ),
+    Conclusion(
+        "Fail: m is 47.90, expected at least 49.00",
+        (gated(WORSE, min_score=49),),
+        (gated(WORSE, min_score=47), gated(CLEAR, min_score=49)),
+    ),
+    Conclusion(
+        "10 items lose more than 1.00",
+        (gated(WORSE, max_item_drop=1),),
+        (gated(WORSE, max_item_drop=3), gated(CLEAR, max_item_drop=1)),
+    ),
+    Conclusion(
+        "1 item loses more than 1.00",
+        (gated((*CLEAR, -2.0), max_item_drop=1),),
+        (gated(WORSE, max_item_drop=1), gated(CLEAR, max_item_drop=1)),
+    ),
+    Conclusion(
+        "no item loses more than 3.00",
+        (gated(WORSE, max_item_drop=3), gated(CLEAR, max_item_drop=3)),
+        (gated((*WORSE, -4.0), max_item_drop=3),),
+    ),
+    Conclusion(
+        "no nugget was lost",
+        (gated(CLEAR, "a" * 10, no_loss=True),),
+        (gated(CLEAR, "a" * 9 + "b", no_loss=True), gated(CLEAR, "a" * 10)),
+    ),
+    Conclusion(
+        "1 nugget lost (i9: a)",
+        (gated(CLEAR, "a" * 9 + "b", no_loss=True),),
+        (gated(CLEAR, "a" * 10, no_loss=True), gated(CLEAR, "a" * 8 + "bb", no_loss=True)),
+    ),
+]
+
+
 # ------------------------------------------------------------------------------ nuggets
 
 
@@ -479,7 +738,10 @@ SETS = [
 ]
 
 
-ALL = [*PLANE, *GRID, *METRICS, *JUDGES, *META, *COMPARED, *NUGGETS, *REALIZERS, *SETS]
+ALL = [
+    *(*PLANE, *GRID, *METRICS, *JUDGES, *META, *COMPARED, *SCORED, *GATED),
+    *(*NUGGETS, *REALIZERS, *SETS),
+]
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.sentence[:40])

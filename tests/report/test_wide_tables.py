@@ -13,7 +13,8 @@ import karat as kt
 
 Called = Callable[..., CompletedProcess[str]]
 GOOD = ["the cat sat on the mat", "a dog barked at us", "we went home late", "it rained all day"]
-WEAK = ["cat mat", "dog us", "home", "rain day"]
+GOOD += ["she read the letter twice", "nobody came to the party", "the train left at nine"]
+WEAK = ["cat mat", "dog us", "home", "rain day", "letter", "party", "train nine"]
 SYSTEMS = {"base_1": WEAK, "good & new": GOOD, "copy": WEAK}
 
 
@@ -48,7 +49,7 @@ def test_marks_against_the_baseline() -> None:
     assert "†" not in cells["copy"][1] + cells["base_1"][1]
     worse = kt.compare(SYSTEMS, GOOD, "ter", baseline="good & new").wide().render("md")
     assert "‡" in {row[0]: row for row in rows_of(worse)}["copy"][1]
-    assert "not corrected for several tests" in worse
+    assert "the 2 tests are not corrected for their number" in worse
     assert "Wins" not in worse
     found = wide.records()[0]
     assert found["chrf p"] == compared[found["system"], "chrf"].p

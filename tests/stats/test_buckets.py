@@ -147,7 +147,7 @@ def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch)
     asked = kt.compare(both, REFERENCES, ["bleu"], trials=20, buckets=16)
     assert found.rows == asked.rows
     assert found.buckets == 16
-    assert "of 16 buckets of segments" in found.notes[0]
+    assert "of 16 buckets of 40 segments" in found.notes[0]
     monkeypatch.setattr(module, "MOST_ROWS", 80)
     assert kt.compare(both, REFERENCES, ["bleu"], trials=20).buckets is None
 

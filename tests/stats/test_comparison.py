@@ -36,7 +36,7 @@ def test_the_baseline_is_the_first_or_the_named_one() -> None:
     named = kt.compare(SYSTEMS, REFERENCES, "bleu", baseline="good", trials=20)
     assert (first.baseline, named.baseline) == ("poor", "good")
     base = named["good", "bleu"]
-    assert base[5:] == (None,) * 9
+    assert base[5:] == (None,) * 10
     values = {name: named[name, "bleu"].score.value for name in SYSTEMS}
     assert named["poor", "bleu"].delta == pytest.approx(values["poor"] - values["good"], abs=1e-12)
     assert named["poor", "bleu"].delta < 0 < named["copy", "bleu"].delta

@@ -95,7 +95,8 @@ class Merged:
         found.check_paired()
         collected = found.collected(drawn=True, values=True)
         made = compared(collected, found.references, planned, drawn, signature, progress)
-        return replace(made, remarks=self.remarks)
+        segments = self.systems[planned.baseline]
+        return replace(made, remarks=self.remarks, segments=segments)
 
     def _check(self, drawn: Drawn, **more: object) -> None:
         """Refuse what cannot be resampled, and claims of signatures that do not hold."""

@@ -43,6 +43,7 @@ from karat.stats.estimates.intervals import MeanInterval, two_sided
 from karat.stats.estimates.predictions import Prediction, tuned
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
+from karat.stats.significance.verdicts import verdict
 from karat.trials import check_count, check_seed
 
 POPULATIONS = {
@@ -51,7 +52,6 @@ POPULATIONS = {
 }
 FEWEST = 10
 """Labelled units below which nothing is estimated."""
-SURE = 0.05
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None where there is none."""
 
@@ -290,12 +290,10 @@ def _p(found: EstimatedDifference) -> float:
 def _difference(
     pair: tuple[str, str], found: EstimatedDifference, p: float, sign: int
 ) -> EstimateDifference:
-    mean, low, high, _ = found.interval
-    verdict = "undecided"
-    if p < SURE and (low > 0 or high < 0):
-        verdict = "better" if mean > 0 else "worse"
+    _, low, high, _ = found.interval
     turned = _turned(found.interval, sign)
-    return EstimateDifference(*pair, *turned[:3], p, found.labels, verdict)
+    decision = verdict(p, (low, high), found.freedom + 1)
+    return EstimateDifference(*pair, *turned[:3], p, found.labels, decision)
 
 
 def _worths(

@@ -7,8 +7,9 @@ tolerated loss t:
 
 The interval is that of the bootstrap's percentiles, both ends moved away from d by the factor
 t(.975, n - 1) / z(.975) sqrt(n / (n - 1)): percentiles of few items are too narrow, as if the
-variance were known and divided by n. Fewer than FEW items that differ all alike, and not by 0, are
-undecided: their interval has no width, which says nothing of other items.
+variance were known and divided by n. Fewer than MIN_DECIDING_UNITS items that all differ by the
+same amount, and not by 0, are undecided: their interval has no width, which says nothing about
+other items.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from karat.gating.matching import Paired
 from karat.progress import Progress
 from karat.stats.distributions import student_quantile
 from karat.stats.resampling import bootstrap_tables, interval
+from karat.stats.significance.verdicts import MIN_DECIDING_UNITS
 from karat.stats.simultaneous import simultaneous_intervals
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
@@ -35,8 +37,6 @@ CORRECTIONS = {
     SIMULTANEOUS: "simultaneous for all metrics",
     "none": "not corrected for the number of metrics",
 }
-FEW = 5
-"""Fewer items are not decided by an interval without width."""
 _TAIL, _Z = 0.025, 1.959963984540054
 
 
@@ -118,8 +118,9 @@ def _row(
     delta, slack = m.sign * (score - before), SLACK * max(abs(score), abs(before))
     items = int(np.isfinite(pair.run.item_values()).sum())
     low, high = (delta + widening(items) * (end - delta) for end in ends)
-    if items < FEW and abs(delta) > slack and ends[1] - ends[0] <= slack:
-        return GateRow(m, UNDECIDED, score, before, delta, delta, delta, tolerated, FEW)
+    fewest = MIN_DECIDING_UNITS
+    if items < fewest and abs(delta) > slack and ends[1] - ends[0] <= slack:
+        return GateRow(m, UNDECIDED, score, before, delta, delta, delta, tolerated, fewest)
     verdict = UNDECIDED
     if high < -tolerated - slack:
         verdict = FAIL

@@ -45,6 +45,8 @@ class Change(NamedTuple):
     output: str
     baseline_output: str | None
     """None where the baseline does not keep texts."""
+    references: tuple[str, ...] = ()
+    """All references that the item is scored against."""
 
 
 def item_deltas(pair: Paired) -> Floats:
@@ -112,5 +114,7 @@ def worst_changes(
     for at, text in zip(places, items.texts(places), strict=True):
         scores = float(before[at]), float(after[at]), float(deltas[at])
         old = None if baseline.texts is None else baseline.texts[at]
-        found.append(Change(items.ids[at], *scores, text.reference, text.output, old))
+        references = (text.reference,) if text.references is None else text.references
+        texts = text.reference, text.output
+        found.append(Change(items.ids[at], *scores, *texts, old, references))
     return tuple(found)

@@ -58,6 +58,8 @@ class ItemText(NamedTuple):
 
     output: str
     reference: str
+    references: tuple[str, ...] | None = None
+    """All references that the item is scored against; None if `reference` is the only one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,8 +56,8 @@ def read_texts(
     ]
 
     def shown(places: Sequence[int]) -> list[ItemText]:
-        both = zip(texts.strings(places), refs.strings(places), strict=True)
-        return [ItemText(own, others[0] if others else "") for own, others in both]
+        both = zip(texts.strings(places), given.references.strings(places), strict=True)
+        return [ItemText(own, refs[0] if refs else "", tuple(refs)) for own, refs in both]
 
     against = digest(zip(numbered, _listed(refs), strict=True))
     return ItemScores(system, numbered, tuple(measures), against, shown)

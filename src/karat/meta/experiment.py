@@ -22,6 +22,7 @@ from karat.metrics.names import metric
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 from karat.trials import check_seed, check_trials
 
 MetricName: TypeAlias = str | Metric
@@ -55,7 +56,7 @@ class Experiment:
     """Of the permutation test between metrics; 0 for none."""
     correction: str = "none"
     """Of the p-values for many comparisons: none, holm or bh."""
-    level: float = 0.05
+    level: float = SIGNIFICANCE_LEVEL
     """Metrics are told apart at p of at most this."""
     seed: int = SEED
     read_as: str = ""

@@ -17,6 +17,7 @@ from karat.progress import Progress, side_by_side
 from karat.stats.correlation import Statistic
 from karat.stats.significance.exchanges import Permutation
 from karat.stats.significance.multiple import CORRECTIONS, clusters
+from karat.stats.significance.verdicts import separates_ranks
 
 
 class MetaRow(NamedTuple):
@@ -63,6 +64,10 @@ class MetricTest(NamedTuple):
     low: float = math.nan
     high: float = math.nan
     """The 95% interval of the difference of their values, from the same draws of both."""
+
+    def separates(self, level: float) -> bool:
+        """Return whether p puts the two metrics into different ranks."""
+        return bool(separates_ranks(self.p, level))
 
 
 Draws = Mapping[str, Floats]

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from karat.arrays import Floats
+from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
 from karat.results import Result
+from karat.stats.significance.baseline import ahead
 
 if TYPE_CHECKING:
     from karat.ranked_segments import RankedSegments, TextLookup
@@ -148,6 +149,18 @@ class Scoring(Results[ScoreRow]):
     def settings(self) -> dict[str, object]:
         """Metrics, references, how intervals were made, and whether segments were kept."""
         return {**super().settings, "segments": bool(self.values)}
+
+    def best_systems(self, by: str | Metric) -> tuple[str, ...]:
+        """Return the systems with the best score by a metric: several if they tie.
+
+        Scores that differ by rounding alone are equal. Missing scores are left out.
+        """
+        chosen = metric(by)
+        scored = {row.system: row.score.value for row in self.rows if row.metric == chosen}
+        values = chosen.sign * np.array(list(scored.values()))
+        top = np.fmax.reduce(values, initial=-np.inf)
+        tied = ~np.isnan(values) & ~ahead(np.full(len(values), top), values)
+        return tuple(name for name, best in zip(scored, tied.tolist(), strict=True) if best)
 
     def worst(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
         """Return the segments of each system with the worst scores by a metric, with their texts.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 ENOUGH_SYSTEMS = 6
 """Below this, leaving systems out and resampling them says little."""
 
-SIGNIFICANT = 0.05
-"""The largest p at which the maximum of a plane is no chance."""
 Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
 
 POINTS_UNSIGNED = (
@@ -43,8 +41,9 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
     yield from study.remarks
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
+        systems = "1 system is" if fewest == 1 else f"{fewest} systems are"
         yield (
-            f"{fewest} systems are too few to tell cells apart: intervals over systems, left-out "
+            f"{systems} too few to tell cells apart: intervals over systems, left-out "
             f"shares, picks and halves mean little below {ENOUGH_SYSTEMS}."
         )
     yield from study.evalset.notes

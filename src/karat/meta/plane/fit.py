@@ -39,6 +39,7 @@ from karat.results import Result
 from karat.settings import renamed
 from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
+from karat.stats.significance.verdicts import is_significant
 from karat.trials import check_trials
 
 FEWEST_SYSTEMS = 3
@@ -272,6 +273,11 @@ class PlaneFit(Result):
             return np.full(len(CELLS), np.nan)
         winners = best_cell(self.draws)
         return np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
+
+    @property
+    def significant(self) -> bool:
+        """Whether the largest R^2 is larger than permuted human scores explain."""
+        return is_significant(self.p)
 
     @property
     def maximum(self) -> PlaneCell | None:

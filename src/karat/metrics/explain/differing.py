@@ -1,20 +1,25 @@
-"""The words of a text that a reference does not have, for marking."""
+"""The words of a text that no reference has, for marking."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W\u2e80-\u9fff\uac00-\ud7af]+")
 """A run of letters and digits; scripts without spaces are cut into characters."""
 
 
-def differing_words(text: str, reference: str) -> tuple[tuple[int, int], ...]:
-    """Return the places (start, end) of words that the reference does not have as often.
+def differing_words(text: str, references: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return the spans (start, end) of words that no reference contains as often.
 
-    Word order and case are ignored.
+    Word order and case are ignored. Without references nothing is marked.
     """
-    left = Counter(word.group().casefold() for word in _WORD.finditer(reference))
+    if not references:
+        return ()
+    left: Counter[str] = Counter()
+    for reference in references:
+        left |= Counter(word.group().casefold() for word in _WORD.finditer(reference))
     found: list[tuple[int, int]] = []
     for word in _WORD.finditer(text):
         key = word.group().casefold()

@@ -21,6 +21,7 @@ from karat.nuggets.scores.official import RunScore
 from karat.nuggets.sets.keys import Question
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.distributions import student_quantile
+from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
 
 AVERAGES = ("micro", "macro")
 FAR = 0.1
@@ -79,9 +80,7 @@ class JudgementAgreement(NamedTuple):
     def verdict(self) -> str:
         """Whether it agrees `better` or `worse` than the calibrated classifier, or `undecided`."""
         low, high = self.difference_low, self.difference_high
-        if low is None or high is None or low <= 0 <= high:
-            return "undecided"
-        return "better" if low > 0 else "worse"
+        return UNDECIDED if low is None or high is None else interval_verdict((low, high))
 
 
 class Averages(NamedTuple):

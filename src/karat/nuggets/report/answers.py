@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from karat.nuggets.results.paired import SIGNIFICANT, UNDECIDED, Significance
+from karat.nuggets.results.paired import Significance
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, signed, span
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges
@@ -112,7 +113,7 @@ def _rule(*, guesses: bool) -> str:
     wrong = ", which takes guesses as right" if guesses else ""
     return (
         "A difference is decided where its 95% interval, which is over questions"
-        f"{allow}, excludes zero and p < {SIGNIFICANT} (paired permutation test{wrong})."
+        f"{allow}, excludes zero and p < {SIGNIFICANCE_LEVEL} (paired permutation test{wrong})."
     )
 
 

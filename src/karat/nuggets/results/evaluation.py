@@ -22,6 +22,7 @@ from karat.nuggets.results.guess_notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
 
 _BY = {
     "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
@@ -67,7 +68,9 @@ class Contest(NamedTuple):
     @property
     def decided(self) -> bool:
         """True if the interval excludes zero."""
-        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+        if self.low is None or self.high is None:
+            return False
+        return interval_verdict((self.low, self.high)) != UNDECIDED
 
 
 class RunPoint(NamedTuple):

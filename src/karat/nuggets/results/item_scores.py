@@ -133,7 +133,8 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
         ids = [rows[at].question for at in places]
         answers = (" / ".join(r.text for r in one.run.responses(id)) for id in ids)
         asked = (key.questions[id].text for id in ids)
-        return [ItemText(*pair) for pair in zip(answers, asked, strict=True)]
+        pairs = zip(answers, asked, strict=True)
+        return [ItemText(answer, question, references=()) for answer, question in pairs]
 
     ids = tuple(row.question for row in rows)
     about = one.run.tag, ids, tuple(measured), _against(done.nuggets), shown, "nuggets"

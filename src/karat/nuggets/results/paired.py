@@ -14,7 +14,7 @@ test, which takes guesses for right; so a difference is decided only where both 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
@@ -22,9 +22,7 @@ from karat.nuggets.intervals.intervals import ScoreInterval
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
 from karat.stats.significance.permutation import paired_permutation
-
-SIGNIFICANT = 0.05
-BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
+from karat.stats.significance.verdicts import UNDECIDED, verdict
 
 
 class Margin(NamedTuple):
@@ -57,9 +55,9 @@ class Significance(NamedTuple):
     @property
     def verdict(self) -> str:
         """`better` or `worse` where both the interval and p decide, else `undecided`."""
-        if self.low is None or self.high is None or isnan(self.p) or self.p >= SIGNIFICANT:
+        if self.low is None or self.high is None:
             return UNDECIDED
-        return BETTER if self.low > 0 else WORSE if self.high < 0 else UNDECIDED
+        return verdict(self.p, (self.low, self.high), self.questions)
 
     def __str__(self) -> str:
         if not self.questions:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from karat.comparison import FEWEST_DECIDING, SIGNIFICANT, TESTS, CompareRow, Comparison
+from karat.comparison import TESTS, CompareRow, Comparison
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, score_digits, signed, span
+from karat.stats.significance.verdicts import (
+    BETTER,
+    MIN_DECIDING_UNITS,
+    SIGNIFICANCE_LEVEL,
+    WORSE,
+)
 
 MOST_TOLD = 4
 """Systems that have a sentence each; more are counted."""
+MOST_TESTS = 4
+"""Tests that need no warning in the answer; the basis always has their number."""
 MOST_NUMBERS = 3
 """Differences that a sentence gives numbers of."""
 
@@ -32,44 +40,89 @@ class Verdicts(NamedTuple):
 
 
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
-    """Return a sentence for each system, or one that counts them where they are many."""
+    """Return a sentence for each system, or sentences that count them where they are many."""
     if few(comparison):
         return (_too_few(comparison),)
-    systems = verdicts(comparison)
+    systems, base = verdicts(comparison), comparison.baseline
     if len(systems) > MOST_TOLD:
-        return tuple(_counted(systems, comparison.baseline))
-    return tuple(_sentence(one, comparison.baseline) for one in systems)
+        sentences = _counted(systems, base)
+    else:
+        sentences = [_sentence(one, base) for one in systems]
+    return (*sentences, *_uncorrected(comparison))
+
+
+def _uncorrected(comparison: Comparison) -> Iterator[str]:
+    """Warn where something is decided by one of many tests."""
+    if _has_warning(comparison):
+        yield (
+            f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
+            f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
+            "still decides."
+        )
 
 
 def comparison_basis(comparison: Comparison) -> str:
     """Return what the answer rests on: segments, references, the rule and the test."""
     parts = []
-    if comparison.values:
-        parts.append(several(max(map(len, comparison.values.values())), "segment"))
+    if comparison.segments is not None:
+        in_buckets = f" in {several(comparison.buckets, 'bucket')}" if comparison.buckets else ""
+        parts.append(several(comparison.segments, "segment") + in_buckets)
     if comparison.references:
         parts.append(several(comparison.references, "reference"))
-    told = f"{', '.join(parts)}. " if parts else ""
-    number = sum(row.delta is not None for row in comparison.rows)
-    each = "" if number == 1 else f" Each of the {number} differences is tested on its own."
+    size = f"{', '.join(parts)}. " if parts else ""
     if few(comparison):
-        return f"{told}Fewer than {FEWEST_DECIDING} segments decide nothing."
+        return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
+    rule = _rule(comparison) if _has_warning(comparison) else decision_rule(comparison)
+    return f"{size}Decided where the {rule}."
+
+
+def decision_rule(comparison: Comparison) -> str:
+    """Return the rule behind verdicts, and how many tests there are."""
+    tests = _number_of_tests(comparison)
+    corrected = f"; the {tests} tests are not corrected for their number" if tests > 1 else ""
+    return f"{_rule(comparison)}{corrected}"
+
+
+def _rule(comparison: Comparison) -> str:
     return (
-        f"{told}Decided where the 95% interval of the difference excludes zero and "
-        f"p < {SIGNIFICANT} ({TESTS[comparison.test]}, {comparison.trials:,} trials).{each}"
+        f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
+        f"{TESTS[comparison.test]}, {several(comparison.trials, 'trial')}"
     )
 
 
+def _has_warning(comparison: Comparison) -> bool:
+    """Return whether the answer warns that the tests are many."""
+    decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
+    return decided and _number_of_tests(comparison) > MOST_TESTS
+
+
+def _number_of_tests(comparison: Comparison) -> int:
+    return sum(row.verdict is not None for row in comparison.rows)
+
+
 def few(comparison: Comparison) -> bool:
-    """Return whether there are too few segments to decide anything."""
-    values = comparison.values.values()
-    return bool(values) and max(map(len, values)) < FEWEST_DECIDING
+    """Return whether there are too few segments, or buckets, to decide anything."""
+    units = _most_units(comparison)
+    return units is not None and units < MIN_DECIDING_UNITS
+
+
+def _most_units(comparison: Comparison) -> int | None:
+    return max((row.units for row in comparison.rows if row.units is not None), default=None)
+
+
+def _unit(comparison: Comparison) -> str:
+    return "bucket" if comparison.buckets else "segment"
 
 
 def _too_few(comparison: Comparison) -> str:
-    number = max(map(len, comparison.values.values()))
-    verb = "is" if number == 1 else "are"
-    told = f"{several(number, 'segment')} {verb} too few to tell systems apart"
-    return f"{told}: at least {FEWEST_DECIDING} are needed."
+    units = _most_units(comparison) or 0
+    verb = "is" if units == 1 else "are"
+    count = several(units, _unit(comparison))
+    if units < (comparison.buckets or comparison.segments or 0):
+        count += " with a score"
+    return (
+        f"{count} {verb} too few to tell systems apart: at least {MIN_DECIDING_UNITS} are needed."
+    )
 
 
 def verdicts(comparison: Comparison) -> list[Verdicts]:
@@ -133,19 +186,25 @@ def _change(row: CompareRow) -> str:
 
 def _counted(systems: Sequence[Verdicts], base: str) -> list[str]:
     """Sentences that count the systems of each kind and name the first of them."""
-    whole = len(systems)
     several_metrics = sum(map(len, systems[0][1:])) > 1
-    by = " by at least one metric and are worse by none" if several_metrics else ""
-    by_worse = " by at least one metric and better by none" if several_metrics else ""
-    told = {
-        "better": f"beat {base}{by}",
-        "worse": f"are worse than {base}{by_worse}",
-        "mixed": f"are better than {base} by one metric and worse by another",
-        "undecided": f"cannot be told from {base}",
-    }
     sentences = []
-    for kind, words in told.items():
+    for kind in ("better", "worse", "mixed", "undecided"):
         names = [one.system for one in systems if one.kind == kind]
         if names:
-            sentences.append(f"{len(names)} of {whole} systems {words}: {listing(names)}.")
+            words = _kind_words(kind, base, len(names) == 1, several_metrics)
+            sentences.append(f"{len(names)} of {len(systems)} systems {words}: {listing(names)}.")
     return sentences
+
+
+def _kind_words(kind: str, base: str, single: bool, several_metrics: bool) -> str:
+    """Return what one system, or several, of a kind are against the baseline."""
+    verb = "is" if single else "are"
+    if kind == "better":
+        by = f" by at least one metric and {verb} worse by none" if several_metrics else ""
+        return f"{'beats' if single else 'beat'} {base}{by}"
+    if kind == "worse":
+        by = " by at least one metric and better by none" if several_metrics else ""
+        return f"{verb} worse than {base}{by}"
+    if kind == "mixed":
+        return f"{verb} better than {base} by one metric and worse by another"
+    return f"cannot be told from {base}"

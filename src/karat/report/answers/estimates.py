@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateDifference, EstimateRow
-from karat.estimation.estimates import SURE
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, sentence_case, span
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 
 LITTLE = 0.98
 """Width over that by people alone from which on judges add almost nothing."""
@@ -38,7 +38,7 @@ def estimate_basis(found: Estimate) -> str:
     if found.differences:
         how = _CORRECTED.get(str(found.settings["correction"]), "")
         rule = "Decided where the interval of the difference excludes 0 and"
-        told.append(f"{rule} p < {SURE}{how}.")
+        told.append(f"{rule} p < {SIGNIFICANCE_LEVEL}{how}.")
     return " ".join(told)
 
 

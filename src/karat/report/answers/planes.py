@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from karat.meta.plane.cells import BLEU_CELL
-from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, SIGNIFICANT, worth
+from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, worth
 from karat.meta.plane.fit import PlaneFit
 from karat.meta.plane.predictions import TASKS, Recommendation
 from karat.meta.plane.study import PlaneStudy, Verdict
@@ -53,7 +53,8 @@ def plane_basis(fits: Sequence[PlaneFit]) -> str:
 def _few(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
-        yield f"{fewest} systems are too few to tell cells of the plane apart."
+        verb = "is" if fewest == 1 else "are"
+        yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
 
 def _kind(fit: PlaneFit) -> str:
@@ -62,7 +63,7 @@ def _kind(fit: PlaneFit) -> str:
         return "none"
     if len(fit.systems) < ENOUGH_SYSTEMS:
         return "few"
-    return "chance" if fit.p > SIGNIFICANT else "found"
+    return "found" if fit.significant else "chance"
 
 
 def _cell(fit: PlaneFit) -> Iterator[str]:

@@ -52,7 +52,7 @@ _COLUMNS = (
         "losses", "Losses", None, "right", "Segments on which the baseline beats it.", detail=True
     ),
     Column("ties", "Ties", None, "right", "Segments on which both score the same.", detail=True),
-    *columns("programs", verdict="Verdict"),
+    *columns("programs", verdict="Verdict", units="Units"),
 )
 _TEXTS = "The first reference, the baseline's and the system's text."
 _DIFFERENCES = (
@@ -222,8 +222,7 @@ def _case(example: Example, metric: Metric, baseline: str) -> Case:
     texts = {baseline: example.baseline_text, example.system: example.system_text}
     passages = [Passage(example.which, example.reference)]
     for name, text in texts.items():
-        marks = differing_words(text, example.reference) if example.reference else ()
-        passages.append(Passage(name, text, marks))
+        passages.append(Passage(name, text, differing_words(text, example.references)))
     tags = {"system": example.system, "metric": label}
     return Case(f"Segment {number}", f"{label} {shown}", tuple(passages), tags)
 

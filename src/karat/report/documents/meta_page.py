@@ -223,7 +223,7 @@ def _case(one: Disagreement, matched: Explanation, label: str) -> Case:
         f"{label} {one.score:.3g}, {one.dimension} {one.human:.3g}; {points}",
         (
             Passage(which, reference),
-            Passage("output", one.output, differing_words(one.output, reference)),
+            Passage("output", one.output, differing_words(one.output, one.references)),
         ),
         {"dimension": one.dimension, "direction": _direction(one, label)},
         f"{_name(one)}: matching",

@@ -52,8 +52,8 @@ def _case(row: RankedSegment, by: Metric) -> Case:
     first = f"{metric_label(by)} {row.score:.{score_digits(by)}f}"
     facts = ", ".join(dict.fromkeys([first, *shown]))
     passages = [Passage(name, text) for name, text in _named(row)]
-    marks = differing_words(row.text.candidate, " ".join(row.text.references))
-    passages.append(Passage("candidate", row.text.candidate, marks if passages else ()))
+    marks = differing_words(row.text.candidate, row.text.references)
+    passages.append(Passage("candidate", row.text.candidate, marks))
     number = row.segment + 1 if row.text.id is None else row.text.id
     title = f"{row.rank}. Segment {number} of {row.system}"
     return Case(title, facts, tuple(passages), {"system": row.system})

@@ -16,6 +16,7 @@ from karat.report.charts.ranks import RankCell, RankColumn, RankMap
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, signed, span
 from karat.report.model.table import Figure, Gallery
+from karat.stats.significance.verdicts import UNDECIDED, WORSE
 
 MOST_COLUMNS = 6
 """Settings of one panel; where there are more, each statistic has a panel of its own."""
@@ -132,12 +133,14 @@ def task_gallery(result: RankAverage) -> Gallery:
 def difference_galleries(result: Ranking) -> list[Gallery]:
     """Return the difference of each metric from the best one, a panel for each setting."""
     labels = row_labels(result)
-    worse = {(*test[:3], test.better, test.worse): test.p for test in result.tests}
+    level = result.experiment.level
+    tests = (test for test in result.tests if test.separates(level))
+    separated = {(*test[:3], test.better, test.worse) for test in tests}
     panels = [
         panel
         for one in leaders(result.rows)
         if not one.few and result.experiment.resamples
-        for panel in _forest(one, labels, worse, result.experiment.level)
+        for panel in _forest(one, labels, separated)
     ]
     if not panels:
         return []
@@ -152,8 +155,7 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
 def _forest(
     one: Leader,
     labels: Mapping[str, str],
-    p: Mapping[tuple[str, str, str, str, str], float],
-    level: float,
+    separated: set[tuple[str, str, str, str, str]],
 ) -> Iterator[Forest]:
     best, sign = one.best.metric, one.sign
     changes = []
@@ -161,8 +163,7 @@ def _forest(
         if row.delta is None or row.delta_low is None or row.delta_high is None:
             continue
         low, high = sorted((sign * row.delta_low, sign * row.delta_high))
-        found = p.get((*one[:3], best, row.metric), 1.0)
-        verdict = "worse" if found <= level else "undecided"
+        verdict = WORSE if (*one[:3], best, row.metric) in separated else UNDECIDED
         told = signed(row.delta, 3), verdict
         changes.append(Change(labels[row.metric], sign * row.delta, low, high, *told))
     if changes:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from karat.comparison import TESTS, CompareRow, Comparison
+from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Metric
-from karat.report.answers.comparisons import comparison_answer, comparison_basis
+from karat.report.answers.comparisons import comparison_answer, comparison_basis, decision_rule, few
 from karat.report.documents import scores
 from karat.report.model.cells import number_text
 from karat.report.model.table import Cell, Column, Decimals, Document, Table
 from karat.scoring import ScoreRow, WideScores
+from karat.stats.significance.verdicts import BETTER, WORSE
 
-LEVEL = 0.05
-BETTER, WORSE = "†", "‡"
+MARKS = {BETTER: "†", WORSE: "‡"}
+"""Marks of systems that are better and worse than the baseline."""
 ARROWS = {1: "↑", -1: "↓"}
 
 _Row = ScoreRow | CompareRow
@@ -60,7 +61,8 @@ def _columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     if intervals:
         told = f"95% bootstrap interval of {m}."
         found.append(Column(f"{m} interval", "95%", help=told, readers="people"))
-    names = ["", *([" low", " high"] if intervals else []), *([" delta", " p"] if tested else [])]
+    names = ["", *([" low", " high"] if intervals else [])]
+    names += [" delta", " p", " verdict"] if tested else []
     return [*found, *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names)]
 
 
@@ -76,7 +78,7 @@ def _cells(system: str, metrics: Sequence[Metric], rows: _Rows) -> dict[str, Cel
             cells |= {f"{m} low": row.low, f"{m} high": row.high}
             cells[f"{m} interval"] = f"[{_text(m, row.low)}, {_text(m, row.high)}]"
         if isinstance(row, CompareRow):
-            cells |= {f"{m} delta": row.delta, f"{m} p": row.p}
+            cells |= {f"{m} delta": row.delta, f"{m} p": row.p, f"{m} verdict": row.verdict}
     return cells
 
 
@@ -86,13 +88,14 @@ def _text(m: Metric, value: float) -> str:
 
 
 def _mark(row: _Row) -> str:
-    """Mark a system that differs from the baseline."""
-    if not isinstance(row, CompareRow) or row.p is None or row.delta is None or row.p >= LEVEL:
-        return ""
-    return BETTER if row.metric.sign * row.delta > 0 else WORSE
+    """Return the mark of a system whose verdict is better or worse."""
+    verdict = row.verdict if isinstance(row, CompareRow) else None
+    return MARKS.get(verdict or "", "")
 
 
 def _legend(comparison: Comparison) -> tuple[str, ...]:
-    test = f"p < {LEVEL}, {TESTS[comparison.test]}, not corrected for several tests"
-    than = f"{BETTER} better and {WORSE} worse than {comparison.baseline}"
-    return (f"{than} ({test}). Bold: the best of each column.",)
+    best = "Bold: the best of each column."
+    if few(comparison):
+        return (best,)
+    marks = f"{MARKS[BETTER]} better and {MARKS[WORSE]} worse than {comparison.baseline}"
+    return (f"{marks} ({decision_rule(comparison)}). {best}",)

@@ -101,8 +101,8 @@ def _case(change: Change, metric: Measure) -> Case:
     texts = [("reference", change.reference), ("baseline", change.baseline_output)]
     texts.append(("output", change.output))
     passages = tuple(Passage(name, text) for name, text in texts if text is not None)
-    marks = differing_words(change.output or "", change.reference or "")
-    if change.output and change.reference:
+    if change.output:
+        marks = differing_words(change.output, [*filter(None, change.references)])
         passages = (*passages[:-1], passages[-1]._replace(marks=marks))
     digits = 1 if metric.full_scale > 10 else 3
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"

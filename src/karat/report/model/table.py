@@ -198,7 +198,7 @@ class Examples:
     cases: tuple[Case, ...]
     table: Table
     switches: Mapping[str, str] = field(default_factory=dict)
-    marked: str = "Marked: words that the reference does not have."
+    marked: str = "Marked: words that no reference contains as often."
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,13 @@ _NUMBER = str.maketrans({"-": "$-$", "<": "$<$", "∞": r"$\infty$"})
 
 
 def render_latex(document: Document) -> str:
-    r"""One tabular per table, after comments with the command and the signatures.
+    r"""One tabular per table, after comments: the conclusions, the command and the signatures.
 
     The preamble must hold `\usepackage{booktabs}`.
     """
-    blocks = [_comments([document.title, document.command, *document.signatures.values()])]
+    conclusions = filter(None, [*document.answer, document.basis])
+    comments = [document.title, *conclusions, document.command, *document.signatures.values()]
+    blocks = [_comments(comments)]
     blocks += [_table(block) for block in document.for_people if isinstance(block, Table)]
     blocks += _notes([*document.warnings, *document.remarks])
     return "\n\n".join(blocks) + "\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Floats, np
 from karat.errors import InputError
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, separates_ranks
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -46,7 +46,7 @@ CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
 }
 
 
-def clusters(p_values: ArrayLike, level: float = 0.05) -> list[int]:
+def clusters(p_values: ArrayLike, level: float = SIGNIFICANCE_LEVEL) -> list[int]:
     """Ranks of metrics that are sorted by falling score, as the WMT metrics tasks give them.
 
     p_values[i, j], i < j, is that of "metric i is better than metric j". The first metric has rank
@@ -59,7 +59,7 @@ def clusters(p_values: ArrayLike, level: float = 0.05) -> list[int]:
     ranks: list[int] = []
     start = 0
     for j in range(len(p)):
-        if (p[start:j, j] <= level * (1 + SLACK)).any():
+        if separates_ranks(p[start:j, j], level).any():
             start = j
         ranks.append(ranks[-1] + (start == j) if ranks else 1)
     return ranks
