@@ -73,9 +73,9 @@ _RUNS = (
     *SHARES,
     *(number(f"{key}_strict", f"{key} strict", 3, help=_STRICT) for key in "AVW"),
     number("questions", "Questions", readers="programs"),
-    number("known", "Known", 3, help="Share of decisions that come from judgements."),
-    number("guessed", "Guessed", 3, help="Share of decisions that a classifier guessed."),
-    number("undecided", "Open", 3, help="Share of pairs nobody judged or guessed: no credit."),
+    number("known", "Known", 3, help="Share of nuggets that judgements decide."),
+    number("guessed", "Guessed", 3, help="Share of nuggets that rest on a classifier's guesses."),
+    number("undecided", "Open", 3, help="Share of nuggets not judged or guessed: no credit."),
 )
 _DIFFERENCES = (
     Column("run", "Run"),
@@ -109,6 +109,7 @@ _NUGGETS = (
     Column("importance", "Importance"),
     number("support", "Support", 1, help="1 carried, 0.5 in part, 0 not; none if undecided."),
     Column("by", "By", help="Source of the decision: a judgement, a guess or nothing."),
+    number("p", "p", 3, help="If guessed: highest probability of a response to carry it."),
     number("response", "Response", help="Number of the first response that carries it, from 1."),
     Column("evidence", "Evidence", wrap=True, help="Words that the response and nugget share."),
     Column("description", "Description", wrap=True),
