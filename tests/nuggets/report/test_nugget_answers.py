@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from karat.nuggets.report.agreement_answers import (
     agreement_answer,
     contents_answer,
     evaluation_answer,
+    evaluation_basis,
     tuning_answer,
 )
 from karat.nuggets.report.answers import (
@@ -27,7 +29,7 @@ from karat.nuggets.report.answers import (
     score_basis,
 )
 from karat.nuggets.results.changes import NuggetChanges
-from karat.nuggets.results.evaluation import Contest, EvaluationRow
+from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.paired import Margin, difference_interval, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import Decided
@@ -269,13 +271,13 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
         ),
         (
             Contest(0.81, 0.88, -0.07, -0.2, 0.06),
-            "The paper's classifier agrees better with assessors: F 0.880, the calibrated "
-            "classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is not decided.",
+            "No classifier agrees better with assessors for certain: F of the paper's classifier "
+            "0.880, of the calibrated classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is not decided.",
         ),
         (
             Contest(0.81, 0.8, 0.01, None, None),
-            "The calibrated classifier agrees better with assessors: F 0.810, the paper's "
-            "classifier 0.800; the difference (+0.010) is not decided.",
+            "No classifier agrees better with assessors for certain: F of the calibrated classifier "
+            "0.810, of the paper's classifier 0.800; the difference (+0.010) is not decided.",
         ),
         (
             Contest(0.8, 0.8, 0.0, 0.0, 0.0),
@@ -284,11 +286,37 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
     ],
 )
 def test_which_classifier_won(contest: Contest, told: str) -> None:
-    rows = [EvaluationRow("x", tau_b=0.9), EvaluationRow("y", tau_b=0.8)]
-    found: Any = SimpleNamespace(contest=contest, rows=rows, runs=[0] * 3)
+    contest = contest._replace(calibrated_tau=0.9, paper_tau=0.8)
+    found: Any = SimpleNamespace(contest=contest, runs=[0] * 3)
     assert evaluation_answer(found) == (told, f"{RANKS}the paper's classifier 0.80.")
-    few: Any = SimpleNamespace(contest=contest, rows=rows, runs=[0] * 2)
+    few: Any = SimpleNamespace(contest=contest, runs=[0] * 2)
     assert evaluation_answer(few) == (told,)
+
+
+def test_f_and_tau_are_of_the_same_classifier() -> None:
+    """A threshold for each nugget has a better F here than one for all, and another tau.
+
+    Nearly all responses carry one nugget of each question, whatever their words.
+    """
+    key, runs, judgements = world(questions=4, runs=5, seed=0)
+    rng, rows = random.Random(0), []
+    for row in judgements.rows:
+        if row.nugget == "n1" and rng.random() < 0.9:
+            rows.append(row._replace(value=1.0))
+        else:
+            rows.append(row._replace(value=1 - row.value) if rng.random() < 0.15 else row)
+    judged = Judgements(tuple(rows))
+    found = kt.evaluate_nuggets(NuggetSet("w", key, {run.tag: run for run in runs}, judged))
+    one_threshold, model = found.rows[1:3]
+    assert model.f is not None
+    assert one_threshold.f is not None
+    assert model.f > one_threshold.f
+    assert f"{model.tau_b:.2f}" != f"{one_threshold.tau_b:.2f}"
+    assert (found.contest.paper, found.contest.paper_tau) == (model.f, model.tau_b)
+    headline, ranks = evaluation_answer(found)
+    assert f"the paper's classifier {model.f:.3f}" in headline
+    assert ranks.endswith(f"the paper's classifier {model.tau_b:.2f}.")
+    assert f"and the threshold model {found.contest.paper_model}" in evaluation_basis(found)
 
 
 def test_the_best_setting() -> None:

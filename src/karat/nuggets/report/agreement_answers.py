@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.nuggets.report.answers import DIGITS
@@ -18,11 +19,11 @@ CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
 
 def evaluation_answer(found: NuggetEvaluation) -> tuple[str, ...]:
     """Return which classifier agrees best with assessors, and how well it ranks runs."""
-    contest, best = found.contest, found.rows[0]
+    contest = found.contest
     ranks = [
-        f"{name} {row.tau_b:.2f}"
-        for name, row in ((CALIBRATED, best), (PAPER, found.rows[1]))
-        if row.tau_b is not None and row.tau_b == row.tau_b
+        f"{name} {tau_b:.2f}"
+        for name, tau_b in ((CALIBRATED, contest.calibrated_tau), (PAPER, contest.paper_tau))
+        if not isnan(tau_b)
     ]
     told = f"Rank correlation of run scores with assessors (tau-b): {', '.join(ranks)}."
     return (_contest(contest), *([told] if len(found.runs) > 2 and ranks else []))
@@ -35,9 +36,14 @@ def _contest(one: Contest) -> str:
     ahead = one.difference > 0
     first, second = (calibrated, paper) if ahead else (paper, calibrated)
     names = (CALIBRATED, PAPER) if ahead else (PAPER, CALIBRATED)
+    if one.decided:
+        return (
+            f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} "
+            f"{second}; the difference ({_difference(one)}) is decided."
+        )
     return (
-        f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} {second}; "
-        f"the difference ({_difference(one)}) is {'' if one.decided else 'not '}decided."
+        f"No classifier agrees better with assessors for certain: F of {names[0]} {first}, of "
+        f"{names[1]} {second}; the difference ({_difference(one)}) is not decided."
     )
 
 
@@ -57,9 +63,15 @@ def evaluation_basis(found: NuggetEvaluation) -> str:
     return (
         f"{several(len(pool.questions), 'question')}, {several(len(pool.runs), 'judged run')}; "
         f"cross-validated, one {left[found.found.by]} left out at a time. The paper's "
-        "classifier has its best setting, chosen by this F. A difference is decided where its 95% "
-        "interval (jackknife over questions) excludes zero."
+        f"classifier has {_paper_form(found.contest)}, chosen by this F. A difference is decided "
+        "where its 95% interval (jackknife over questions) excludes zero."
     )
+
+
+def _paper_form(contest: Contest) -> str:
+    if contest.paper_model is None:
+        return "its best setting"
+    return f"its best setting and the threshold model {contest.paper_model}"
 
 
 def tuning_answer(found: NuggetTuning) -> tuple[str, ...]:

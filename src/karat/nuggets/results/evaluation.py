@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,16 +54,24 @@ class EvaluationRow(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """The calibrated classifier against the paper's, by F of decisions."""
+    """The calibrated classifier against the paper's, by F of decisions.
+
+    The paper's has its best setting, and the likeliest threshold model if that has a better F.
+    """
 
     calibrated: float
     paper: float
-    """With its best setting, or with the likeliest thresholds if those have a better F."""
     difference: float
     """Calibrated minus paper."""
     low: float | None
     """Ends of the 95% interval of the difference over questions; None of one question."""
     high: float | None
+    calibrated_tau: float = math.nan
+    """Rank correlation of the scores of runs with those of assessors, tau_b."""
+    paper_tau: float = math.nan
+    """That of the same form of the paper's classifier as `paper`."""
+    paper_model: str | None = None
+    """The threshold model of that form; None for one threshold with the best F."""
 
     @property
     def decided(self) -> bool:
@@ -164,10 +173,17 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def contest(self) -> Contest:
         """The calibrated classifier against the paper's."""
-        found, (_, likely, _) = self.found, self.found.likeliest
-        paper = max(found.best.agreement.f, likely.f if likely else 0.0)
-        mine = found.calibrated.agreement.f
-        return Contest(mine, paper, mine - paper, found.lead.low, found.lead.high)
+        calibrated, choice = self.found.calibrated.agreement, self.found.paper_choice
+        return Contest(
+            calibrated=calibrated.f,
+            paper=choice.agreement.f,
+            difference=calibrated.f - choice.agreement.f,
+            low=self.found.lead.low,
+            high=self.found.lead.high,
+            calibrated_tau=calibrated.tau_b,
+            paper_tau=choice.agreement.tau_b,
+            paper_model=choice.model,
+        )
 
     @cached_property
     def trials(self) -> tuple[SettingRow, ...]:
