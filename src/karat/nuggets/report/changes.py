@@ -92,13 +92,15 @@ def changes_document(found: NuggetChanges, command: str = "") -> Document:
             "p": guess_probabilities(row),
         }
         changed.append({**row._asdict(), **people})
+    guessed = any(row["p"] for row in changed)
+    columns = tuple(column for column in _ROWS if column.key != "p" or guessed)
     tests = [{**test._asdict(), "verdict": test.verdict} for test in found.tests]
     blocks: tuple[Block, ...] = (
         changes_figure(found),
         *_pictures(found, old, new),
         Table("scores", "Scores", without_ends(_SCORES, rows), scores),
         Table("counts", "Nuggets", _COUNTS, records(found.counts)),
-        Table("rows", "What changed", _ROWS, changed, group="heading"),
+        Table("rows", "What changed", columns, changed, group="heading"),
         Table("questions", "Questions", _QUESTIONS, records(found.questions)),
         Table("test", "Tests", _TEST, tests, readers="programs"),
     )

@@ -176,7 +176,8 @@ def _tables(found: NuggetScoring) -> list[Table]:
         Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run"),
     ]
     if found.details:
-        tables.append(Table("nuggets", "Nuggets", _NUGGETS, _nuggets(found), group="heading"))
+        columns = without_p(_NUGGETS, any_guessed=any(row.guessed > 0 for row in found.rows))
+        tables.append(Table("nuggets", "Nuggets", columns, _nuggets(found), group="heading"))
     return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
@@ -225,6 +226,13 @@ def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Tab
     marked = frozenset((k, "log10") for k, model in enumerate(models) if model.likeliest)
     title = "Thresholds, by marginal likelihood"
     return Table("models", title, columns, records(models), emphasis=marked)
+
+
+def without_p(columns: Sequence[Column], *, any_guessed: bool) -> tuple[Column, ...]:
+    """Return the columns; people are shown probabilities of guesses only if there are any."""
+    if any_guessed:
+        return tuple(columns)
+    return tuple(replace(c, readers="programs") if c.key == "p" else c for c in columns)
 
 
 def without_ends(columns: Sequence[Column], rows: Sequence[RunRow]) -> tuple[Column, ...]:

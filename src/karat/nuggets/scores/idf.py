@@ -140,7 +140,6 @@ class Wordfreq:
         shares = [word_frequency(word, self.language, minimum=RAREST) for word in words]
         if self.stem != "none":
             pooled = (self._stem_shares.get(stem, 0.0) for stem in stems_of(words, self.stem))
-            shares = [
-                max(pair) for pair in zip(shares, pooled, strict=True)
-            ]  # numbers have no stem
+            # the word list has no numbers, which wordfreq estimates by their digits
+            shares = [max(pair) for pair in zip(shares, pooled, strict=True)]
         return -log(np.array(shares, dtype=np.float64))
