@@ -227,12 +227,12 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def outside(self) -> tuple[int, int] | None:
         """Numbers of runs with official scores outside their intervals, and of runs with those."""
-        return _outside(self.runs)
+        return runs_outside(self.runs)
 
     @property
     def f_outside(self) -> tuple[int, int] | None:
         """The numbers of `outside` for official F, micro."""
-        return _outside([row for row in self.run_scores if row.average == "micro"])
+        return runs_outside([row for row in self.run_scores if row.average == "micro"])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -253,7 +253,8 @@ class NuggetEvaluation(_CrossValidated):
         )
 
 
-def _outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
+def runs_outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
+    """Return how many official scores lie outside their intervals, and how many have one."""
     ends = [(row.low, row.official, row.high) for row in rows]
     known = [
         (low, score, high) for low, score, high in ends if low is not None and high is not None
