@@ -333,8 +333,8 @@ def test_the_best_setting() -> None:
 def test_two_sets_of_judgements() -> None:
     found = kt.agree_nuggets("demo-nuggets", kt.load_nuggets("demo-nuggets").judgements)
     assert agreement_answer(found) == (
-        "The other judgements equal the official ones on 100.0% of 107 pairs of response and "
-        "nugget, kappa 1.00, F 1.000 [1.000, 1.000].",
+        "Both judgements agree on whether a response carries a nugget on 100.0% of 107 pairs, "
+        "kappa 1.00, F 1.000 [1.000, 1.000].",
         "They order the runs by F in the same way.",
     )
 

@@ -33,7 +33,7 @@ def score_answer(found: NuggetScoring) -> tuple[str, ...]:
     if len(found.rows) == 1:
         parts = [f"{best.run} has {told}"]
         if found.scale == "F" and not isnan(best.V):
-            parts.append(f"carries {best.V:.0%} of the vital nuggets")
+            parts.append(f"carries {percentage(best.V)} of the vital nuggets")
         return (f"{' and '.join(parts)}.",)
     nearest, *others = found.differences
     rest = _names([row.run for row in others if row.verdict == UNDECIDED])
@@ -104,8 +104,18 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
     """The share of nuggets that rest on guesses, the largest of some runs; nothing if it is 0."""
     most = max((row.guessed for row in rows if not isnan(row.guessed)), default=0.0)
     names, up_to = listing([row.run for row in rows]), "Up to " if len(rows) > 1 else ""
-    told = f"{up_to}{most:.0%} of the nuggets of {names} rest on a classifier's guesses."
+    told = f"{up_to}{percentage(most)} of the nuggets of {names} rest on a classifier's guesses."
     return [told] if most else []
+
+
+def percentage(share: float, digits: int = 0) -> str:
+    """Return a share in percent; only all is 100%, and only nothing 0%."""
+    least = 10 ** -(digits + 2)
+    if 0 < share < least / 2:
+        return f"under {least:.{digits}%}"
+    if 1 - least / 2 <= share < 1:
+        return f"over {1 - least:.{digits}%}"
+    return f"{share:.{digits}%}"
 
 
 def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> list[str]:
