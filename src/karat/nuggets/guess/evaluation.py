@@ -101,6 +101,14 @@ class Evaluation(Tuning):
         """The paper's classifier at its best by F: its agreement with assessors."""
         return paper_choice(self)
 
+    @property
+    def winner(self) -> str:
+        """By F: `calibrated`; `paper`, with its best setting or likeliest thresholds; or `tie`."""
+        calibrated, paper = self.calibrated.agreement.f, self.paper_choice.agreement.f
+        if calibrated == paper:
+            return "tie"
+        return "calibrated" if calibrated > paper else "paper"
+
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
     """Return the responses of judged runs, and what assessors said of each pair; NaN: nothing.
