@@ -80,7 +80,7 @@ TABLE_4 = {
 SECTION_4_4 = {TAU: 0.837, "RMSE": 0.037}
 """The best settings with a threshold for each nugget and shared error rates, TREC 2003."""
 HINDSIGHT_2003 = {TAU: 0.879, "RMSE": 0.067}
-"""The same set with one threshold, chosen by its result there (Tables 2 and 3)."""
+"""One threshold on that set, chosen by its result there (Tables 2 and 3)."""
 OTHER_FORM = "paper, default, informed by descriptions"
 """Informativeness from descriptions of nuggets, not from responses (equations 1 and 2)."""
 TABLE_5 = {

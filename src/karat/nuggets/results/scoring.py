@@ -165,7 +165,7 @@ class ScoredRun(NamedTuple):
 
     @property
     def sources(self) -> Counter[str]:
-        """How many nuggets judgements, guesses or nothing decide, in answers with a response."""
+        """Numbers of nuggets by what decides them, in answers with a response."""
         answers = (decided for decided in self.decided.values() if len(decided.values))
         return Counter(source for decided in answers for source in decided.sources())
 
