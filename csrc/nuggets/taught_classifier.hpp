@@ -50,7 +50,9 @@ class TaughtNuggets {
                 add(described.begin(t), described.length(t), mine, -1, weights);
             }
         described_ = texts_.size();
-        for (int64_t i = 0; i < end - start; ++i, carried += count) {
+        // Responses that neither describe nor inform are no texts: I(x) counts descriptions alone.
+        const bool taught = rules.describe || rules.inform;
+        for (int64_t i = 0; taught && i < end - start; ++i, carried += count) {
             std::vector<int64_t> mine;
             for (int64_t g = 0; g < count; ++g)
                 if (carried[g]) mine.push_back(g);

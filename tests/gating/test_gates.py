@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from pathlib import Path
@@ -256,6 +257,38 @@ def test_nuggets(tmp_path: Path) -> None:
             kt.gate(OLD, REFERENCES, metrics, baseline=path)
     with pytest.raises(kt.InputError, match="judgements=corrected, now judgements=as-judged"):
         kt.gate("heron", "demo-nuggets", **asked, corrected=False)
+
+
+def test_a_gate_on_guesses_claims_no_interval_for_them(tmp_path: Path) -> None:
+    """Low and high of a gate are over questions; labels of a model alone decide nothing."""
+    key, good, bad, labels = [], [], [], []
+    for q in range(8):
+        key.append(f"q{q} 1 vital keeper{q} built lens{q}\n")
+        good.append(f"q{q} good d the keeper{q} built lens{q}\n")
+        bad.append(f"q{q} bad d nothing was said\n")
+        label = {"question": f"q{q}", "nugget": "1", "judge": "m", "kind": "model", "value": 1}
+        labels.append(json.dumps({**label, "run": "good", "response": f"the keeper{q}"}) + "\n")
+    files = {"key.txt": key, "good.run": good, "bad.run": bad, "labels.jsonl": labels}
+    for name, lines in files.items():
+        (tmp_path / name).write_text("".join(lines))
+    given: dict[str, Any] = {
+        "source": "nuggets",
+        "baseline": tmp_path / "baseline.tsv",
+        "judgements": tmp_path / "labels.jsonl",
+    }
+    kt.write_baseline(tmp_path / "good.run", tmp_path / "key.txt", **given)
+    notes = " ".join(kt.gate(tmp_path / "bad.run", tmp_path / "key.txt", **given).notes)
+    assert "Low and high" not in notes
+    assert "allow for an unknown base rate" not in notes
+    assert (
+        "100% of the nuggets of this run rest on guesses. The gate takes guesses as right: its "
+        "intervals and verdicts do not allow for wrong ones." in notes
+    )
+    judged = {"source": "nuggets", "baseline": tmp_path / "judged.tsv"}
+    kt.write_baseline("heron", "demo-nuggets", **judged)
+    notes = " ".join(kt.gate("heron", "demo-nuggets", **judged).notes)
+    assert "No nugget of this run rests on a guess." in notes
+    assert "takes guesses as right" not in notes
 
 
 class Length:

@@ -134,6 +134,19 @@ def test_a_nugget_counts_once_and_for_the_first_response() -> None:
     assert (twice.vital_returned, twice.allowance) == (2, 200)
 
 
+def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -> None:
+    """Columns: judged yes after a guessed yes; guessed; judged no; partly judged, then guessed."""
+    values = np.array([[1.0, 0, 0, 0.5], [1, 1, 0, 1]])
+    known = np.array([[False, False, True, True], [True, False, True, False]])
+    answer = Decided(values, known)
+    assert answer.settled.tolist() == [True, False, True, False]
+    assert answer.open_pairs.tolist() == [[False, True, False, False], [False, True, False, True]]
+    assert answer.credit() == [1, 1, None, 0]
+    assert answer.sources() == ["judgement", "guess", "judgement", "guess"]
+    assert not answer.whole
+    assert answer.support().tolist() == [1, 1, 0, 1]
+
+
 def test_partial_support_counts_unless_strict() -> None:
     asked = question(*"vv")
     assert scored(Official(), asked, ["a"], [[0.5, 1]]).questions[0].recall == 1

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
 from oracles.nugget_formulas import score as nugget_score
@@ -200,6 +200,7 @@ word = st.lists(st.sampled_from("abcd"), max_size=5)
     st.booleans(),
     st.booleans(),
 )
+@example([(["a"], 0, {0}), (["a"], 1, set())], [[], [["a"]]], 1, *[False] * 5)
 def test_taught_by_responses_of_other_folds(
     responses: list[tuple[list[str], int, set[int]]],
     nuggets: list[list[list[str]]],

@@ -17,6 +17,7 @@ from oracles import nugget_loops
 
 import karat as kt
 from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf, wordfreq_idf
+from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import answer_length
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
@@ -198,6 +199,20 @@ def test_idf_from_wordfreq() -> None:
         wordfreq_idf("xx")
 
 
+def test_a_stem_is_as_frequent_as_its_words_together() -> None:
+    words = ["reactor", "reactors", "1901", "qqxzzy"]
+    one, two, year, unknown = np.exp(-wordfreq_idf("en", "porter")(words)).tolist()
+    alone = np.exp(-wordfreq_idf("en")(words)).tolist()
+    assert one == two
+    assert one >= sum(alone[:2]) * 0.99  # wordfreq rounds the shares of words
+    assert one < 1.5 * sum(alone[:2])
+    assert (year, unknown) == near((alone[2], 1e-8))
+    stemmed = IdfSource("wordfreq").of_words([], "porter")
+    assert stemmed(words).tolist() == wordfreq_idf("en", "porter")(words).tolist()
+    signatures = {Pourpre(weigh=wordfreq_idf("en", s)).signature for s in ("none", "porter")}
+    assert len(signatures) == 2
+
+
 def test_wordfreq_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
     with pytest.raises(kt.MissingExtra, match=r"pip install 'karat\[wordfreq\]'"):
@@ -219,9 +234,19 @@ def test_rouge_is_the_metric_against_all_nuggets() -> None:
     found = score_rouge(demo.runs["heron"], demo.key)
     question = demo.key.questions["aldis"]
     answer = "\n".join(some.text for some in demo.runs["heron"].responses("aldis"))
-    reference = "\n".join(nugget.descriptions[0] for nugget in question.nuggets)
+    reference = "\n".join(text for nugget in question.nuggets for text in nugget.descriptions)
     assert found.questions["aldis"] == kt.metric(DEFAULT).corpus([answer], [reference]).value
     assert found.value == near(np.mean(list(found.questions.values())))
     assert score_rouge(demo.runs["wren"], demo.key).questions["aldis"] == 0
     stop = score_rouge(demo.runs["heron"], demo.key, WITHOUT_STOP_WORDS)
     assert stop.value != found.value
+
+
+def test_rouge_has_all_descriptions_of_a_nugget() -> None:
+    nuggets = (Nugget("1", ("red fox", "crimson vixen")), Nugget("2", ("blue owl",)))
+    key = make_key([Question("q", nuggets)])
+    run = make_run("r", [("q", Response("a crimson vixen"))])
+    reference = "red fox\ncrimson vixen\nblue owl"
+    expected = kt.metric(DEFAULT).corpus(["a crimson vixen"], [reference]).value
+    assert score_rouge(run, key).value == near(expected)
+    assert expected > 0

@@ -98,5 +98,5 @@ def test_nuggeteer_on_some_topics(karat_data: Path, tmp_path: Path) -> None:
     order = [row.ours for row in found.rows if row.where == "Table 4"]
     assert order[0] < order[1] < order[3]
     assert {row.where for row in found.rows} == {
-        *("Table 2", "Table 3", "Table 4", "Table 5", "Figure 5")
+        *("Table 2", "Table 3", "Table 4", "section 4.4", "Table 5", "Figure 5")
     }

@@ -50,9 +50,7 @@ def test_a_model_is_named_by_an_option(output: Callable[..., str], key: Path, bo
     args = "nuggets", "score", "A", "-k", str(key), "-j", str(both), "-f", "json"
     plain, named = json.loads(output(*args)), json.loads(output(*args, "--model-judge", "gpt-4o"))
     assert "of unknown kind, so counted as a person: 2 judges (gpt-4o, ann)" in str(plain["notes"])
-    assert "labels of models are evidence for guesses, never judgements: gpt-4o (4)" in str(
-        named["notes"]
-    )
+    assert "labels of models never count as judgements: gpt-4o (4)" in str(named["notes"])
     assert named["questions"][0]["judged"] == 4
     assert "models=gpt-4o|" in str(named)
 

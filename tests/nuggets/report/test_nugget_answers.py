@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import math
+import random
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.report.agreement_answers import (
     agreement_answer,
     contents_answer,
     evaluation_answer,
+    evaluation_basis,
     tuning_answer,
 )
-from karat.nuggets.report.answers import changes_answer, p_text, score_answer, score_basis
+from karat.nuggets.report.answers import (
+    changes_answer,
+    changes_basis,
+    p_text,
+    score_answer,
+    score_basis,
+)
 from karat.nuggets.results.changes import NuggetChanges
-from karat.nuggets.results.evaluation import Contest, EvaluationRow
+from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.paired import Margin, difference_interval, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.places import short_places
@@ -92,19 +104,94 @@ def test_many_runs_are_counted() -> None:
     assert score_basis(scoring("+", "-")).endswith("One question is too few for a test.")
 
 
+def half_judged(judged: int = 6, questions: int = 6) -> NuggetSet:
+    """A set of eight runs, the first of them judged; the others are guessed."""
+    key, runs, judgements = world(questions=questions)
+    tags = {run.tag for run in runs[:judged]}
+    rows = tuple(row for row in judgements.rows if row.run in tags)
+    return NuggetSet("half", key, {run.tag: run for run in runs}, Judgements(rows))
+
+
 def test_guesses_widen_the_interval_of_a_lead() -> None:
-    """Both runs answer all questions alike well, but for guesses that may be wrong."""
-    found = kt.score_nuggets("demo-nuggets", classifier="paper:stem=porter")
-    (nearest, *_) = found.differences
-    heron, kestrel = (found.rows[k] for k in found.ranked[:2])
-    assert heron.f_high is not None
-    assert kestrel.f_low is not None
-    gaps = np.subtract(*(list(found.scored[k].by_question().values()) for k in (1, 0)))
-    margins = Margin(above=heron.f_high - heron.macro), Margin(below=kestrel.macro - kestrel.f_low)
-    assert nearest.low == difference_interval(gaps, margins)[0]
+    found = kt.score_nuggets(half_judged(), classifier="paper:stem=porter")
+    first, second = found.ranked[:2]
+    best, nearest = found.rows[first], found.rows[second]
+    assert {best.run, nearest.run} == {"run6", "run7"}  # both guessed
+    assert best.f_high is not None
+    assert nearest.f_low is not None
+    assert best.f_high > best.macro
+    scores = [list(found.scored[k].by_question().values()) for k in (second, first)]
+    margins = (
+        Margin(above=best.f_high - best.macro),
+        Margin(below=nearest.macro - nearest.f_low),
+    )
+    ends = difference_interval(np.subtract(*scores), margins)
+    assert ends is not None
+    assert found.differences[0].low == ends[0]
     assert "which takes guesses as right" in score_basis(found)
-    general = kt.score_nuggets("demo-nuggets", classifier="paper:stem=porter", general=True)
+    general = kt.score_nuggets(half_judged(), classifier="paper:stem=porter", general=True)
     assert general.differences == found.differences
+
+
+@pytest.mark.parametrize("judged", [0, 1])
+def test_no_verdict_where_nothing_shows_how_wrong_guesses_are(judged: int) -> None:
+    """The paper's classifier has no errors to measure without two judged runs."""
+    found = kt.score_nuggets(half_judged(judged), classifier="paper")
+    guessed = [row for row in found.differences if row.run != "run0" or not judged]
+    assert len(guessed) > 5
+    assert min(row.p or 0 for row in guessed) < 0.05
+    assert {(row.low, row.high, row.verdict) for row in guessed} == {(None, None, "undecided")}
+    assert "is not decided" in score_answer(found)[0]
+    assert "is decided" not in score_answer(found)[0]
+    basis = score_basis(found)
+    assert "allows for wrong guesses" not in basis
+    assert "has no interval, and is not decided, if it is unknown how wrong they may be" in basis
+
+
+def test_no_decided_change_where_nothing_shows_how_wrong_guesses_are() -> None:
+    whole = half_judged(0, questions=12)
+    key, sides = whole.key, [whole.runs[tag] for tag in ("run0", "run7")]
+    old, new = (NuggetSet("s", key, {run.tag: run}) for run in sides)
+    found = kt.diff_nuggets(old, new, classifier="paper")
+    assert [(test.p < 0.05, test.low, test.verdict) for test in found.tests] == [
+        (True, None, "undecided"),
+        (True, None, "undecided"),
+    ]
+    assert changes_answer(found)[0].endswith(": no decided change.")
+    assert "allows for wrong guesses" not in changes_basis(found)
+    for score in "VW":  # no classifier has intervals of V and W
+        assert kt.diff_nuggets(old, new).significance(score).verdict == "undecided"
+    judged = half_judged(8, questions=12)
+    known = (replace(judged, runs={tag: judged.runs[tag]}) for tag in ("run0", "run7"))
+    assert kt.diff_nuggets(*known).significance("V").verdict == "better"  # nothing is guessed
+
+
+def test_guesses_that_change_nothing_are_not_reported() -> None:
+    """Judgements settle all nuggets of the demonstration, though a quarter of pairs is unjudged."""
+    for classifier in ("calibrated", "paper"):
+        found = kt.score_nuggets("demo-nuggets", classifier=classifier)
+        (heron,) = [row for row in found.rows if row.run == "heron"]
+        decided = next(one for one in found.scored if one.run.tag == "heron").decided.values()
+        assert not all(answer.known.all() for answer in decided)
+        assert (heron.known, heron.guessed, heron.undecided) == (1, 0, 0)
+        assert (heron.f_low, heron.f_high) == pytest.approx((heron.macro, heron.macro))
+        assert "guess" not in score_basis(found)
+        assert {row.p for row in found.decisions if row.run == "heron"} == {None}
+
+
+@pytest.mark.parametrize("classifier", ["calibrated", "paper"])
+def test_a_guess_has_its_probability(classifier: str) -> None:
+    found = kt.score_nuggets(half_judged(), classifier=classifier, details=True)
+    guesses = found.guesses
+    assert guesses is not None
+    by = {(row.by, row.run in ("run6", "run7"), row.p is None) for row in found.decisions}
+    assert by == {("judgement", False, True), ("guess", True, False)}
+    row = next(row for row in found.decisions if (row.run, row.nugget) == ("run6", "n2"))
+    (chances,) = guesses.chances_of("run6", row.question)  # one response
+    assert row.p == chances[2]
+    assert "Up to 100% of the nuggets of run" in score_basis(found)
+    shown = json.loads(found.render("json"))["nuggets"]
+    assert [row.get("p") for row in shown] == [row.p for row in found.decisions]
 
 
 @pytest.mark.parametrize(
@@ -184,13 +271,15 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
         ),
         (
             Contest(0.81, 0.88, -0.07, -0.2, 0.06),
-            "The paper's classifier agrees better with assessors: F 0.880, the calibrated "
-            "classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is not decided.",
+            "No classifier agrees better with assessors for certain: F of the paper's classifier "
+            "0.880, of the calibrated classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is "
+            "not decided.",
         ),
         (
             Contest(0.81, 0.8, 0.01, None, None),
-            "The calibrated classifier agrees better with assessors: F 0.810, the paper's "
-            "classifier 0.800; the difference (+0.010) is not decided.",
+            "No classifier agrees better with assessors for certain: F of the calibrated "
+            "classifier 0.810, of the paper's classifier 0.800; the difference (+0.010) is not "
+            "decided.",
         ),
         (
             Contest(0.8, 0.8, 0.0, 0.0, 0.0),
@@ -199,11 +288,37 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
     ],
 )
 def test_which_classifier_won(contest: Contest, told: str) -> None:
-    rows = [EvaluationRow("x", tau_b=0.9), EvaluationRow("y", tau_b=0.8)]
-    found: Any = SimpleNamespace(contest=contest, rows=rows, runs=[0] * 3)
+    contest = contest._replace(calibrated_tau=0.9, paper_tau=0.8)
+    found: Any = SimpleNamespace(contest=contest, runs=[0] * 3)
     assert evaluation_answer(found) == (told, f"{RANKS}the paper's classifier 0.80.")
-    few: Any = SimpleNamespace(contest=contest, rows=rows, runs=[0] * 2)
+    few: Any = SimpleNamespace(contest=contest, runs=[0] * 2)
     assert evaluation_answer(few) == (told,)
+
+
+def test_f_and_tau_are_of_the_same_classifier() -> None:
+    """A threshold for each nugget has a better F here than one for all, and another tau.
+
+    Nearly all responses carry one nugget of each question, whatever their words.
+    """
+    key, runs, judgements = world(questions=4, runs=5, seed=0)
+    rng, rows = random.Random(0), []
+    for row in judgements.rows:
+        if row.nugget == "n1" and rng.random() < 0.9:
+            rows.append(row._replace(value=1.0))
+        else:
+            rows.append(row._replace(value=1 - row.value) if rng.random() < 0.15 else row)
+    judged = Judgements(tuple(rows))
+    found = kt.evaluate_nuggets(NuggetSet("w", key, {run.tag: run for run in runs}, judged))
+    one_threshold, model = found.rows[1:3]
+    assert model.f is not None
+    assert one_threshold.f is not None
+    assert model.f > one_threshold.f
+    assert f"{model.tau_b:.2f}" != f"{one_threshold.tau_b:.2f}"
+    assert (found.contest.paper, found.contest.paper_tau) == (model.f, model.tau_b)
+    headline, ranks = evaluation_answer(found)
+    assert f"the paper's classifier {model.f:.3f}" in headline
+    assert ranks.endswith(f"the paper's classifier {model.tau_b:.2f}.")
+    assert f"and the threshold model {found.contest.paper_model}" in evaluation_basis(found)
 
 
 def test_the_best_setting() -> None:
@@ -218,8 +333,8 @@ def test_the_best_setting() -> None:
 def test_two_sets_of_judgements() -> None:
     found = kt.agree_nuggets("demo-nuggets", kt.load_nuggets("demo-nuggets").judgements)
     assert agreement_answer(found) == (
-        "The other judgements equal the official ones on 100.0% of 107 pairs of response and "
-        "nugget, kappa 1.00, F 1.000 [1.000, 1.000].",
+        "Both judgements agree on whether a response carries a nugget on 100.0% of 107 pairs, "
+        "kappa 1.00, F 1.000 [1.000, 1.000].",
         "They order the runs by F in the same way.",
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from karat.arrays import Flags, Floats, np
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.metrics.embedding.vectors import NotedVectors
 from karat.nuggets.guess.agreement import ShareInterval, f_difference
@@ -25,7 +25,14 @@ from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, wit
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.official_scores import JudgedSet, OnOfficial, on_official
 from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, likeliest, tune_all
+from karat.nuggets.guess.paper.tuning import (
+    ModelTrial,
+    PaperChoice,
+    Tuning,
+    likeliest,
+    paper_choice,
+    tune_all,
+)
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
@@ -90,13 +97,17 @@ class Evaluation(Tuning):
         return likeliest(self)
 
     @property
+    def paper_choice(self) -> PaperChoice:
+        """The paper's classifier at its best by F: its agreement with assessors."""
+        return paper_choice(self)
+
+    @property
     def winner(self) -> str:
         """By F: `calibrated`; `paper`, with its best setting or likeliest thresholds; or `tie`."""
-        likely = self.likeliest.agreement
-        paper = max(self.best.agreement.f, likely.f if likely else 0.0)
-        if self.calibrated.agreement.f == paper:
+        calibrated, paper = self.calibrated.agreement.f, self.paper_choice.agreement.f
+        if calibrated == paper:
             return "tie"
-        return "calibrated" if self.calibrated.agreement.f > paper else "paper"
+        return "calibrated" if calibrated > paper else "paper"
 
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
@@ -173,17 +184,9 @@ def evaluate(
         known=known,
         alone=tuple(alone) if known else None,
         on_official=on_official(asked, weigh),
-        lead=f_difference(pool, calibrated.carried, _best_decisions(tuned), judged),
+        lead=f_difference(pool, calibrated.carried, paper_choice(tuned).carried, judged),
         notes=() if vectors is None else vectors.notes(TEXTS),
     )
-
-
-def _best_decisions(tuned: Tuning) -> Flags:
-    """Return the decisions of the paper's classifier with the better F: settings or thresholds."""
-    _, agreed, carried = likeliest(tuned)
-    if carried is None or agreed is None or agreed.f <= tuned.best.agreement.f:
-        return tuned.best.carried
-    return carried
 
 
 def official_labels(

@@ -149,6 +149,10 @@ class Nuggeteer:
 
         return guess
 
+    def chances_of(self, run: str, question: str) -> Floats:
+        """Return the probabilities of a run's responses to a question: responses x nuggets."""
+        return self.pool.answer(self.probabilities, run, question)
+
     def intervals(
         self, run: Run, decided: Mapping[str, Decided], how: Official, *, general: bool = False
     ) -> RunIntervals | None:
@@ -187,13 +191,19 @@ class Nuggeteer:
     def _errors_of(
         self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
     ) -> AllErrors:
-        """Return the errors of a run of which a part is guessed, and a part known from others."""
+        """Return the errors of a run of which a part is guessed, and a part known from others.
+
+        A nugget that a judgement settles adds no error, whatever is guessed of other responses.
+        """
         counts = np.zeros(4)
         for id, found in decided.items():
             if found.known.size:
                 unjudged = np.isnan(self.pool.answer(self.labels, run.tag, id))
                 helped = self.pool.answer(self.heard.helped, run.tag, id) if self.heard else False
-                tables = ~found.known, found.known & unjudged, ~found.known & helped
+                open_pairs = found.open_pairs
+                in_this_run = replace(found, known=found.known & ~unjudged)
+                borrowed = found.known & in_this_run.open_pairs
+                tables = open_pairs, borrowed, open_pairs & helped
                 counts += [*(int(table.sum()) for table in tables), found.known.size]
         guessed, borrowed, _, _ = (counts / max(counts[3], 1)).tolist()
         errors = self.errors(how)

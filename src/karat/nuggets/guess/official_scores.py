@@ -30,6 +30,7 @@ from karat.nuggets.guess.agreement import (
 )
 from karat.nuggets.guess.calibrated.classifier import Validated
 from karat.nuggets.guess.paper.classifier import INFORMED, Paper
+from karat.nuggets.guess.paper.thresholds import compare_models, likeliest_model
 from karat.nuggets.guess.paper.tuning import Trial, Tuning, likeliest, trial
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.expected_scores import Returned, returned
@@ -281,6 +282,41 @@ def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | 
         errors = whole_errors(guessed[others], official[others])
         found.append(score_interval(np.array([score]), errors, 1).around(float(score)))
     return found
+
+
+class PaperRuns(NamedTuple):
+    """Micro F of runs by the paper's classifier at its default settings, with intervals."""
+
+    model: str
+    """The threshold model, the likeliest one."""
+    runs: tuple[RunF, ...]
+
+
+def paper_runs(tuned: Tuning, official: Sequence[RunF], how: Official) -> PaperRuns:
+    """Return the paper's Figure 5 by the paper's own classifier; `official` has official micro F.
+
+    Thresholds are those of the likeliest model, learned without the run.
+    """
+    cells, rule = tuned.cells, default_trial(tuned).classifier
+    scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
+    models = compare_models(cells.pool, scores, cells.labels)
+    model = "global" if tuned.by == "question" else likeliest_model(models)
+    rule = replace(rule, threshold_model=model)
+    chances, _ = rule.leave_out(cells.pool, cells.labels, cells.fold, tuned.idf)
+    guessed = micro_f(tuned, np.where(cells.known, cells.elsewhere > 0, chances), how)
+    bars = _micro_intervals(guessed, np.array([row.official for row in official]))
+    found = []
+    for row, score, bar in zip(official, guessed.tolist(), bars, strict=True):
+        low, high = (bar.low, bar.high) if bar else (None, None)
+        found.append(row._replace(guessed=score, low=low, high=high))
+    return PaperRuns(model, tuple(found))
+
+
+def micro_f(tuned: Tuning, cells: Floats, how: Official) -> Floats:
+    """Return micro F of runs from values of judged cells; the others carry nothing."""
+    labels = tuned.cells.labels if tuned.cells.official is None else tuned.cells.official
+    judged = np.where(np.isnan(labels), 0.0, cells)
+    return averages(returned(tuned.cells.pool, judged, how), how.beta).micro
 
 
 def tau_curve(asked: JudgedSet) -> Iterator[TauPoint]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
-from karat.nuggets.report.answers import DIGITS
+from karat.arithmetic import SLACK
+from karat.nuggets.report.answers import DIGITS, percentage
 from karat.report.model.cells import several
 from karat.report.model.phrases import signed, span
 
@@ -18,11 +20,11 @@ CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
 
 def evaluation_answer(found: NuggetEvaluation) -> tuple[str, ...]:
     """Return which classifier agrees best with assessors, and how well it ranks runs."""
-    contest, best = found.contest, found.rows[0]
+    contest = found.contest
     ranks = [
-        f"{name} {row.tau_b:.2f}"
-        for name, row in ((CALIBRATED, best), (PAPER, found.rows[1]))
-        if row.tau_b is not None and row.tau_b == row.tau_b
+        f"{name} {tau_b:.2f}"
+        for name, tau_b in ((CALIBRATED, contest.calibrated_tau), (PAPER, contest.paper_tau))
+        if not isnan(tau_b)
     ]
     told = f"Rank correlation of run scores with assessors (tau-b): {', '.join(ranks)}."
     return (_contest(contest), *([told] if len(found.runs) > 2 and ranks else []))
@@ -35,9 +37,14 @@ def _contest(one: Contest) -> str:
     ahead = one.difference > 0
     first, second = (calibrated, paper) if ahead else (paper, calibrated)
     names = (CALIBRATED, PAPER) if ahead else (PAPER, CALIBRATED)
+    if one.decided:
+        return (
+            f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} "
+            f"{second}; the difference ({_difference(one)}) is decided."
+        )
     return (
-        f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} {second}; "
-        f"the difference ({_difference(one)}) is {'' if one.decided else 'not '}decided."
+        f"No classifier agrees better with assessors for certain: F of {names[0]} {first}, of "
+        f"{names[1]} {second}; the difference ({_difference(one)}) is not decided."
     )
 
 
@@ -57,9 +64,15 @@ def evaluation_basis(found: NuggetEvaluation) -> str:
     return (
         f"{several(len(pool.questions), 'question')}, {several(len(pool.runs), 'judged run')}; "
         f"cross-validated, one {left[found.found.by]} left out at a time. The paper's "
-        "classifier has its best setting, chosen by this F. A difference is decided where its 95% "
-        "interval (jackknife over questions) excludes zero."
+        f"classifier has {_paper_form(found.contest)}, chosen by this F. A difference is decided "
+        "where its 95% interval (jackknife over questions) excludes zero."
     )
+
+
+def _paper_form(contest: Contest) -> str:
+    if contest.paper_model is None:
+        return "its best setting"
+    return f"its best setting and the threshold model {contest.paper_model}"
 
 
 def tuning_answer(found: NuggetTuning) -> tuple[str, ...]:
@@ -69,10 +82,15 @@ def tuning_answer(found: NuggetTuning) -> tuple[str, ...]:
     same = sum(row.f == best.f for row in found.rows) - 1
     shared = f" ({several(same, 'other setting')} with the same F)" if same else ""
     told = [f"The best of {len(found.rows)} settings is {how}: F {best.f:.{DIGITS}f}{shared}."]
+    if same == len(found.rows) - 1:
+        told = [f"All {len(found.rows)} settings have the same F, {best.f:.{DIGITS}f}."]
     likely = next((model for model in found.models if model.likeliest), None)
     if likely is not None:
         f = f", F {likely.f:.{DIGITS}f}" if likely.f is not None else ""
         told.append(f"The likeliest threshold model is {likely.model} ({likely.name}{f}).")
+        coin = next((model for model in found.models if model.model == "coin"), None)
+        if coin is not None and coin.log10 >= likely.log10:
+            told.append("A coin is at least as likely: thresholds explain none of the judgements.")
     return tuple(told)
 
 
@@ -95,8 +113,8 @@ def agreement_answer(found: NuggetAgreement) -> tuple[str, ...]:
         if whole.f_low is not None and whole.f_high is not None:
             f += f" {span(whole.f_low, whole.f_high, DIGITS)}"
     told = (
-        f"The other judgements equal the official ones on {whole.equal:.1%} of "
-        f"{several(whole.pairs, 'pair')} of response and nugget{kappa}{f}."
+        f"Both judgements agree on whether a response carries a nugget on "
+        f"{percentage(whole.equal, 1)} of {several(whole.pairs, 'pair')}{kappa}{f}."
     )
     return (told, *_order(found))
 
@@ -106,7 +124,9 @@ def _order(found: NuggetAgreement) -> list[str]:
     if score is None or not score.pairs:
         return []
     if not score.swaps:
-        return ["They order the runs by F in the same way."]
+        if score.tau_b >= 1 - SLACK:
+            return ["They order the runs by F in the same way."]
+        return ["By F they order no pair of runs the other way round, but tie different pairs."]
     of = several(score.pairs, "pair")
     return [f"By F they order {score.swaps:,} of {of} of runs the other way round."]
 
@@ -122,7 +142,7 @@ def contents_answer(found: NuggetContents) -> tuple[str, ...]:
     )
     if not row.runs:
         return (f"{size}.",)
-    judged = f"{row.judged:.1%} of the pairs of response and nugget are judged"
+    judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
     problems = [
         several(len(some), name)
         for some, name in (

@@ -34,7 +34,7 @@ def score_answer(found: NuggetScoring) -> tuple[str, ...]:
     if len(found.rows) == 1:
         parts = [f"{best.run} has {told}"]
         if found.scale == "F" and not isnan(best.V):
-            parts.append(f"carries {best.V:.0%} of the vital nuggets")
+            parts.append(f"carries {percentage(best.V)} of the vital nuggets")
         return (f"{' and '.join(parts)}.",)
     nearest, *others = found.differences
     rest = _names([row.run for row in others if row.verdict == UNDECIDED])
@@ -91,8 +91,9 @@ def score_basis(found: NuggetScoring) -> str:
     parts = [f"{several(count, 'question')}, {several(len(found.rows), 'run')}."]
     shown = [found.rows[k] for k in found.ranked[:2]]
     parts += _guessed(shown)
-    if found.differences and found.differences[0].p is not None:
-        parts.append(_rule(guesses=any(row.guessed for row in shown)))
+    tested = [row for row in found.differences if row.p is not None]
+    if tested:
+        parts += _rules([row.low is not None for row in tested], shown)
         count = len(found.differences)
         parts += [f"Each of the {count:,} differences is tested on its own."] if count > 1 else []
     elif found.differences:
@@ -101,11 +102,35 @@ def score_basis(found: NuggetScoring) -> str:
 
 
 def _guessed(rows: Sequence[RunRow]) -> list[str]:
-    """The share of guesses behind some runs, the largest one."""
+    """The share of nuggets that rest on guesses, the largest of some runs; nothing if it is 0."""
     most = max((row.guessed for row in rows if not isnan(row.guessed)), default=0.0)
-    names, up_to = listing([row.run for row in rows]), "up to " if len(rows) > 1 else ""
-    told = f"A classifier guessed {up_to}{most:.0%} of the decisions on {names}."
+    names, up_to = listing([row.run for row in rows]), "Up to " if len(rows) > 1 else ""
+    told = f"{up_to}{percentage(most)} of the nuggets of {names} rest on a classifier's guesses."
     return [told] if most else []
+
+
+def percentage(share: float, digits: int = 0) -> str:
+    """Return a share in percent; only all is 100%, and only nothing 0%."""
+    least = 10 ** -(digits + 2)
+    if 0 < share < least / 2:
+        return f"under {least:.{digits}%}"
+    if 1 - least / 2 <= share < 1:
+        return f"over {1 - least:.{digits}%}"
+    return f"{share:.{digits}%}"
+
+
+def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> list[str]:
+    """When differences are decided: those with an interval, and those without."""
+    guesses = any(row.guessed > 0 for row in rows)
+    told = [_rule(guesses=guesses)] if any(has_interval) else []
+    return told + ([_NO_INTERVAL] if not all(has_interval) else [])
+
+
+_NO_INTERVAL = (
+    "A difference that rests on guesses has no interval, and is not decided, if it is unknown how "
+    "wrong they may be: this classifier needs at least two runs judged on two questions. p takes "
+    "guesses as right."
+)
 
 
 def _rule(*, guesses: bool) -> str:
@@ -153,5 +178,5 @@ def changes_basis(found: NuggetChanges) -> str:
     count = tested.questions if tested else len(found.questions)
     parts = [f"{several(count, 'question')}.", *_guessed(rows)]
     if tested and tested.trials:
-        parts.append(_rule(guesses=any(row.guessed for row in rows)))
+        parts += _rules([tested.low is not None], rows)
     return " ".join(parts)

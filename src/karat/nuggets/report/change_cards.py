@@ -136,7 +136,9 @@ def _cards(found: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
 def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, str]]) -> str:
     kind = f"{SIGNS[row.change]} · {row.importance}"
     title = shorten(f"{question.id}: {question.text}" if question.text else question.id, LONGEST)
-    what = element("span", element("strong", kind, class_=row.change), f" · {_BY[row.by]}")
+    p = guess_probabilities(row)
+    by = f" · {_BY[row.by]}{f' (p {p})' if p else ''}"
+    what = element("span", element("strong", kind, class_=row.change), by)
     head = element("header", what, element("span", quote(title)))
     name = element("p", quote(row.description), class_="nugget")
     columns = [
@@ -150,6 +152,17 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     ]
     inner = [element("div", *columns, class_="sides")] if columns else []
     return element("article", head, name, *inner, class_="case")
+
+
+def guess_probabilities(row: ChangeRow) -> str | None:
+    """The probabilities of guesses about both versions: `0.12 → 0.85`, `judgement → 0.85`."""
+    if row.old_p is None and row.new_p is None:
+        return None
+    shown = (
+        source if p is None else f"{p:.2f}"
+        for source, p in ((row.old_by, row.old_p), (row.new_by, row.new_p))
+    )
+    return " → ".join(shown)
 
 
 Told = Sequence[tuple[Word, Sequence[int]]]

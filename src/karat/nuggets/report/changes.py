@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.nuggets.report.answers import changes_answer, changes_basis
-from karat.nuggets.report.change_cards import changes_figure
+from karat.nuggets.report.change_cards import changes_figure, guess_probabilities
 from karat.nuggets.report.scores import F_BETA, SHARES, number, records, without_ends
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Line, Point, Scatter
@@ -31,8 +31,16 @@ _ROWS = (
     Column(
         "by", "By", help="Weaker source of the two: judgement, guess, nothing.", readers="people"
     ),
+    Column(
+        "p",
+        "p",
+        help="Probability that the old, then the new version carries it, if guessed.",
+        readers="people",
+    ),
     Column("old_by", "Old by", readers="programs"),
     Column("new_by", "New by", readers="programs"),
+    number("old_p", "Old p", 3, readers="programs"),
+    number("new_p", "New p", 3, readers="programs"),
 )
 _COUNTS = (Column("change", "Change"), number("vital", "Vital"), number("okay", "Okay"))
 _SCORES = (
@@ -77,15 +85,22 @@ def changes_document(found: NuggetChanges, command: str = "") -> Document:
     changed = []
     for row in found.rows:
         text = excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
-        people = {"heading": row.change, "response": text, "by": row.by}
+        people = {
+            "heading": row.change,
+            "response": text,
+            "by": row.by,
+            "p": guess_probabilities(row),
+        }
         changed.append({**row._asdict(), **people})
+    guessed = any(row["p"] for row in changed)
+    columns = tuple(column for column in _ROWS if column.key != "p" or guessed)
     tests = [{**test._asdict(), "verdict": test.verdict} for test in found.tests]
     blocks: tuple[Block, ...] = (
         changes_figure(found),
         *_pictures(found, old, new),
         Table("scores", "Scores", without_ends(_SCORES, rows), scores),
         Table("counts", "Nuggets", _COUNTS, records(found.counts)),
-        Table("rows", "What changed", _ROWS, changed, group="heading"),
+        Table("rows", "What changed", columns, changed, group="heading"),
         Table("questions", "Questions", _QUESTIONS, records(found.questions)),
         Table("test", "Tests", _TEST, tests, readers="programs"),
     )

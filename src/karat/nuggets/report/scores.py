@@ -73,9 +73,9 @@ _RUNS = (
     *SHARES,
     *(number(f"{key}_strict", f"{key} strict", 3, help=_STRICT) for key in "AVW"),
     number("questions", "Questions", readers="programs"),
-    number("known", "Known", 3, help="Share of decisions that come from judgements."),
-    number("guessed", "Guessed", 3, help="Share of decisions that a classifier guessed."),
-    number("undecided", "Open", 3, help="Share of pairs nobody judged or guessed: no credit."),
+    number("known", "Known", 3, help="Share of nuggets that judgements decide."),
+    number("guessed", "Guessed", 3, help="Share of nuggets that rest on a classifier's guesses."),
+    number("undecided", "Open", 3, help="Share of nuggets not judged or guessed: no credit."),
 )
 _DIFFERENCES = (
     Column("run", "Run"),
@@ -109,6 +109,7 @@ _NUGGETS = (
     Column("importance", "Importance"),
     number("support", "Support", 1, help="1 carried, 0.5 in part, 0 not; none if undecided."),
     Column("by", "By", help="Source of the decision: a judgement, a guess or nothing."),
+    number("p", "p", 3, help="If guessed: highest probability of a response to carry it."),
     number("response", "Response", help="Number of the first response that carries it, from 1."),
     Column("evidence", "Evidence", wrap=True, help="Words that the response and nugget share."),
     Column("description", "Description", wrap=True),
@@ -175,7 +176,8 @@ def _tables(found: NuggetScoring) -> list[Table]:
         Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run"),
     ]
     if found.details:
-        tables.append(Table("nuggets", "Nuggets", _NUGGETS, _nuggets(found), group="heading"))
+        columns = without_p(_NUGGETS, any_guessed=any(row.guessed > 0 for row in found.rows))
+        tables.append(Table("nuggets", "Nuggets", columns, _nuggets(found), group="heading"))
     return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
@@ -224,6 +226,13 @@ def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Tab
     marked = frozenset((k, "log10") for k, model in enumerate(models) if model.likeliest)
     title = "Thresholds, by marginal likelihood"
     return Table("models", title, columns, records(models), emphasis=marked)
+
+
+def without_p(columns: Sequence[Column], *, any_guessed: bool) -> tuple[Column, ...]:
+    """Return the columns; people are shown probabilities of guesses only if there are any."""
+    if any_guessed:
+        return tuple(columns)
+    return tuple(replace(c, readers="programs") if c.key == "p" else c for c in columns)
 
 
 def without_ends(columns: Sequence[Column], rows: Sequence[RunRow]) -> tuple[Column, ...]:

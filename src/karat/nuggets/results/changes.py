@@ -11,7 +11,7 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.results.paired import Significance, paired_significance
-from karat.nuggets.results.scoring import NuggetScoring, about_skipped, score_nuggets
+from karat.nuggets.results.scoring import NuggetScoring, ScoredRun, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
@@ -38,6 +38,9 @@ class ChangeRow(NamedTuple):
     old_by: str
     """A judgement, a guess, or nothing."""
     new_by: str
+    old_p: float | None = None
+    """If guesses decide: the highest probability, of all unjudged responses, to carry it."""
+    new_p: float | None = None
 
     @property
     def by(self) -> str:
@@ -66,6 +69,14 @@ class QuestionChange(NamedTuple):
     delta: float | None = None
 
 
+class _Side(NamedTuple):
+    """A nugget in one version: the credited response, the source, the probability of a guess."""
+
+    response: str
+    by: str
+    p: float | None
+
+
 _UNSURE = {
     NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
     'it ("nothing" decides): karat nuggets judge asks about them',
@@ -91,13 +102,33 @@ class NuggetChanges(Result):
         for id, question in self.scoring.nuggets.key.questions.items():
             credits = [one.decided[id].credit(self.scoring.how.strict) for one in both]
             for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
-                versions = list(zip(both, at, strict=True))
-                about = id, nugget.id, nugget.importance, nugget.descriptions[0]
-                texts = ["" if k is None else v.run.responses(id)[k].text for v, k in versions]
-                by = [one.decided[id].by(j, k) for one, k in versions]
-                kind = _KINDS[at[0] is not None, at[1] is not None]
-                found.append(ChangeRow(kind, *about, *texts, *by))
+                old, new = (
+                    self._side(version, id, j, credit)
+                    for version, credit in zip(both, at, strict=True)
+                )
+                found.append(
+                    ChangeRow(
+                        change=_KINDS[at[0] is not None, at[1] is not None],
+                        question=id,
+                        nugget=nugget.id,
+                        importance=nugget.importance,
+                        description=nugget.descriptions[0],
+                        old_response=old.response,
+                        new_response=new.response,
+                        old_by=old.by,
+                        new_by=new.by,
+                        old_p=old.p,
+                        new_p=new.p,
+                    )
+                )
         return tuple(found)
+
+    def _side(self, version: ScoredRun, question: str, nugget: int, credit: int | None) -> _Side:
+        """Return a nugget in one version."""
+        text = "" if credit is None else version.run.responses(question)[credit].text
+        by = version.decided[question].by(nugget, credit)
+        p = self.scoring.guess_probability(version, question, nugget) if by == GUESS else None
+        return _Side(text, by, p)
 
     @property
     def rows(self) -> tuple[ChangeRow, ...]:

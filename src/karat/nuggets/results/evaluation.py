@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,16 +55,24 @@ class EvaluationRow(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """The calibrated classifier against the paper's, by F of decisions."""
+    """The calibrated classifier against the paper's, by F of decisions.
+
+    The paper's has its best setting, and the likeliest threshold model if that has a better F.
+    """
 
     calibrated: float
     paper: float
-    """With its best setting, or with the likeliest thresholds if those have a better F."""
     difference: float
     """Calibrated minus paper."""
     low: float | None
     """Ends of the 95% interval of the difference over questions; None of one question."""
     high: float | None
+    calibrated_tau: float = math.nan
+    """Rank correlation of the scores of runs with those of assessors, tau_b."""
+    paper_tau: float = math.nan
+    """That of the same form of the paper's classifier as `paper`."""
+    paper_model: str | None = None
+    """The threshold model of that form; None for one threshold with the best F."""
 
     @property
     def decided(self) -> bool:
@@ -167,10 +176,17 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def contest(self) -> Contest:
         """The calibrated classifier against the paper's."""
-        found, (_, likely, _) = self.found, self.found.likeliest
-        paper = max(found.best.agreement.f, likely.f if likely else 0.0)
-        mine = found.calibrated.agreement.f
-        return Contest(mine, paper, mine - paper, found.lead.low, found.lead.high)
+        calibrated, choice = self.found.calibrated.agreement, self.found.paper_choice
+        return Contest(
+            calibrated=calibrated.f,
+            paper=choice.agreement.f,
+            difference=calibrated.f - choice.agreement.f,
+            low=self.found.lead.low,
+            high=self.found.lead.high,
+            calibrated_tau=calibrated.tau_b,
+            paper_tau=choice.agreement.tau_b,
+            paper_model=choice.model,
+        )
 
     @cached_property
     def trials(self) -> tuple[SettingRow, ...]:
@@ -214,12 +230,12 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def outside(self) -> tuple[int, int] | None:
         """Numbers of runs with official scores outside their intervals, and of runs with those."""
-        return _outside(self.runs)
+        return runs_outside(self.runs)
 
     @property
     def f_outside(self) -> tuple[int, int] | None:
         """The numbers of `outside` for official F, micro."""
-        return _outside([row for row in self.run_scores if row.average == "micro"])
+        return runs_outside([row for row in self.run_scores if row.average == "micro"])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,7 +256,8 @@ class NuggetEvaluation(_CrossValidated):
         )
 
 
-def _outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
+def runs_outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
+    """Return how many official scores lie outside their intervals, and how many have one."""
     ends = [(row.low, row.official, row.high) for row in rows]
     known = [
         (low, score, high) for low, score, high in ends if low is not None and high is not None

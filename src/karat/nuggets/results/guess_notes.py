@@ -22,10 +22,10 @@ def title(name: str) -> str:
     return "the paper's" if name == Paper.name else name
 
 
-def about_guesses(found: Nuggeteer, how: Official, general: bool, intervals: bool) -> list[str]:
-    """Return what guesses rest on; `intervals` says whether any score has one."""
+def about_guesses(found: Nuggeteer, about_intervals: str) -> list[str]:
+    """Return what guesses rest on; the first note ends with the sentences about intervals."""
     rule: Any = found.rule
-    told = [f"{_guesses(found, rule)} {_intervals(found, how, general, intervals)}"]
+    told = [f"{_guesses(found, rule)} {about_intervals}"]
     if found.classifier not in _NAMES:
         return told
     if isinstance(rule, Auto):
@@ -68,7 +68,7 @@ def _model(judge: ModelJudge) -> str:
     )
 
 
-def _intervals(found: Nuggeteer, how: Official, general: bool, some: bool) -> str:
+def about_intervals(found: Nuggeteer, how: Official, general: bool, some: bool) -> str:
     """Explain the ends of intervals, if there are any."""
     if found.classifier != Calibrated.name and not some:
         return "It has no intervals: they need at least two runs judged on at least two questions."

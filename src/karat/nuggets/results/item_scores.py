@@ -138,7 +138,7 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
 
     ids = tuple(row.question for row in rows)
     about = one.run.tag, ids, tuple(measured), _against(done.nuggets), shown, "nuggets"
-    return ItemScores(*about, tuple(carried), "vital nugget", done.notes)
+    return ItemScores(*about, tuple(carried), "vital nugget", done.gate_notes)
 
 
 def _cells(value: float | None) -> tuple[float, int]:

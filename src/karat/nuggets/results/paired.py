@@ -8,14 +8,16 @@ wrong. With differences d_1 … d_n, s their standard deviation and t Student's 
 
 and high likewise: the ends of the intervals of both runs on these questions, which allow for wrong
 guesses, recover the variance of either (Zou and Donner 2008). p is that of a paired permutation
-test, which takes guesses for right; so a difference is decided only where both say so.
+test, which takes guesses for right; so a difference is decided only where both say so. If a score
+rests on guesses and nothing shows how wrong they may be, the difference has no interval, and it is
+undecided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
-from typing import NamedTuple
+from math import isnan, sqrt
+from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Floats, np
 from karat.nuggets.intervals.intervals import ScoreInterval
@@ -32,9 +34,21 @@ class Margin(NamedTuple):
     above: float = 0.0
 
 
-def margin(ends: ScoreInterval | None, score: float) -> Margin:
-    """Return how far a score may be off because guesses are wrong; nothing without an interval."""
-    return Margin(score - ends.low, ends.high - score) if ends else Margin()
+Margins: TypeAlias = tuple[Margin | None, Margin | None]
+"""Margins of the old and the new score; None if it is unknown how wrong its guesses may be."""
+
+EXACT: Margins = Margin(), Margin()
+"""Margins of two scores that rest on no guesses."""
+
+
+def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
+    """Return how far a score may be off because guesses are wrong.
+
+    Without an interval it is exact if nothing was `guessed`, and unknown (None) otherwise.
+    """
+    if ends is None:
+        return None if guessed else Margin()
+    return Margin(score - ends.low, ends.high - score)
 
 
 class Significance(NamedTuple):
@@ -49,7 +63,8 @@ class Significance(NamedTuple):
     """NaN where there are too few questions for a test."""
     trials: int
     low: float | None = None
-    """Ends of the 95% interval of the difference; None where there are too few questions."""
+    """Ends of the 95% interval of the difference; None if there are too few questions, or if it is
+    unknown how wrong the guesses may be."""
     high: float | None = None
 
     @property
@@ -74,7 +89,7 @@ class Significance(NamedTuple):
 def paired_significance(
     score: str,
     pairs: Sequence[tuple[float, float]],
-    margins: tuple[Margin, Margin] = (Margin(), Margin()),
+    margins: Margins = EXACT,
     progress: Progress = silent,
 ) -> Significance:
     """Test whether the mean of the new scores differs; p is twice the smaller one-sided one.
@@ -89,13 +104,18 @@ def paired_significance(
     sides = [paired_permutation(*pair, progress=progress) for pair in both]
     p = min(1.0, 2 * min(side.p for side in sides))
     old, new = float(before.mean()), float(after.mean())
-    ends = difference_interval(after - before, margins)
+    ends = difference_interval(after - before, margins) or (None, None)
     return Significance(score, len(pairs), old, new, new - old, p, sides[0].trials, *ends)
 
 
-def difference_interval(gaps: Floats, margins: tuple[Margin, Margin]) -> tuple[float, float]:
-    """Return the 95% interval of the mean of differences, new minus old."""
+def difference_interval(gaps: Floats, margins: Margins) -> tuple[float, float] | None:
+    """Return the 95% interval of the mean of differences, new minus old.
+
+    None if either margin is unknown.
+    """
     old, new = margins
+    if old is None or new is None:
+        return None
     n, mean = len(gaps), float(gaps.mean())
     reach = student_quantile(0.025, n - 1) * float(gaps.std(ddof=1)) / sqrt(n)
     low = mean - sqrt(reach * reach + new.below * new.below + old.above * old.above)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,10 +18,10 @@ from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
-from karat.nuggets.results.guess_notes import about_guesses, title, unjudged
+from karat.nuggets.results.guess_notes import about_guesses, about_intervals, title, unjudged
 from karat.nuggets.results.paired import Margin, margin, paired_significance
 from karat.nuggets.results.signature import signature
-from karat.nuggets.scores.decisions import NOTHING, Decided, decide_run
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
@@ -55,9 +56,11 @@ class RunRow(NamedTuple):
     W_strict: float
     questions: int
     known: float
-    """The share of decisions that were judged; the others are guesses, or there are none."""
+    """The share of nuggets, over all answers with a response, that judgements decide."""
     guessed: float
+    """The share of nuggets that rest on guesses."""
     undecided: float
+    """The share of nuggets that nothing decides: they get no credit."""
 
 
 class QuestionRow(NamedTuple):
@@ -97,6 +100,8 @@ class NuggetRow(NamedTuple):
     evidence: str | None
     """Words of the response that the nugget has, too."""
     description: str
+    p: float | None = None
+    """If guesses decide: the highest probability, of all unjudged responses, to carry it."""
 
 
 class PourpreRow(NamedTuple):
@@ -138,9 +143,8 @@ class ScoredRun(NamedTuple):
     @property
     def row(self) -> RunRow:
         """All scores of the run."""
-        found, score = self.decided.values(), self.official
-        pairs = sum(decided.values.size for decided in found) or math.nan
-        judged, undecided = (sum(getattr(d, k) for d in found) for k in ("judged", "undecided"))
+        score, sources = self.official, self.sources
+        nuggets = sum(sources.values()) or math.nan
         ends: dict[str, Any] = {
             f"{name}{end}": getattr(getattr(self.intervals, which, None), end, None)
             for name, which in (("f_", "macro"), ("micro_", "micro"), ("", "share"))
@@ -151,13 +155,19 @@ class ScoredRun(NamedTuple):
             micro=score.micro.f,
             macro=score.macro.f,
             questions=len(score.questions),
-            known=judged / pairs,
-            guessed=(pairs - judged - undecided) / pairs,
-            undecided=undecided / pairs,
+            known=sources[JUDGEMENT] / nuggets,
+            guessed=sources[GUESS] / nuggets,
+            undecided=sources[NOTHING] / nuggets,
             **_only(score.macro, RunRow),
             **_only(mean_shares(self.shares), RunRow),
             **ends,
         )
+
+    @property
+    def sources(self) -> Counter[str]:
+        """Numbers of nuggets by what decides them, in answers with a response."""
+        answers = (decided for decided in self.decided.values() if len(decided.values))
+        return Counter(source for decided in answers for source in decided.sources())
 
     def questions(self) -> Iterator[QuestionRow]:
         """Return the scores of all questions of the key."""
@@ -236,15 +246,18 @@ class NuggetScoring(Result):
             found.append(DifferenceRow(tags[k], tags[first], self.scale, test.delta, *ends))
         return tuple(found)
 
-    def margins(self, score: str = "F") -> list[Margin]:
-        """Return how far F or A of each run may be off because guesses are wrong."""
-        which = {"F": "macro", "A": "share"}.get(score)
-        if which is None or self.guesses is None:
-            return [Margin()] * len(self.scored)
-        here = [self._on_these_questions(one) for one in self.scored]
-        scores = [row.macro if score == "F" else row.A for row in self.rows]
-        ends = (getattr(one, which, None) for one in here)
-        return [margin(*pair) for pair in zip(ends, scores, strict=True)]
+    def margins(self, score: str = "F") -> list[Margin | None]:
+        """Return how far a score of each run may be off because guesses are wrong.
+
+        None if it rests on guesses that have no interval: V and W have none with any classifier.
+        """
+        interval_name = {"F": "macro", "A": "share"}.get(score, "")
+        margins = []
+        for scored, row in zip(self.scored, self.rows, strict=True):
+            value = row.macro if score == "F" else getattr(row, score)
+            ends = getattr(self._on_these_questions(scored), interval_name, None)
+            margins.append(margin(ends, value, guessed=bool(row.guessed > 0)))
+        return margins
 
     def _on_these_questions(self, one: ScoredRun) -> RunIntervals | None:
         """Return intervals that allow for wrong guesses alone, not for the choice of questions."""
@@ -306,17 +319,38 @@ class NuggetScoring(Result):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the set, and what the guesses rest on."""
+        return (*self._about_set, *self.about_guesses, *self._about_unjudged())
+
+    @property
+    def gate_notes(self) -> tuple[str, ...]:
+        """The notes for a gate, whose intervals are over questions and take guesses as right."""
+        if self.guesses is None:
+            return tuple(self._about_set)
+        share = max((row.guessed for row in self.rows if row.guessed > 0), default=0.0)
+        as_right = (
+            f"{share:.0%} of the nuggets of this run rest on guesses. The gate takes guesses as "
+            "right: its intervals and verdicts do not allow for wrong ones."
+            if share
+            else "No nugget of this run rests on a guess."
+        )
+        return (*self._about_set, *about_guesses(self.guesses, as_right))
+
+    @property
+    def _about_set(self) -> list[str]:
         told = remarks(self.nuggets, corrected=self.corrected)
         told += about_skipped(q for one in self.scored for q in one.official.skipped)
         if any(decided.undecided for one in self.scored for decided in one.decided.values()):
             told.append("Pairs of response and nugget that nobody judged get no credit.")
-        return (*told, *self.about_guesses, *self._about_unjudged())
+        return told
 
     @cached_property
     def about_guesses(self) -> list[str]:
         """Sentences on what the guesses rest on; none without guesses."""
-        intervals, found = any(one.intervals for one in self.scored), self.guesses
-        return about_guesses(found, self.how, self.general, intervals) if found else []
+        if self.guesses is None:
+            return []
+        has_intervals = any(scored.intervals for scored in self.scored)
+        ends = about_intervals(self.guesses, self.how, self.general, has_intervals)
+        return about_guesses(self.guesses, ends)
 
     def _about_unjudged(self) -> list[str]:
         """The warning on intervals that know nothing of questions that nobody judged."""
@@ -346,7 +380,19 @@ class NuggetScoring(Result):
                 by, about = decided.by(j, credit), (one.run.tag, id, nugget.id, nugget.importance)
                 known = None if by == NOTHING else support
                 told = None if credit is None else credit + 1, words.get(j)
-                yield NuggetRow(*about, known, by, *told, nugget.descriptions[0])
+                p = self.guess_probability(one, id, j) if by == GUESS else None
+                yield NuggetRow(*about, known, by, *told, nugget.descriptions[0], p)
+
+    def guess_probability(self, scored: ScoredRun, question: str, nugget: int) -> float | None:
+        """Return the highest probability of any unjudged response to carry a nugget, by number.
+
+        None without guesses.
+        """
+        if self.guesses is None:
+            return None
+        unjudged = ~scored.decided[question].known[:, nugget]
+        chances = self.guesses.chances_of(scored.run.tag, question)[unjudged, nugget]
+        return float(chances.max()) if len(chances) else None
 
 
 def _evidence(

@@ -46,11 +46,24 @@ class Decided:
         """Pairs that a judgement decides."""
         return int(np.count_nonzero(self.known))
 
+    @cached_property
+    def settled(self) -> Flags:
+        """Nuggets that judgements decide: a response was judged to carry it, or all were judged.
+
+        Guesses about other responses cannot change the support of these.
+        """
+        carried = self.known & (self.values == SUPPORT)
+        return np.asarray(self.known.all(axis=0) | carried.any(axis=0))
+
+    @property
+    def open_pairs(self) -> Flags:
+        """Unjudged pairs that can change a score: those of nuggets that no judgement settles."""
+        return ~self.known & ~self.settled
+
     @property
     def whole(self) -> bool:
-        """Whether judgements tell of every nugget if the answer carries it."""
-        carried = self.known & (self.values == SUPPORT)
-        return bool((self.known.all(axis=0) | carried.any(axis=0)).all())
+        """True if judgements settle every nugget."""
+        return bool(self.settled.all())
 
     @cached_property
     def best(self) -> Floats:
@@ -78,23 +91,33 @@ class Decided:
         return (self.support(strict) > 0).astype(np.float64)
 
     def credit(self, strict: bool = False) -> list[int | None]:
-        """For each nugget the first response that carries it: that one gets the credit."""
+        """For each nugget the first response that carries it: that one gets the credit.
+
+        Where a judgement settles a nugget, responses that were only guessed to carry it get none.
+        """
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
+        carried &= self.known | ~self.settled
         if not len(carried):
             return [None] * carried.shape[1]
         first = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
         return [at if at >= 0 else None for at in first.tolist()]
 
     def by(self, nugget: int, credit: int | None) -> str:
-        """Return the weakest source that says whether a nugget is there."""
+        """Return the weakest source that the support of a nugget rests on."""
         known = self.known[:, nugget]
-        if credit is not None:
-            return JUDGEMENT if known[credit] else GUESS
         if not len(known):
             return NO_RESPONSE
-        if np.isnan(self.values[:, nugget]).any():
-            return NOTHING
-        return JUDGEMENT if known.all() else GUESS
+        if self.settled[nugget]:
+            return JUDGEMENT
+        if np.isnan(self.values[:, nugget]).any():  # some pairs are neither judged nor guessed
+            if credit is None:
+                return NOTHING
+            return JUDGEMENT if known[credit] else GUESS
+        return GUESS
+
+    def sources(self, strict: bool = False) -> list[str]:
+        """Return what decides each nugget, as `by` does."""
+        return [self.by(j, credit) for j, credit in enumerate(self.credit(strict))]
 
 
 def decide(

@@ -2,13 +2,15 @@
 
 From texts: N of them, c of which have the word (or another of the same stem). A word that none has
 is taken to be in one. From `wordfreq`, which knows shares of running words and needs no corpus:
-log(1 / share), a word it does not know having the smallest share it knows of.
+log(1 / share), where a stem has the share of all words of the language with this stem, and a word
+that it does not know has the smallest share it knows of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -90,8 +92,11 @@ def texts_idf(texts: Segments, stem: str = "none", progress: Progress = silent) 
     return Idf(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
 
 
-def wordfreq_idf(language: str = "en") -> Wordfreq:
-    """From the word frequencies of the `wordfreq` package, an extra."""
+def wordfreq_idf(language: str = "en", stem: str = "none") -> Wordfreq:
+    """From the word frequencies of the `wordfreq` package, an extra.
+
+    With a stemmer, a word is as frequent as all words of the language with the same stem.
+    """
     try:
         import wordfreq
     except ImportError as error:
@@ -101,7 +106,7 @@ def wordfreq_idf(language: str = "en") -> Wordfreq:
     if language not in wordfreq.available_languages():
         known = ", ".join(sorted(wordfreq.available_languages()))
         raise InputError(f"wordfreq has no language {quoted(language)}; there are {known}")
-    return Wordfreq(language)
+    return Wordfreq(language, stem)
 
 
 @dataclass(frozen=True)
@@ -109,15 +114,32 @@ class Wordfreq:
     """log(1 / share) by the word frequencies of a language; `wordfreq_idf` makes it."""
 
     language: str
+    stem: str = "none"
 
     @property
     def signature(self) -> str:
-        """The package with its version, which decides what it says."""
-        return f"wordfreq-{self.language}@{version('wordfreq')}"
+        """The package with its version, which decides the shares, and the stemmer."""
+        stem = "" if self.stem == "none" else f"/{self.stem}"
+        return f"wordfreq-{self.language}{stem}@{version('wordfreq')}"
+
+    @cached_property
+    def _stem_shares(self) -> Mapping[str, float]:
+        """The share of each stem: the sum over the words of the language that have it."""
+        from wordfreq import get_frequency_dict
+
+        words = get_frequency_dict(self.language)
+        shares: dict[str, float] = {}
+        for stem, share in zip(stems_of(list(words), self.stem), words.values(), strict=True):
+            shares[stem] = shares.get(stem, 0.0) + share
+        return shares
 
     def __call__(self, words: Sequence[str]) -> Floats:
-        """log(1 / share) of each word."""
+        """log(1 / share) of each word, or of its stem."""
         from wordfreq import word_frequency
 
         shares = [word_frequency(word, self.language, minimum=RAREST) for word in words]
+        if self.stem != "none":
+            pooled = (self._stem_shares.get(stem, 0.0) for stem in stems_of(words, self.stem))
+            # the word list has no numbers, which wordfreq estimates by their digits
+            shares = [max(pair) for pair in zip(shares, pooled, strict=True)]
         return -log(np.array(shares, dtype=np.float64))

@@ -2,8 +2,9 @@
 
 The classifier asks for the idf of stems as it cuts words, Pourpre for that of words as they stand
 in a text; a source answers both. From texts each has the formula that it was published with, or
-needs: Pourpre log(N / c), the classifier log((N + 1) / (c + 1/2)). wordfreq knows words, not stems:
-a stem is as frequent as all the words at hand that have it, together.
+needs: Pourpre log(N / c), the classifier log((N + 1) / (c + 1/2)). wordfreq knows words, not stems.
+For Pourpre a stem is as frequent as all words of the language that have it, together; for a
+classifier as those that occur in descriptions and responses.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class IdfSource:
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """The idf of words as Pourpre asks for it."""
         if self.name == WORDFREQ:
-            return wordfreq_idf(self.language)
+            return wordfreq_idf(self.language, stem)
         if self.name == POOLED:
             return pooled_idf(runs, stem, self.progress)
         return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once

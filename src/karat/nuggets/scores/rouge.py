@@ -23,10 +23,13 @@ class RougeScore(NamedTuple):
 
 
 def score_rouge(run: Run, key: Key, name: str = DEFAULT) -> RougeScore:
-    """Any metric of answers against the joined descriptions; no response is an empty answer."""
+    """Score answers by any metric against all descriptions of all nuggets as one text.
+
+    No response is an empty answer.
+    """
     answers = ["\n".join(some.text for some in run.responses(id)) for id in key.questions]
     nuggets = (question.nuggets for question in key.questions.values())
-    references = ["\n".join(nugget.descriptions[0] for nugget in some) for some in nuggets]
+    references = ["\n".join(text for n in some for text in n.descriptions) for some in nuggets]
     values = metric(name).segments(answers, references, threads=1).tolist()
     by_question = dict(zip(key.questions, values, strict=True))
     return RougeScore(run.tag, math.fsum(values) / len(values), by_question)

@@ -138,5 +138,5 @@ def _about_judges(judgements: Judgements) -> list[str]:
     )
     counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
     shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
-    models = f"labels of models are evidence for guesses, never judgements: {shown}"
+    models = f"labels of models never count as judgements: {shown}"
     return [unknown] * bool(names) + [models] * bool(counts)

@@ -182,6 +182,23 @@ def likeliest(tuned: Tuning) -> ModelTrial:
     return next(one for one in tuned.models if one.model.name == name)
 
 
+class PaperChoice(NamedTuple):
+    """The paper's classifier as it is compared with others: its decisions and their agreement."""
+
+    agreement: AssessorAgreement
+    carried: Flags
+    model: str | None
+    """The threshold model; None for one threshold with the best F."""
+
+
+def paper_choice(tuned: Tuning) -> PaperChoice:
+    """Return the best setting, with the likeliest threshold model if that has a better F."""
+    best, (model, agreement, carried) = tuned.best, likeliest(tuned)
+    if agreement is None or carried is None or agreement.f <= best.agreement.f:
+        return PaperChoice(best.agreement, best.carried, None)
+    return PaperChoice(agreement, carried, model.name)
+
+
 def best_trial(trials: Sequence[Trial]) -> Trial:
     """Return the trial with the best F; of equals the first."""
     return max(trials, key=lambda trial: trial.agreement.f)

@@ -1,0 +1,56 @@
+"""`karat reproduce nuggeteer`: the paper's own classifier, and what cannot be decided."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.nuggets.guess.official_scores import micro_f, paper_runs
+from karat.nuggets.reproduction import settings_conclusion
+from karat.stats.correlation import rmse, tau_b
+
+
+def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("KARAT_DATA", raising=False)
+    found = kt.reproduce("nuggeteer")
+    tie = found.conclusions[0]  # both rank the four runs as assessors do
+    assert (tie.evidence, tie.verdict) == ("tau 1.000, best form of Pourpre 1.000", "undecidable")
+    evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
+    official = [row for row in evaluated.run_scores if row.average == "micro"]
+    by_nugget = next(one for one in evaluated.found.models if one.model.name == "nugget")
+    assert by_nugget.carried is not None
+    scores = micro_f(evaluated.found, by_nugget.carried.astype(float), kt.Official())
+    told = np.array([row.official for row in official])
+    table = {
+        (row.item, row.measure): (row.paper, row.ours)
+        for row in found.rows
+        if row.where == "section 4.4"
+    }
+    item = "Nuggeteer, a threshold for each nugget"
+    assert table[item, "Kendall's tau"] == (0.837, tau_b(told, scores))
+    assert table[item, "RMSE"] == (0.037, rmse(told, scores))
+    (row,) = [row for row in found.rows if row.where == "Figure 5"]
+    drawn = paper_runs(evaluated.found, official, kt.Official())
+    assert row.detail == f"0 of 4 runs; thresholds by {drawn.model}"
+    # the paper's classifier, not the calibrated one
+    assert [one.guessed for one in drawn.runs] != [one.guessed for one in official]
+    assert [one.official for one in drawn.runs] == [one.official for one in official]
+
+
+@pytest.mark.parametrize(
+    ("best", "default", "yes", "verdict"),
+    [
+        (0.70, 0.68, 0.57, "holds"),
+        (0.70, 0.60, 0.57, "fails"),
+        (0.61, 0.57, 0.57, "fails"),  # the best setting decides something, the default one nothing
+        (0.599, 0.599, 0.575, "undecidable"),  # yes to nearly every pair
+        (0.50, 0.49, 0.57, "undecidable"),
+    ],
+)
+def test_settings_of_a_classifier_that_decides_nothing_tell_nothing(
+    best: float, default: float, yes: float, verdict: str
+) -> None:
+    assert settings_conclusion(best, default, yes, "set").verdict == verdict
