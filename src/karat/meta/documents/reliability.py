@@ -223,21 +223,32 @@ def reliability(
         combinations=combinations,
         seed=seed,
     )
+    return _reliability(asked, scored or evalset, evalset, chosen, threads, progress)
+
+
+def _reliability(
+    asked: ReliabilitySettings,
+    given: EvalSet | ScoredSet,
+    evalset: EvalSet,
+    metrics: Sequence[Metric],
+    threads: int | None,
+    progress: Progress,
+) -> ReliabilityCurves:
+    """Score all documents; `given` is `evalset`, or that set with its scores."""
     _check_lengths(asked, len(evalset))
     taken = {number: _taken(evalset, number, asked) for number in asked.references}
     turns = {number: _turns(len(places), asked) for number, places in taken.items()}
     parts = sum(map(len, taken.values())) * len(asked.lengths)
     meter = _Meter(progress, parts, asked.shuffles_per_combination)
-    found: dict[_Key, list[Floats]] = {}
-    for number, combinations_of_number in taken.items():
-        for places, turn in zip(combinations_of_number, turns[number], strict=True):
-            part = scored or evalset if places is None else evalset.select(references=places)
-            scores = _document_scores(part, chosen, documents, meter, threads)
-            for key, values in _values(evalset, number, scores, asked, turn, meter):
-                found.setdefault(key, []).append(values)
-    rows, pooled = _pooled(found, asked)
-    signed = _signatures(chosen, asked.references)
-    about = (*_about_references(evalset, taken), *_about_metrics(chosen), *_undefined(rows))
+    values_by_key: dict[_Key, list[Floats]] = {}
+    for number, places, turn in _combinations(taken, turns):
+        part = given if places is None else evalset.select(references=places)
+        scores = _document_scores(part, metrics, asked.documents, meter, threads)
+        for key, values in _values(evalset, number, scores, asked, turn, meter):
+            values_by_key.setdefault(key, []).append(values)
+    rows, pooled = _pooled(values_by_key, asked)
+    signed = _signatures(metrics, asked.references)
+    about = (*_about_references(evalset, taken), *_about_metrics(metrics), *_undefined(rows))
     notes = (*about, *evalset.notes)
     used = {number: turn.reshape(-1) for number, turn in turns.items()}
     return ReliabilityCurves(asked, rows, pooled, used, tuple(_tests(rows)), signed, notes)
@@ -290,6 +301,15 @@ def _turns(combinations: int, asked: ReliabilitySettings) -> Ints:
     used = combinations * asked.shuffles_per_combination
     turns: Ints = np.arange(used) % asked.repeats
     return turns.reshape(combinations, asked.shuffles_per_combination)
+
+
+def _combinations(
+    taken: Mapping[int | None, list[_Places]], turns: Mapping[int | None, Ints]
+) -> Iterator[tuple[int | None, _Places, Ints]]:
+    """Yield each combination of references: its size, its references and its shuffles."""
+    for number, combinations in taken.items():
+        for places, turn in zip(combinations, turns[number], strict=True):
+            yield number, places, turn
 
 
 def _document_scores(

@@ -16,7 +16,7 @@ undecided.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan, sqrt
+from math import sqrt
 from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Floats, np
