@@ -49,7 +49,8 @@ ABOUT = record(
         "systems": listed(text),
         "text_ids": listed(whole(0, 1)),
         "kinds": named(text),
-    }
+    },
+    skipped=named(whole(0)),
 )
 
 
@@ -177,6 +178,7 @@ def write_shard(path: str, found: Statistics, about: dict[str, object]) -> None:
         "systems": list(found.systems),
         "text_ids": text_ids,
         "kinds": found.kinds,
+        **({} if found.skipped is None else {"skipped": found.skipped}),
     }
     write_store(path, KIND, VERSION, said, arrays)
 
@@ -220,6 +222,7 @@ def read_shard(path: str) -> Shard:
     found = Statistics(metrics, about["buckets"])
     found.rows, found.reference_range = about["rows"], tuple(about["references"])
     found.kinds, found.source = about["kinds"], about["file"]
+    found.skipped = about.get("skipped")
     try:
         for at, system in enumerate(about["systems"]):
             found.systems[system] = _system(store, at, len(metrics), bool(about["text_ids"][at]))

@@ -46,6 +46,8 @@ class Results(Result, Generic[RowT]):
     """Number of buckets that were resampled; None: segments were."""
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
     """Notes on how the scores were made."""
+    skipped: Mapping[str, int] | None = field(default=None, kw_only=True)
+    """Rows of a table without a text that were left out, by system; None if none may be."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -129,8 +131,9 @@ class Scoring(Results[ScoreRow]):
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
-    ids: Sequence[str] | None = field(default=None, kw_only=True)
-    """The ids of the segments of a set; None if they go by their numbers, from 1."""
+    ids: Sequence[str] | Mapping[str, Sequence[str]] | None = field(default=None, kw_only=True)
+    """The ids of the segments of a set, or of the rows of each system of a table in files; None if
+    they go by their numbers, from 1."""
     table: ScoredTable | None = field(default=None, kw_only=True)
     """The table that the segments are rows of, if they are and their scores were kept."""
 

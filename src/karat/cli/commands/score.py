@@ -14,7 +14,14 @@ from karat.cli.layout import Layout
 from karat.cli.layout import layout as layout_options
 from karat.cli.parameters import OUTPUT, flag
 from karat.cli.show import say, show
-from karat.cli.tables import TableOptions, are_tables, buckets, check_tables, table_options
+from karat.cli.tables import (
+    TableOptions,
+    are_tables,
+    buckets,
+    check_tables,
+    table_options,
+    tables_of,
+)
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +56,8 @@ def command(
 
     CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
     system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
-    .csv, .tsv, .jsonl) with columns of candidates and references.
+    .csv, .tsv, .jsonl) with columns of candidates and references; several tables are several
+    systems, unless --by names a column of systems.
 
     \b
     karat score out.txt -r ref.txt
@@ -105,7 +113,7 @@ def _table(
     with Bar() as progress:
         if table.shard is None:
             all_of = {**how, **settings, "segments": layout.ranks}
-            scored = score_table(given.candidates, metrics, progress=progress, **all_of)
+            scored = score_table(tables_of(given), metrics, progress=progress, **all_of)
             return cast("Document", layout.of(scored).document(options.command_line()))
         if layout.ranks or layout.wide:
             told = "--worst, --best, --sort and --wide"
@@ -117,7 +125,7 @@ def _table(
             raise InputError(f"--shard does not compute intervals: {told}")
         kept = {name: settings[name] for name in ("buckets", "threads")}
         done = write_shards(
-            given.candidates, metrics, shard=table.shard, progress=progress, **how, **kept
+            tables_of(given), metrics, shard=table.shard, progress=progress, **how, **kept
         )
     return cast("Document", done.document(options.command_line()))
 

@@ -117,6 +117,7 @@ def _score_document(scoring: Scoring, command: str) -> Document:
     ]
     rows = [row for own in by_metric.values() for row in own]
     table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
+    table = with_skipped(table, scoring.skipped)
     signatures = {str(row.metric): row.score.signature for row in rows}
     blocks: tuple[Block, ...] = (*figures, table)
     if len(figures) > 1:
@@ -135,6 +136,25 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
         cells.append(parts | score_cells(row) | {"parts": parts_text(row.metric, row.score)})
     best = emphasis([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
+
+
+_SKIPPED = Column(
+    "skipped",
+    "Skipped",
+    align="right",
+    help="Rows of the system that were skipped because a candidate or a reference is missing.",
+)
+
+
+def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
+    """Return a table of systems with a column of skipped rows, if rows may be skipped."""
+    if skipped is None:
+        return table
+    rows = tuple({**row, "skipped": skipped.get(str(row["system"]), 0)} for row in table.rows)
+    at = next((i for i, column in enumerate(table.columns) if column is _PARTS), None)
+    columns = list(table.columns)
+    columns.insert(len(columns) if at is None else at, _SKIPPED)
+    return replace(table, columns=tuple(columns), rows=rows)
 
 
 def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
@@ -178,10 +198,11 @@ def with_form(document: Document, form: str) -> Document:
 
 def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
-    ids = scoring.ids
+    given_ids = scoring.ids
 
     def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
         score = decimals(metric, float(values[i]))
+        ids = given_ids[system] if isinstance(given_ids, Mapping) else given_ids
         segment = i + 1 if ids is None else ids[i]
         return {"metric": name, "system": system, "segment": segment, "score": score}
 
