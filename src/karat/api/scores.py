@@ -13,6 +13,7 @@ from karat import comparison, scoring
 from karat.api.bars import shown
 from karat.comparison import Comparison
 from karat.errors import InputError, quoted
+from karat.evalset.aligned_texts import AlignedTexts
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
@@ -42,6 +43,7 @@ def score(
     seed: int = SEED,
     buckets: int | None = None,
     segments: bool = False,
+    level: str = "system",
     threads: int | None = None,
     progress: Progress | bool = silent,
     signature: str = "karat",
@@ -54,8 +56,8 @@ def score(
     columns of candidates, a list of paths is one table.
 
     Args:
-        systems: texts by system, the texts of one system, an evaluation set or its name, or a
-            table.
+        systems: texts by system, the texts of one system, an evaluation set or its name, texts of
+            `load_texts`, or a table.
         references: for each segment a text or a list of texts; sets and tables have their own.
         metrics: metrics, or their names.
         candidate, reference: columns of a table; by default detected. Several columns of candidates
@@ -68,17 +70,25 @@ def score(
         buckets: number of buckets of segments to resample; by default single segments, and 4,096
             buckets above two million segments of all systems.
         segments: keep the score of every segment. For a table in memory, `join()` adds them to it.
+        level: `document` also scores each document of an evaluation set or of `load_texts`, from
+            the sums of its segments' statistics; `segment` is the same as `segments=True`.
         threads: number of threads; by default all processors.
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
     how: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
+    segments = scoring.as_level(level, segments, resamples) == "segment"
     how |= {"segments": segments, "threads": threads, "signature": signature}
+    if isinstance(systems, AlignedTexts):
+        systems, references = _aligned(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns, skip_missing)
     with shown(progress) as report:
         if table is None:
+            how["level"] = level
             return scoring.score(systems, references, metrics, progress=report, **how)
+        if level == "document":
+            raise InputError("a table has no documents: level document is for sets and load_texts")
         from karat.arrow.table_scores import score_table
 
         return score_table(
@@ -130,6 +140,8 @@ def compare(
     how: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
     how |= {"resamples": resamples, "buckets": buckets, "threads": threads}
     how |= {"signature": signature, "examples": examples}
+    if isinstance(systems, AlignedTexts):
+        systems, references = _aligned(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns, skip_missing)
     with shown(progress) as report:
@@ -140,6 +152,13 @@ def compare(
         return compare_table(
             table, metrics, skip_missing=skip_missing, progress=report, **columns, **how
         )
+
+
+def _aligned(texts: AlignedTexts, references: Any) -> tuple[dict[str, Segments], Any]:
+    """Return the systems and the references of texts that were loaded together."""
+    if references is not None:
+        raise InputError("texts of load_texts bring their own references: leave references out")
+    return texts.segments(), texts.references
 
 
 def _table(given: Any, references: Any, columns: Named, skip_missing: bool) -> Any:

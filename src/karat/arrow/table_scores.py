@@ -11,7 +11,7 @@ from karat.arrow.batches import RowRange, reference_hashes
 from karat.arrow.columns import Columns
 from karat.arrow.engines import Engine, Local, as_engine
 from karat.arrow.examples import segment_labels, table_texts, with_examples
-from karat.arrow.frames.frame import Frame, as_frame
+from karat.arrow.frames.frame import TABLE, Frame, as_frame
 from karat.arrow.frames.measured import (
     Asked,
     RowScores,
@@ -210,14 +210,18 @@ def find_columns(table: Any, asked: Asked) -> tuple[Columns, list[TableFiles]]:
     return with_row_numbers(columns) if single else columns, tables
 
 
-def read_rows(table: Any, asked: Asked, skip_missing: bool = False) -> Iterator[RowRange]:
-    """Yield the rows of a table, in ranges, as they are asked for."""
+def read_rows(
+    table: Any, asked: Asked, skip_missing: bool = False, metrics: Sequence[Metric] = ()
+) -> Iterator[RowRange]:
+    """Yield the rows of a table, in ranges, with the columns of scores that metrics read."""
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
-        columns = with_row_numbers(frame_columns(frame, asked))
+        columns = with_row_numbers(frame_columns(frame, asked)).with_scores(metrics)
+        columns.places(TABLE, frame.names)
         yield from frame_ranges(frame, replace(columns, skip_missing=skip_missing))
         return
     columns, tables = find_columns(table, asked)
+    columns = columns.with_scores(metrics)
     for piece in plan_tables(tables):
         yield from piece_ranges(piece, replace(columns, skip_missing=skip_missing))
 

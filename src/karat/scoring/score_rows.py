@@ -26,6 +26,17 @@ class ScoreRow(NamedTuple):
     high: float | None
 
 
+class DocumentScore(NamedTuple):
+    """One system, one metric, one document."""
+
+    system: str
+    metric: Metric
+    document: str
+    segments: int
+    """Number of segments."""
+    score: Score
+
+
 RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
 
@@ -127,13 +138,15 @@ class WideScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring(Results[ScoreRow]):
-    """Scores of all systems by all metrics, or of all segments if they were kept."""
+    """Scores of all systems by all metrics; of documents or segments too, if they were kept."""
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
     ids: Sequence[str] | Mapping[str, Sequence[str]] | None = field(default=None, kw_only=True)
     """The ids of the segments of a set, or of the rows of each system of a table in files; None if
     they go by their numbers, from 1."""
+    documents: tuple[DocumentScore, ...] = field(default=(), kw_only=True)
+    """The scores of documents, if they were asked for."""
     table: ScoredTable | None = field(default=None, kw_only=True)
     """The table that the segments are rows of, if they are and their scores were kept."""
 
@@ -150,7 +163,8 @@ class Scoring(Results[ScoreRow]):
     @property
     def settings(self) -> dict[str, object]:
         """Metrics, references, how intervals were made, and whether segments were kept."""
-        return {**super().settings, "segments": bool(self.values)}
+        level = {"level": "document"} if self.documents else {}
+        return {**super().settings, "segments": bool(self.values), **level}
 
     def worst(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
         """Return the segments of each system with the worst scores by a metric, with their texts.

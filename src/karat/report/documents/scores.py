@@ -81,13 +81,48 @@ def segment_signatures(results: Results[Any]) -> dict[str, str]:
 
 
 def scoring_document(scoring: Scoring, command: str) -> Document:
-    """Return the scores of segments if they were asked for, else those of systems."""
+    """Return the scores of segments or documents if they were asked for, else those of systems."""
+    if scoring.documents:
+        return with_form(_documents_document(scoring, command), scoring.form)
     if not scoring.values:
         return with_form(_score_document(scoring, command), scoring.form)
     columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)
+
+
+_DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
+_SEGMENTS = Column("segments", "Segments", align="right", help="The document's segments.")
+
+
+def _documents_document(scoring: Scoring, command: str) -> Document:
+    """Return the scores of documents, by metric and system."""
+    metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
+    rows = [row for m in metrics for row in scoring.documents if row.metric == m]
+    names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
+    columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
+    told = "The score of the document, from the sums of its segments' statistics."
+    columns += [replace(SCORE, help=told), _PARTS]
+    columns += [Column(name, name, readers="programs") for name in names]
+    cells: list[Row] = []
+    for row in rows:
+        parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
+        of_document: dict[str, Cell] = {
+            "metric": str(row.metric),
+            "system": row.system,
+            "document": row.document,
+            "segments": row.segments,
+            "score": decimals(row.metric, row.score.value),
+            "parts": parts_text(row.metric, row.score),
+        }
+        cells.append(parts | of_document)
+    table = Table("rows", "Document scores", tuple(columns), tuple(cells), group="metric")
+    signatures = {str(m): m.signature(scoring.references) for m in metrics}
+    noted = (f"{r.system}, {r.metric}, {r.document}: {n}" for r in rows for n in r.score.notes)
+    remarks = (note for m in metrics for note in m.remarks())
+    notes = tuple(dict.fromkeys([*remarks, *noted]))
+    return Document("Document scores", (replace(table, open=True),), command, signatures, notes)
 
 
 _SHARDS = (
