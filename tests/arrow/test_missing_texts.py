@@ -139,6 +139,9 @@ def test_segments_keep_their_row_numbers(tmp_path: Path) -> None:
         in_form(rows, "jsonl", tmp_path), metrics="chrf", segments=True, skip_missing=True
     )
     assert scored.worst(1).rows[0].text.id == "5"
+    told = "1 row was skipped because a candidate or a reference is missing (candidate 1)."
+    assert told in scored.worst(1).notes
+    assert told in scored.document().notes
     assert [row["segment"] for row in scored.records()] == ["2", "3", "4", "5"]
     frame = kt.score(rows, metrics="chrf", segments=True, skip_missing=True)
     assert frame.worst(1).rows[0].text.id == "row 5 (index 4)"

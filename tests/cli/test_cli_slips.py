@@ -171,8 +171,8 @@ SLIPS = {
     "sacreBLEU's -b, the score alone, is --format tsv or --format json.",
     (*FILES, "-t", "wmt17"): "No such option '-t'. Did you mean --threads? sacreBLEU's -t, the "
     "test set, has no counterpart: give its references as files with -r.",
-    (*FILES, "-l", "en-de"): "No such option '-l'. sacreBLEU's -l, the language pair, is not "
-    "needed: set the tokeniser of the metric, as in -m bleu:tok=zh.",
+    (*FILES, "-l", "en-de"): "No such option '-l'. Did you mean --level? sacreBLEU's -l, the "
+    "language pair, is not needed: set the tokeniser of the metric, as in -m bleu:tok=zh.",
     (*FILES, "-tok", "zh"): "No such option '-tok'. sacreBLEU's -tok, the "
     "tokeniser, is a setting of the metric, as in -m bleu:tok=zh.",
     (*FILES, "--paired-bs"): "No such option '--paired-bs'. sacreBLEU's --paired-bs, a paired "

@@ -71,7 +71,7 @@ def score(
             buckets above two million segments of all systems.
         segments: keep the score of every segment. For a table in memory, `join()` adds them to it.
         level: `document` also scores each document of an evaluation set or of `load_texts`, from
-            the sums of its segments' statistics; `segment` is the same as `segments=True`.
+            sums of its segments' statistics; `segment` is `segments=True`.
         threads: number of threads; by default all processors.
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
@@ -79,21 +79,16 @@ def score(
     how: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
     segments = scoring.as_level(level, segments, resamples) == "segment"
     how |= {"segments": segments, "threads": threads, "signature": signature}
-    if isinstance(systems, AlignedTexts):
-        systems, references = _aligned(systems, references)
+    systems, references = _with_references(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
-    table = _table(systems, references, columns, skip_missing)
+    table = _table(systems, references, columns, skip_missing, level)
     with shown(progress) as report:
         if table is None:
-            how["level"] = level
-            return scoring.score(systems, references, metrics, progress=report, **how)
-        if level == "document":
-            raise InputError("a table has no documents: level document is for sets and load_texts")
+            return scoring.score(systems, references, metrics, progress=report, level=level, **how)
         from karat.arrow.table_scores import score_table
 
-        return score_table(
-            table, metrics, skip_missing=skip_missing, progress=report, **columns, **how
-        )
+        columns["skip_missing"] = skip_missing
+        return score_table(table, metrics, progress=report, **columns, **how)
 
 
 def compare(
@@ -140,8 +135,7 @@ def compare(
     how: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
     how |= {"resamples": resamples, "buckets": buckets, "threads": threads}
     how |= {"signature": signature, "examples": examples}
-    if isinstance(systems, AlignedTexts):
-        systems, references = _aligned(systems, references)
+    systems, references = _with_references(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns, skip_missing)
     with shown(progress) as report:
@@ -154,14 +148,18 @@ def compare(
         )
 
 
-def _aligned(texts: AlignedTexts, references: Any) -> tuple[dict[str, Segments], Any]:
-    """Return the systems and the references of texts that were loaded together."""
+def _with_references(systems: Any, references: Any) -> tuple[Any, Any]:
+    """Return systems and references, those of texts that were loaded together."""
+    if not isinstance(systems, AlignedTexts):
+        return systems, references
     if references is not None:
         raise InputError("texts of load_texts bring their own references: leave references out")
-    return texts.segments(), texts.references
+    return systems.segments(), systems.references
 
 
-def _table(given: Any, references: Any, columns: Named, skip_missing: bool) -> Any:
+def _table(
+    given: Any, references: Any, columns: Named, skip_missing: bool, level: str = "system"
+) -> Any:
     """Return a table in memory, or the files of one; None for texts and evaluation sets."""
     named = [name for name, column in columns.items() if column is not None]
     named += ["skip_missing"] if skip_missing else []
@@ -179,6 +177,8 @@ def _table(given: Any, references: Any, columns: Named, skip_missing: bool) -> A
             told = f"{named[0]}= {use}, and systems is {type(given).__name__}"
             raise InputError(f"{told}: give a data frame, a list of dictionaries or a table's file")
         return None
+    if level == "document":
+        raise InputError("a table has no documents: level document is for sets and load_texts")
     if references is not None:
         told = "a table has its references in a column: leave references out"
         raise InputError(f"{told}, and name the column with reference=")

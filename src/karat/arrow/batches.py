@@ -368,7 +368,7 @@ class BatchReader:
 
 
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
-"""What every row needs."""
+"""The texts that every row needs, in messages."""
 _NO_TEXT = ("null", "an empty list", "a list that holds null")
 """Problems of a column of texts that make a row one without a text."""
 _WINDOW = 64

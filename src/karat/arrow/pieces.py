@@ -63,7 +63,7 @@ class TableFormat(NamedTuple):
     columns: Callable[[str], list[str]]
     """The names of the columns of a file."""
     read_nullable: Callable[[Piece, Sequence[str] | None], RecordBatches] | None = None
-    """The same, where values may be missing; None: `read` allows it."""
+    """Like `read`, where values may be missing; None: `read` allows it."""
     shows_nulls: Callable[[Piece, Sequence[str]], bool] | None = None
     """Whether a quick look at a piece shows nulls in these columns, unless it refuses them itself;
     None: never."""

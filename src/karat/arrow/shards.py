@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -123,7 +123,8 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 
 def job_digest(job: Job, pieces: Sequence[Piece]) -> str:
     """Return a digest of what is measured, and of which pieces; not of where rows are written."""
-    facts = [asdict(job.writing(None)), [piece.facts() for piece in pieces]]
+    measured = replace(job, rows=None, single_rows=False)
+    facts = [asdict(measured), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -287,24 +287,39 @@ def measure_table(
     drawn = drawn or (shards is not None and id is not None)
     job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn, skip_missing)
     job = replace(job, single_rows=single_rows)
-    if single_rows and job.buckets:
-        raise InputError(TOO_MANY)
     total = Statistics(as_metrics(metrics), job.buckets)
+    total.skipped = {} if skip_missing else None
+    total = _measure_pieces(job, pieces, total, runner, (rows, shards), progress)
+    return Merged(total, _remarks(runner, total.rows))
+
+
+def _measure_pieces(
+    job: Job,
+    pieces: Sequence[Piece],
+    total: Statistics,
+    runner: Engine,
+    folders: tuple[FilePath | None, FilePath | None],
+    progress: Progress,
+) -> Statistics:
+    """Return the statistics of all pieces; `folders` are those of rows and of shards."""
+    if job.single_rows and job.buckets:
+        raise InputError(TOO_MANY)
     files = dict.fromkeys(piece.system for piece in pieces if piece.system is not None)
     total.order = job.columns.candidate if job.columns.wide else tuple(files)
-    total.skipped = {} if skip_missing else None
+    rows, shards = folders
     check_apart(rows, shards)
-    folders = row_folder(rows, pieces, job_digest(job, pieces), kept=shards is not None, part=False)
-    with folders as folder, shard_folder(shards) as place:
+    digest = job_digest(job, pieces)
+    row_files = row_folder(rows, pieces, digest, kept=shards is not None, part=False)
+    with row_files as folder, shard_folder(shards) as place:
         writing = job.writing(folder)
         whole = writing if place is None else ShardJob.of(writing, place, pieces)
         for found in run_pieces(runner, whole, pieces, progress):
             total = added(total, found, job.most_rows)
-            if single_rows and total.buckets:
+            if job.single_rows and total.buckets:
                 raise InputError(TOO_MANY)
     check_scored(total, pieces)
     total.check_used()
-    return Merged(total, _remarks(runner, total.rows))
+    return total
 
 
 def check_scored(total: Statistics, pieces: Sequence[Piece]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from karat.arrays import Floats
@@ -190,7 +190,8 @@ class Scoring(Results[ScoreRow]):
         if chosen.of_segments() not in known:
             scores = ", ".join(map(str, known))
             raise InputError(f"no scores by {chosen}: the segments were scored by {scores}")
-        return rank_segments(self.values, self.texts, chosen, worst, best, self.references)
+        ranked = rank_segments(self.values, self.texts, chosen, worst, best, self.references)
+        return replace(ranked, notes=(*ranked.notes, *self.remarks))
 
     def __repr__(self) -> str:
         kept = sum(map(len, self.values.values()))

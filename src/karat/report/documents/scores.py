@@ -89,7 +89,8 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
     columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
-    return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)
+    notes = scoring.remarks
+    return with_form(Document("Segment scores", (table,), command, signatures, notes), scoring.form)
 
 
 _DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
