@@ -14,6 +14,8 @@ import pytest
 
 import karat as kt
 from karat.arrow import jobs, table_scores
+from karat.arrow.formats import duckdb_parquet
+from karat.arrow.formats.parquet import parquet_has_nulls, parquet_pieces
 from karat.arrow.frames import measured
 from karat.arrow.statistics import Measure
 from karat.cli.main import main
@@ -281,3 +283,17 @@ def test_skipping_is_for_tables(capsys: pytest.CaptureFixture[str]) -> None:
         kt.score(["a"], ["a"], "chrf", skip_missing=True)
     assert main(["score", "a.txt", "-r", "b.txt", "--skip-missing"]) == 2
     assert capsys.readouterr().err.startswith("karat: --skip-missing is only for tables")
+
+
+def test_duckdb_sees_the_nulls_that_pyarrow_sees(tmp_path: Path) -> None:
+    complete = in_form(ROWS, "parquet", tmp_path)
+    for column, gap in (("output", None), ("references", None), ("references", [])):
+        rows = [dict(row) for row in ROWS]
+        rows[-1][column] = gap
+        (piece,) = parquet_pieces(str(in_form(rows, "parquet", tmp_path)))
+        other = "references" if column == "output" else "output"
+        for has_nulls in (parquet_has_nulls, duckdb_parquet.has_nulls):
+            assert has_nulls(piece, [column])
+            assert not has_nulls(piece, [other, "system", "id"])
+    (piece,) = parquet_pieces(str(complete))
+    assert not duckdb_parquet.has_nulls(piece, ["output", "references"])
