@@ -111,13 +111,21 @@ class Result:
         data_columns = load("karat.report.render.records:data_columns")
         return dict(data_columns(self.document(), table))
 
-    def render(self, format: str = "text") -> str:
-        """Return the report as the command prints it with `-f`, such as `json`, `md` or `html`."""
-        return str(load("karat.report.render.renderers:render")(self.document(), format))
+    def render(self, format: str = "text", *, spreadsheet_safe: bool = False) -> str:
+        """Return the report as the command prints it with `-f`, such as `json`, `md` or `html`.
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the report to a file, in the format that its ending names, such as `.html`."""
-        load("karat.report.render.renderers:save")(self.document(), path)
+        `spreadsheet_safe` keeps spreadsheets from taking text in CSV and TSV for formulas.
+        """
+        make = load("karat.report.render.renderers:render")
+        return str(make(self.document(), format, spreadsheet_safe=spreadsheet_safe))
+
+    def save(self, path: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
+        """Write the report to a file, in the format that its ending names, such as `.html`.
+
+        `spreadsheet_safe` keeps spreadsheets from taking text in CSV and TSV for formulas.
+        """
+        write = load("karat.report.render.renderers:save")
+        write(self.document(), path, spreadsheet_safe=spreadsheet_safe)
 
     def _repr_html_(self) -> str:
         return str(load("karat.report.render.webpage:render_notebook")(self.document()))

@@ -7,6 +7,7 @@ Persian, the Indic scripts and emoji cannot be written without them.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 JOINERS = "\u200c\u200d"
@@ -33,3 +34,17 @@ def _escape(char: str) -> str:
     if code <= 0xFF:
         return _SHORT.get(char, f"\\x{code:02x}")
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""First characters of text that a spreadsheet may take for a formula, or drop before one."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
+
+
+def no_formula(text: str) -> str:
+    """Return text that a spreadsheet does not take for a formula: an apostrophe before it.
+
+    Text that is a plain number, such as `-5`, stays as it is.
+    """
+    is_formula = text.startswith(FORMULA_STARTS) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text

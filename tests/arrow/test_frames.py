@@ -300,8 +300,8 @@ def test_pandas_without_pyarrow() -> None:
     assert same == "True"
     assert columns == "['output', 'references', 'model', 'chrf'] ['p', 'q']"
     assert refused == (
-        "table, row 2 (index 'q'): column 'output' is null; every row needs a text: drop the row "
-        "or fill it in"
+        "table, row 2 (index 'q'): column 'output' is null; every row needs a text: drop the "
+        "row, fill it in, or skip such rows (--skip-missing, in Python skip_missing=True)"
     )
 
 

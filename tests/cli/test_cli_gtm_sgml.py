@@ -164,3 +164,112 @@ def test_other_tags_are_text(folder: Path, output: Output, text: str) -> None:
     for name in ("x.txt", "y.txt"):
         (folder / name).write_text(text + name + "\n", encoding="utf-8")
     assert "gtm" in output("score", "x.txt", "-r", "y.txt", "-m", "gtm")
+
+
+# ----------------------------------------------------------------------------- scores of documents
+
+
+@pytest.mark.parametrize(
+    ("system", "gold"), [("sys1", (0.517413, 0.508393)), ("sys2", (0.558824, 0.575835))]
+)
+def test_gold_values_of_documents(
+    karat_data: Path, output: Output, system: str, gold: tuple[float, float]
+) -> None:
+    folder = karat_data / "gtm-samples"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there: no samples of the original tool")
+    references = [("-r", str(folder / f"ara-{name}.txt")) for name in ("ref1", "ref2")]
+    files = (str(folder / f"ara-{system}.txt"), *references[0], *references[1])
+    how = ("-m", "gtm:preset=gtm-1.4", "--level", "document", "-f", "json")
+    rows = json.loads(output("score", *files, *READ, *how))["rows"]
+    assert [(row["document"], row["segments"]) for row in rows] == [
+        *(("sampledoc-0", 3), ("sampledoc-1", 3)),
+    ]
+    assert [row["score"] for row in rows] == pytest.approx(gold, abs=5e-7)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("metric", ["gtm:e=2", "bleu", "chrf", "rougeL", "ter", "aev"])
+def test_a_document_scores_as_a_corpus_of_its_segments(output: Output, metric: str) -> None:
+    report = json.loads(output("score", *SGML, "-m", metric, "--level", "document", "-f", "json"))
+    found = {(row["system"], row["document"]): row["score"] for row in report["rows"]}
+    assert list(found) == [("A", "d"), ("A", "e"), ("B", "d"), ("B", "e")]
+    lines = {
+        name: Path(f"{name}.txt").read_text().splitlines() for name in ("p1", "p2", "q1", "q2")
+    }
+    for (system, document), score in found.items():
+        part = slice(0, 2) if document == "d" else slice(2, 3)
+        texts = lines["p1" if system == "A" else "p2"][part]
+        references = list(zip(lines["q1"][part], lines["q2"][part], strict=True))
+        assert score == kt.score({system: texts}, references, metric).rows[0].score.value
+
+
+@pytest.mark.usefixtures("files")
+def test_documents_in_every_format(output: Output) -> None:
+    how = ("-m", "gtm", "-m", "bleu", "--level", "document")
+    text, table = output("score", *SGML, *how), output("score", *SGML, *how, "-f", "csv")
+    assert text.startswith("Document scores\n")
+    assert text.count("\n  A ") == text.count("\n  B ") == 4
+    assert table.splitlines()[0].startswith("metric,system,document,segments,score,")
+    assert len(table.splitlines()) == 1 + 2 * 2 * 2
+    page = output("score", *SGML, *how, "-f", "html")
+    assert "Document scores" in page
+
+
+def test_documents_from_python(files: Path) -> None:
+    names = {"A": files / "sys1.sgm", "B": files / "sys2.sgm"}
+    texts = kt.load_texts(names, [files / "ref1.sgm"])
+    scored = kt.score(texts, metrics=["gtm", "bleu"], level="document")
+    assert scored["A", "gtm"] == kt.score(texts.systems, texts.references, "gtm").rows[0]
+    shown = [(row.system, row.metric, row.document, row.segments) for row in scored.documents]
+    metrics = kt.metric("gtm"), kt.metric("bleu")
+    assert shown == [(s, m, d, n) for s in "AB" for m in metrics for d, n in (("d", 2), ("e", 1))]
+    assert len(scored.to_pandas()) == 8
+    assert scored.settings["level"] == "document"
+    of_set = kt.score("demo", metrics="chrf", level="document")
+    assert {row.document for row in of_set.documents} == {"page-1", "page-2", "page-3"}
+    assert not kt.score(texts, metrics="gtm").documents
+
+
+def test_levels_that_cannot_be(files: Path, called: Called) -> None:
+    told = "the segments have no documents, which level document needs"
+    for given in (LINES, ("p1.txt", "-r", "q1.txt")):
+        done = called("score", *given, "--level", "document")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"karat: {told}: give an evaluation set")
+        assert done.stderr.count("\n") == 1
+    with pytest.raises(kt.InputError, match=told):
+        kt.score(["a"], ["a"], "gtm", level="document")
+    with pytest.raises(kt.InputError, match=r"^level 'page': expected one of system, segment"):
+        kt.score(["a"], ["a"], "gtm", level="page")
+    with pytest.raises(kt.InputError, match="a table has no documents"):
+        kt.score([{"output": "a", "reference": "a"}], metrics="gtm", level="document")
+    with pytest.raises(kt.InputError, match="bring their own references"):
+        kt.score(kt.load_texts({"A": files / "sys1.sgm"}, [files / "ref1.sgm"]), ["a"], "gtm")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        (("--segments",), "--segments"),
+        (("--resamples", "10"), "--resamples"),
+        (("--worst", "1"), "--worst, --best and --sort"),
+        (("--wide",), "--wide"),
+    ],
+)
+def test_options_that_documents_do_not_have(
+    called: Called, more: tuple[str, ...], name: str
+) -> None:
+    done = called("score", *SGML, "-m", "gtm", "--level", "document", *more)
+    assert done.returncode == 2
+    told = f"--level document shows the scores of documents: leave out {name}\n"
+    assert done.stderr == f"karat: {told}"
+
+
+@pytest.mark.usefixtures("files")
+def test_the_level_of_segments_is_that_of_the_option(output: Output) -> None:
+    how = ("-m", "gtm", "-f", "csv")
+    assert output("score", *SGML, *how, "--level", "segment") == output(
+        "score", *SGML, *how, "--segments"
+    )

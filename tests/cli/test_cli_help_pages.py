@@ -157,6 +157,7 @@ RUN = [line for line, _ in EXAMPLES if is_bundled(line) and "mine.jsonl" not in 
 @pytest.mark.parametrize("line", sorted(set(RUN)))
 def test_an_example_on_bundled_data_runs(line: str, called: Any, folder: Path) -> None:
     few = ["--resamples", "20"] if "plane fit" in line or line.startswith("karat meta demo") else []
+    line = line.replace("--texts .", "--texts new")  # the folder has other texts of these names
     done = called(*shlex.split(line)[1:], *few)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -171,8 +171,8 @@ SLIPS = {
     "sacreBLEU's -b, the score alone, is --format tsv or --format json.",
     (*FILES, "-t", "wmt17"): "No such option '-t'. Did you mean --threads? sacreBLEU's -t, the "
     "test set, has no counterpart: give its references as files with -r.",
-    (*FILES, "-l", "en-de"): "No such option '-l'. sacreBLEU's -l, the language pair, is not "
-    "needed: set the tokeniser of the metric, as in -m bleu:tok=zh.",
+    (*FILES, "-l", "en-de"): "No such option '-l'. Did you mean --level? sacreBLEU's -l, the "
+    "language pair, is not needed: set the tokeniser of the metric, as in -m bleu:tok=zh.",
     (*FILES, "-tok", "zh"): "No such option '-tok'. sacreBLEU's -tok, the "
     "tokeniser, is a setting of the metric, as in -m bleu:tok=zh.",
     (*FILES, "--paired-bs"): "No such option '--paired-bs'. sacreBLEU's --paired-bs, a paired "
@@ -202,3 +202,59 @@ def test_slips_are_told_the_right_form(
 def test_a_file_named_by_a_number_may_follow_a_flag(folder: Path, output: Output) -> None:
     (folder / "5").write_bytes((folder / "a.txt").read_bytes())
     assert output("score", "-r", "ref1.txt", "-m", "bleu", "--segments", "5", "-f", "tsv")
+
+
+# ----------------------------------------------------------------------- options given twice
+
+
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [
+        (("score", "t.csv", "--by", "system", "--by", "domain"), "--by"),
+        (("score", "a.txt", "-r", "ref1.txt", "-f", "json", "--format=csv"), "--format"),
+        (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--seed", "1", "--seed", "2"), "--seed"),
+        (("data", "judges", "demo", "-o", "x.txt", "-o", "y.txt"), "--output"),
+        (("paraphrase", "explain", "a", "b", "--renormalise", "--no-renormalise"), "--renormalise"),
+    ],
+)
+def test_an_option_with_one_value_is_not_repeated(
+    called: Called, args: tuple[str, ...], name: str
+) -> None:
+    """Without this, the first value would be dropped silently."""
+    sentence = refused(called, *args)
+    assert sentence == f"{name} is given twice, but takes one value: leave one out"
+
+
+def test_options_that_may_be_repeated(called: Called) -> None:
+    repeated = ("-m", "bleu", "-m", "chrf", "-r", "ref1.txt", "-r", "ref2.txt", "--wide", "--wide")
+    done = called("score", "a.txt", *repeated)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "bleu" in done.stdout
+    assert "chrf" in done.stdout
+
+
+# ----------------------------------------------------------------------- the demonstration's texts
+
+
+def test_demo_creates_the_folder_and_says_so(called: Called, folder: Path) -> None:
+    names = "atlas.txt beacon.txt cinder.txt drift.txt ref1.txt ref2.txt ref3.txt"
+    assert called("demo", "--texts", "new/texts").stdout == f"new/texts (created): {names}\n"
+    assert called("demo", "--texts", "new/texts").stdout == f"new/texts: {names}\n"
+
+
+def test_demo_overwrites_no_other_file(called: Called, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "ref2.txt").write_text("mine\n")
+    sentence = refused(called, "demo", "--texts", "mine")
+    assert sentence == (
+        "mine/ref2.txt already exists and is not the bundled text: choose another folder, or move "
+        "the file"
+    )
+    assert [path.name for path in (folder / "mine").iterdir()] == ["ref2.txt"]
+    assert (folder / "mine" / "ref2.txt").read_text() == "mine\n"
+
+
+def test_demo_needs_a_folder_that_can_be_created(called: Called, folder: Path) -> None:
+    (folder / "file").write_text("")
+    sentence = refused(called, "demo", "--texts", "file/new")
+    assert sentence == "cannot create the folder file/new: Not a directory"

@@ -308,6 +308,25 @@ def test_the_table_of_judgements_has_every_value_and_comment(rated: Store, tmp_p
         assert (row["comment"], int(row["ms"])) == (answer.value["comment"], answer.ms)
 
 
+def test_the_table_of_judgements_without_formulas(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store")
+    judge_all(store)
+    with store.write() as connection:
+        connection.execute("UPDATE item SET segment = '=' || segment")
+    tables = {}
+    for safe in (False, True):
+        target = tmp_path / f"{safe}.csv"
+        export_store(store, target, "csv", spreadsheet_safe=safe)
+        with target.open(newline="", encoding="utf-8") as file:
+            tables[safe] = list(csv.DictReader(file))
+    assert [row["segment"] for row in tables[True]] == [
+        "'" + row["segment"] for row in tables[False]
+    ]
+    assert [row["value"] for row in tables[True]] == [row["value"] for row in tables[False]]
+    with pytest.raises(InputError, match="--spreadsheet-safe is for the format csv"):
+        export_store(store, tmp_path / "mqm", "mqm", spreadsheet_safe=True)
+
+
 def test_pseudonyms_stand_for_names_in_every_file(rated: Store, tmp_path: Path) -> None:
     decide(rated, "ratings", output_of(rated, "sys1", "4"), "quality", 3, NEW())
     export_store(rated, tmp_path / "out", anonymous=True)

@@ -7,6 +7,7 @@ is copied: the kernel reads texts where they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from karat import _kernel
@@ -14,6 +15,7 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.arrow.columns import (
     KEYS,
     NUMBERS,
+    SKIP_MISSING,
     TEXT,
     TEXTS,
     ColumnReferences,
@@ -26,7 +28,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.given_scores import score_of
 from karat.metrics.loop import SEGMENTS_PER_BATCH
 from karat.metrics.outputs import Outputs
-from karat.text.references import References
+from karat.text.references import References, starts_of
 from karat.text.segments import Segments
 
 ONE_SYSTEM = "candidate"
@@ -38,6 +40,8 @@ class Ids(NamedTuple):
 
     hashes: Ints
     values: Ints | _kernel.Views
+    references: Ints | None = None
+    """Hashes of the references of each row, where rows are paired by their numbers alone."""
 
     def listed(self) -> Ints | list[str]:
         """Return the ids themselves, apart from the table they came from."""
@@ -62,10 +66,23 @@ class TableBatch(NamedTuple):
     """Columns of scores, NaN where there is none."""
     has_ids: bool
     """True if a column has the ids; else segments go by their numbers."""
+    present: NDArray[np.bool_] | None = None
+    """For each row that was read, whether it is among these rows; None: all are."""
+    skipped: Mapping[str, int] = MappingProxyType({})
+    """Systems, and how many of their rows were left out because a text is missing."""
+
+    def row_numbers(self) -> Ints:
+        """Return the number of each row in the table, from 0."""
+        rows = np.arange(len(self)) if self.present is None else np.flatnonzero(self.present)
+        numbers: Ints = rows + self.first
+        return numbers
 
     def outputs(self, column: int) -> Outputs:
         """Return the system and the segment of each row, for a column of candidates."""
-        ids = self.ids.listed if self.ids is not None and self.has_ids else None
+        ids: Any = self.ids.listed if self.ids is not None and self.has_ids else None
+        if ids is None and self.present is not None:
+            numbers = self.row_numbers() + 1
+            return Outputs(self.systems, self.codes + column, lambda: numbers, self.numbers)
         return Outputs(self.systems, self.codes + column, ids, self.numbers, self.first)
 
     def __len__(self) -> int:
@@ -98,6 +115,21 @@ class RowRange(NamedTuple):
     """Rows of the table before this batch."""
     start: int
     stop: int
+    present: NDArray[np.bool_] | None = None
+    """The rows to read; None: all."""
+
+    @property
+    def size(self) -> int:
+        """The number of rows to read."""
+        return self.stop - self.start if self.present is None else int(self.present.sum())
+
+    def runs(self) -> list[RowRange]:
+        """Return the rows to read as ranges without gaps."""
+        if self.present is None:
+            return [self]
+        edges = np.flatnonzero(np.diff(self.present, prepend=False, append=False)) + self.start
+        pairs = edges.reshape(-1, 2).tolist()
+        return [self._replace(start=a, stop=b, present=None) for a, b in pairs]
 
     def read(self) -> TableBatch:
         """Return these rows, checked one by one."""
@@ -198,23 +230,61 @@ class BatchReader:
     def read(self, rows: RowRange) -> TableBatch:
         """Return some rows, checked."""
         columns = self._columns
-        texts = [(self._texts(rows, one, "a text")[0], one) for one in columns.candidate]
+        skipped: Mapping[str, int] = {}
+        if columns.skip_missing:
+            rows, skipped = self._without_missing(rows)
+        texts = [(self._texts(rows, one, _CANDIDATE)[0], one) for one in columns.candidate]
         systems, codes = self._systems(rows)
+        references = self._references(rows)
+        ids = self._ids(rows, columns.id)
+        if ids is not None and columns.rows_are_segments and columns.system is not None:
+            ids = ids._replace(references=reference_hashes(references))
         return TableBatch(
             self._name,
             rows.first + rows.start,
             tuple(ColumnTexts(*one) for one in texts),
-            self._references(rows),
+            references,
             systems,
             codes,
-            self._ids(rows, columns.id),
+            ids,
             {column: self._scores(rows, column) for column in columns.scores},
             columns.id is not None,
+            rows.present,
+            skipped,
         )
+
+    def _without_missing(self, rows: RowRange) -> tuple[RowRange, Mapping[str, int]]:
+        """Return the rows that have all texts, and how many were left out by system."""
+        present = np.ones(rows.stop - rows.start, bool)
+        for column in (*self._columns.candidate, *self._columns.reference):
+            present[self._missing(rows, column)] = False
+        if present.all():
+            return rows, {}
+        systems, codes = self._systems(rows._replace(present=~present))
+        counts = np.bincount(codes, minlength=len(systems)).tolist()
+        if self._columns.wide:  # a row is left out for all systems
+            counts = [counts[0]] * len(systems)
+        return rows._replace(present=present), dict(zip(systems, counts, strict=True))
+
+    def _missing(self, rows: RowRange, column: str) -> list[int]:
+        """Return the rows that have no text in a column, counted from the first of the range."""
+        place, missing = self._places[column], []
+        at, window = rows.start, rows.stop - rows.start
+        while at < rows.stop:
+            end = min(at + window, rows.stop)
+            _, _, row, why = rows.batch.texts(place, at, end)
+            if row < 0:
+                at = end
+            elif why in _NO_TEXT:
+                missing.append(at + row - rows.start)
+                at, window = at + row + 1, _WINDOW
+            else:
+                raise self._refused(rows, at + row - rows.start, column, why, _CANDIDATE)
+        return missing
 
     def _references(self, rows: RowRange) -> References:
         first, *rest = self._columns.reference
-        wanted = "at least one reference"
+        wanted = _REFERENCE
         views, starts = self._texts(rows, first, wanted)
         if starts is not None:
             return ColumnReferences(views, starts, first)
@@ -224,8 +294,9 @@ class BatchReader:
     def _systems(self, rows: RowRange) -> tuple[list[str], NDArray[np.int32]]:
         column = self._columns.by
         if column is None:
-            names = list(self._columns.candidate) if self._columns.wide else [ONE_SYSTEM]
-            return names, np.zeros(rows.stop - rows.start, np.int32)
+            only = self._columns.system or ONE_SYSTEM
+            names = list(self._columns.candidate) if self._columns.wide else [only]
+            return names, np.zeros(rows.size, np.int32)
         if self.kinds[column] == "text":
             views, _ = self._texts(rows, column, "the name of a system")
             names, codes = _kernel.view_groups(views)
@@ -244,6 +315,7 @@ class BatchReader:
             if not self._columns.rows_are_segments:
                 return None
             numbers = np.arange(rows.first + rows.start, rows.first + rows.stop)
+            numbers = numbers if rows.present is None else numbers[rows.present]
             return Ids(_kernel.hash_ids(numbers), numbers)
         if self.kinds[column] == "text":
             views, _ = self._texts(rows, column, "an id")
@@ -252,6 +324,8 @@ class BatchReader:
         return Ids(_kernel.hash_ids(numbers), numbers)
 
     def _texts(self, rows: RowRange, column: str, wanted: str) -> tuple[_kernel.Views, Ints | None]:
+        if rows.present is not None:
+            return _joined_texts([self._texts(run, column, wanted) for run in rows.runs()])
         try:
             found = rows.batch.texts(self._places[column], rows.start, rows.stop)
         except IndexError as error:
@@ -264,6 +338,10 @@ class BatchReader:
         return views, starts
 
     def _integers(self, rows: RowRange, column: str) -> Ints:
+        if rows.present is not None:
+            parts = [self._integers(run, column) for run in rows.runs()]
+            joined: Ints = np.concatenate([np.zeros(0, np.int64), *parts])
+            return joined
         numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
         if row >= 0:
             raise self._refused(rows, row, column, "null", "a value")
@@ -282,16 +360,48 @@ class BatchReader:
             if value is None:
                 raise self._refused(rows, row, column, quoted(cell), "a finite number or none")
             found[row] = value
-        return found
+        return found if rows.present is None else found[rows.present]
 
     def _refused(self, rows: RowRange, row: int, column: str, why: str, wanted: str) -> InputError:
         place = f"{self._name}, {self._place(rows.first + rows.start + row)}"
         return refusal(place, column, why, wanted)
 
 
+_CANDIDATE, _REFERENCE = "a text", "at least one reference"
+"""The texts that every row needs, in messages."""
+_NO_TEXT = ("null", "an empty list", "a list that holds null")
+"""Problems of a column of texts that make a row one without a text."""
+_WINDOW = 64
+"""Rows that are looked at together after a missing one: the first look covers the whole range."""
+
+
+def _joined_texts(
+    parts: Sequence[tuple[_kernel.Views, Ints | None]],
+) -> tuple[_kernel.Views, Ints | None]:
+    """Return the texts of several ranges of rows as those of one."""
+    texts = [text for views, _ in parts for text in views.strings()]
+    views = _kernel.Views.from_strings(texts, 0, len(texts))
+    if all(starts is None for _, starts in parts):
+        return views, None
+    counts = [np.ones(len(own), np.int64) if s is None else np.diff(s) for own, s in parts]
+    return views, starts_of(np.concatenate(counts))
+
+
+def reference_hashes(references: References) -> Ints:
+    """Return a hash of the references of each row."""
+    views, starts = references.views(0, len(references))
+    hashes = _kernel.hash_views(views)
+    if not len(hashes):
+        return hashes
+    sums: Ints = np.add.reduceat(hashes, starts[:-1])
+    return sums
+
+
 def refusal(place: str, column: str, why: str, wanted: str) -> InputError:
     """Return the error for a value that cannot be used."""
+    advice = "drop the row or fill it in"
+    if why in _NO_TEXT and wanted in (_CANDIDATE, _REFERENCE):
+        advice = f"drop the row, fill it in, or {SKIP_MISSING}"
     return InputError(
-        f"{place}: column {quoted(column)} is {why}; every row needs {wanted}: drop the row or "
-        "fill it in"
+        f"{place}: column {quoted(column)} is {why}; every row needs {wanted}: {advice}"
     )

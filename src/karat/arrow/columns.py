@@ -30,6 +30,10 @@ class Columns:
     """True if the number of a row, from 0, is the id of its segment."""
     scores: tuple[str, ...] = ()
     """Columns of scores that were given."""
+    system: str | None = None
+    """The system of all rows, where files name the systems."""
+    skip_missing: bool = False
+    """True to leave out rows without a candidate or a reference."""
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
         """Return these columns and those of given scores."""
@@ -126,6 +130,9 @@ def _listed(named: str | Sequence[str], what: str) -> tuple[str, ...]:
         raise InputError(f"no column of {what} was named: at least one is needed")
     return found
 
+
+SKIP_MISSING = "skip such rows (--skip-missing, in Python skip_missing=True)"
+"""Advice on rows without a text."""
 
 USUAL = {
     "candidate": (

@@ -57,10 +57,18 @@ def with_examples(
     return replace(comparison, examples=tuple(examples))
 
 
-def table_texts(found: Statistics, ranges: Callable[[], Iterable[RowRange]]) -> TextLookup:
+def segment_labels(ids: Sequence[int | str], *, named: bool) -> list[str]:
+    """Return how segments are called: by ids that a column names, or by row numbers, from 1."""
+    return [str(id) if named else str(int(id) + 1) for id in ids]
+
+
+def table_texts(
+    found: Statistics, ranges: Callable[[], Iterable[RowRange]], *, named: bool
+) -> TextLookup:
     """Return what finds the texts of segments by their places in the order of ids.
 
-    `ranges` gives the rows of the table once more.
+    `ranges` gives the rows of the table once more. Rows that are not `named` by a column of ids go
+    by their numbers, from 1.
     """
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
@@ -71,7 +79,8 @@ def table_texts(found: Statistics, ranges: Callable[[], Iterable[RowRange]]) -> 
         for (system, place), id in ids.items():
             if (system, id) in texts:  # none in a stream
                 candidate, references = texts[system, id]
-                made[system, place] = SegmentText(candidate, tuple(references), str(id))
+                (label,) = segment_labels([id], named=named)
+                made[system, place] = SegmentText(candidate, tuple(references), label)
         return made
 
     return look_up

@@ -20,7 +20,7 @@ from karat.arrow.engines import Report, Work
 from karat.arrow.pieces import TABLE_FORMATS, Piece
 from karat.arrow.row_files import RowFile, part_name
 from karat.arrow.statistics import Measure, Part, Statistics
-from karat.errors import KaratError
+from karat.errors import InputError, KaratError
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.progress import Stop
@@ -41,6 +41,8 @@ class Job:
     """The most rows to keep; where there are more, they are put into buckets. None: no limit."""
     rows: str | None = None
     """A folder for files with the scores of all rows."""
+    single_rows: bool = False
+    """True to refuse more rows than are kept."""
 
     def writing(self, folder: str | None) -> Job:
         """Return the same job, writing the scores of rows to a folder."""
@@ -55,6 +57,12 @@ class Job:
         """The metrics, as values, and what is made of batches."""
         chosen = tuple(map(metric, self.metrics))
         return Measure(chosen, self.buckets, self.keep, self.rows is not None)
+
+
+TOO_MANY = (
+    f"above {MOST_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
+    "--buckets 0 keeps them"
+)
 
 
 class Failure(NamedTuple):
@@ -104,18 +112,19 @@ def measure_piece(
     measure = job.measure
     found = Statistics(measure.metrics, job.buckets)
     found.source = piece.name
-    read = TABLE_FORMATS[piece.format].read
+    found.skipped = {} if job.columns.skip_missing else None
     path = job.row_file(piece)
     scores = score_columns(job.columns, measure.metrics)
     with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
-        batches = (
-            file.reading(read(piece, None)) if file else read(piece, _wanted(piece, job.columns))
-        )
+        batches = _read(piece, job.columns, all_columns=bool(file))
+        batches = file.reading(batches) if file else batches
         ranges = _kinds_into(found, _ranges(piece, job.columns, batches))
         for part in measure.parts(ranges, threads, stop):
             if file:
-                file.write(part.values)
+                file.write(part.values, part.present)
             found = added(found, part, job.most_rows)
+            if job.single_rows and found.buckets:
+                raise InputError(TOO_MANY)
             if report:
                 report(part.rows)
     return found
@@ -161,12 +170,20 @@ def _wanted(piece: Piece, columns: Columns) -> list[str] | None:
 
 def piece_ranges(piece: Piece, columns: Columns) -> Iterator[RowRange]:
     """Yield the rows of a piece in ranges, with the columns that are needed."""
-    batches = TABLE_FORMATS[piece.format].read(piece, _wanted(piece, columns))
-    yield from _ranges(piece, columns, batches)
+    yield from _ranges(piece, columns, _read(piece, columns))
+
+
+def _read(piece: Piece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
+    """Yield the record batches of a piece, with the columns that are needed or with all."""
+    wanted = None if all_columns else _wanted(piece, columns)
+    format = TABLE_FORMATS[piece.format]
+    nullable = format.read_nullable if columns.skip_missing else None
+    return (nullable or format.read)(piece, wanted)
 
 
 def _ranges(piece: Piece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:
     reader, first = None, piece.first
+    columns = replace(columns, system=piece.system)
     for batch in batches:
         schema, array = batch.__arrow_c_array__()
         if reader is None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from karat.arrow.statistics import NO_IDS, SegmentRows, Statistics, SystemSums
 from karat.arrow.tables import Table, sums_table
 from karat.comparison import BaselineTest, Comparison, compared
-from karat.errors import InputError
+from karat.errors import InputError, short
 from karat.metrics.base import check_form
 from karat.progress import Progress, silent
 from karat.scoring import Drawn, Scoring, scored
@@ -16,6 +16,29 @@ from karat.settings import renamed
 from karat.stats.buckets import BUCKETS, MOST_ROWS
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
+
+
+def skipping_notes(scored: Statistics, measured: Statistics | None = None) -> tuple[str, ...]:
+    """Return notes on rows that were left out because a text is missing.
+
+    Args:
+        scored: the statistics that were scored.
+        measured: all statistics, where segments that a system lacks were left out for all.
+    """
+    if scored.skipped is None:
+        return ()
+    total = sum(scored.skipped.values())
+    if not total:
+        return ("No row was skipped: every row has its texts.",)
+    counts = [f"{name} {count:,}" for name, count in scored.skipped.items() if count]
+    listed = short(", ".join(counts))
+    rows = "1 row was" if total == 1 else f"{total:,} rows were"
+    notes = [f"{rows} skipped because a candidate or a reference is missing ({listed})."]
+    if measured is not None and scored is not measured:
+        segments = scored.rows // len(scored.systems)
+        number = "1 segment" if segments == 1 else f"{segments:,} segments"
+        notes.append(f"Systems are compared on {number}: those with a text from every system.")
+    return tuple(notes)
 
 
 class Merged:
@@ -73,7 +96,8 @@ class Merged:
         self._check(drawn)
         collected = found.collected(drawn=resamples > 0 or segments, values=segments)
         made = scored(collected, found.references, drawn, signature, progress)
-        return replace(made, remarks=self.remarks)
+        remarks = (*self.remarks, *skipping_notes(found))
+        return replace(made, remarks=remarks, skipped=found.skipped)
 
     def compare(
         self,
@@ -88,15 +112,16 @@ class Merged:
     ) -> Comparison:
         """Return the comparison of all systems with a baseline (by default the first by name)."""
         check_form(signature)
-        found = self.statistics
+        found = self.statistics.without_unpaired()
         planned = BaselineTest.of(baseline, found.names(), test, trials, resamples)
         drawn = Drawn(planned.resamples, seed, found.buckets)
         self._check(drawn, **planned.fields)
         found.check_paired()
         collected = found.collected(drawn=True, values=True)
         made = compared(collected, found.references, planned, drawn, signature, progress)
-        segments = self.systems[planned.baseline]
-        return replace(made, remarks=self.remarks, segments=segments)
+        remarks = (*self.remarks, *skipping_notes(found, self.statistics))
+        segments = int(found.systems[planned.baseline].counted[:, 0].sum())
+        return replace(made, remarks=remarks, skipped=found.skipped, segments=segments)
 
     def _check(self, drawn: Drawn, **more: object) -> None:
         """Refuse what cannot be resampled, and claims of signatures that do not hold."""

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -38,6 +38,8 @@ class Piece:
     """The place among all pieces of a table, from 1."""
     fingerprint: str = ""
     """A digest of the beginning and the end of the file, with all of a parquet file's footer."""
+    system: str | None = None
+    """The system of all rows, where files name the systems."""
 
     @property
     def name(self) -> str:
@@ -48,7 +50,8 @@ class Piece:
         """Return what tells this piece from others, wherever its file is stored."""
         name = os.path.basename(self.path)
         file = {"file": name, "size": self.size, "fingerprint": self.fingerprint}
-        return {**file, "first": self.first, "groups": self.groups}
+        system = {} if self.system is None else {"system": self.system}
+        return {**file, "first": self.first, "groups": self.groups, **system}
 
 
 class TableFormat(NamedTuple):
@@ -59,6 +62,11 @@ class TableFormat(NamedTuple):
     """The record batches of a piece; with these columns alone, or with all (None)."""
     columns: Callable[[str], list[str]]
     """The names of the columns of a file."""
+    read_nullable: Callable[[Piece, Sequence[str] | None], RecordBatches] | None = None
+    """Like `read`, where values may be missing; None: `read` allows it."""
+    shows_nulls: Callable[[Piece, Sequence[str]], bool] | None = None
+    """Whether a quick look at a piece shows nulls in these columns, unless it refuses them itself;
+    None: never."""
 
 
 TABLE_FORMATS: Registry[TableFormat] = Registry(
@@ -87,6 +95,67 @@ def format_of(path: str) -> str | None:
     return found if found in TABLE_FORMATS.known() else None
 
 
+class TableFiles(NamedTuple):
+    """The files of one table, and the system that they name."""
+
+    system: str | None
+    """The system of all rows; None if a column names the systems, or if there is only one."""
+    files: list[str]
+
+
+def table_name(path: FilePath) -> str:
+    """Return the name of the system in a table: its file or folder without ending, a pattern."""
+    name = str(os.fspath(path))
+    if glob.has_magic(name) and not os.path.exists(name):
+        return name
+    name = os.path.basename(name if "://" in name else os.path.abspath(name))
+    if os.path.isdir(path) or format_of(name) is None:
+        return name
+    for ending in _PACKED:
+        name = name[: -len(ending)] if name.lower().endswith(ending) else name
+    return os.path.splitext(name)[0]
+
+
+def find_tables(table: Any, columns_name_systems: bool) -> list[TableFiles]:
+    """Return the files of each system.
+
+    Several paths are several systems, named by file, unless columns name the systems: then all
+    files are parts of one table. A folder or a pattern is always one table.
+
+    Args:
+        table: a path, several, or paths by the name of their system.
+        columns_name_systems: True if a column names the system of each row, or each column of
+            candidates is a system.
+    """
+    if isinstance(table, Mapping):
+        if columns_name_systems and table:
+            raise InputError(
+                f"{quoted(str(next(iter(table))))} names the system of a table, and so does a "
+                "column: leave out one of them"
+            )
+        tables = [TableFiles(str(name), find_files(paths)) for name, paths in table.items()]
+    elif isinstance(table, list | tuple) and len(table) > 1 and not columns_name_systems:
+        tables = _named_by_file(table)
+    else:
+        tables = [TableFiles(None, find_files(table))]
+    _refuse_repeated([path for own in tables for path in own.files])
+    return tables
+
+
+def _named_by_file(paths: Sequence[FilePath]) -> list[TableFiles]:
+    find_files(paths)  # refuses what is no path
+    systems: dict[str, FilePath] = {}
+    for path in paths:
+        name = table_name(path)
+        if name in systems:
+            raise InputError(
+                f"two systems are called {quoted(name)} ({systems[name]} and {path}): name them "
+                f"apart, as in NAME={path}"
+            )
+        systems[name] = path
+    return [TableFiles(name, find_files(path)) for name, path in systems.items()]
+
+
 def find_files(given: FilePath | Sequence[FilePath]) -> list[str]:
     """Return the files that paths, folders and patterns such as `data/*.parquet` name, in order."""
     listed = isinstance(given, list | tuple)
@@ -99,15 +168,20 @@ def find_files(given: FilePath | Sequence[FilePath]) -> list[str]:
             told = "expected files (paths or patterns), or one table that speaks Arrow"
             raise InputError(f"table is {type(path).__name__}, {told}")
         found += _expand(str(os.fspath(path)))
-    seen: set[str] = set()
     for path in found:
-        place = path if "://" in path else os.path.realpath(path)
         if "://" not in path:
             file_size(path)  # refuses what is none
+    _refuse_repeated(found)
+    return found
+
+
+def _refuse_repeated(files: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for path in files:
+        place = path if "://" in path else os.path.realpath(path)
         if place in seen:
             raise InputError(f"{path} is named twice: its rows would count twice")
         seen.add(place)
-    return found
 
 
 def _expand(path: str) -> list[str]:
@@ -143,20 +217,26 @@ def _hidden(path: str) -> bool:
     return os.path.basename(path).startswith(("_", "."))
 
 
-def plan_pieces(files: Sequence[str], format: str | None = None) -> list[Piece]:
-    """Return the pieces of all files, in their order."""
+def plan_tables(tables: Sequence[TableFiles]) -> list[Piece]:
+    """Return the pieces of all tables, in their order."""
+    pieces = [piece for own in tables for piece in plan_pieces(own.files, own.system)]
+    return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
+
+
+def plan_pieces(files: Sequence[str], system: str | None = None) -> list[Piece]:
+    """Return the pieces of all files of a table, in their order."""
     pieces = []
     for path in files:
-        found, digest = table_format(path, format).pieces(path), _fingerprint(path)
-        pieces += [replace(piece, fingerprint=digest) for piece in found]
+        found, digest = table_format(path).pieces(path), _fingerprint(path)
+        pieces += [replace(piece, fingerprint=digest, system=system) for piece in found]
     if not pieces:
         raise InputError(f"{files[0]} has no rows: there is nothing to score")
     return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
 
 
-def table_format(path: str, format: str | None = None) -> TableFormat:
-    """Return the format of a file: the one that is named, or that of its ending."""
-    named = format or format_of(path)
+def table_format(path: str) -> TableFormat:
+    """Return the format of a file, by its ending."""
+    named = format_of(path)
     if named is None:
         known = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
         raise InputError(f"{quoted(path)}: expected a table that ends in {known}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from karat.arrays import Floats, np
+from karat.arrays import Floats, NDArray, np
 from karat.arrow.formats.parquet import pyarrow_module
 from karat.arrow.pieces import Piece
 from karat.errors import InputError
@@ -64,11 +64,17 @@ class RowFile:
             self._waiting.append(kept)
             yield kept
 
-    def write(self, values: Sequence[Floats]) -> None:
-        """Take the scores of the next rows; write every batch that is complete."""
+    def write(self, values: Sequence[Floats], present: NDArray[np.bool_] | None = None) -> None:
+        """Take the scores of the next rows; write every batch that is complete.
+
+        Rows that are not `present` were not scored: their scores are null.
+        """
         for held, new in zip(self._scores, values, strict=True):
-            held.append(new)
-        self._held += len(values[0])
+            scores = new if present is None else np.full(len(present), np.nan)
+            if present is not None:
+                scores[present] = new
+            held.append(scores)
+        self._held += len(values[0]) if present is None else len(present)
         while self._waiting and self._held >= self._waiting[0].num_rows:
             self._write(self._waiting.popleft())
 
@@ -80,7 +86,7 @@ class RowFile:
                 told = f"has a column {name} already, where the scores would go: rename it"
                 raise InputError(f"{self._name} {told}")
             scores = np.concatenate(self._scores[at])
-            batch = batch.append_column(name, arrow.array(scores[:count]))
+            batch = batch.append_column(name, arrow.array(scores[:count], from_pandas=True))
             self._scores[at] = [scores[count:]]
         self._held -= count
         if self._digest:

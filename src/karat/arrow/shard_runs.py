@@ -51,6 +51,7 @@ def write_shards(
     engine: str | Engine = "local",
     engine_options: Mapping[str, str] | None = None,
     rows: FilePath | None = None,
+    skip_missing: bool = False,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> WrittenShards:
@@ -59,8 +60,8 @@ def write_shards(
     Finished pieces in the folder are not measured again.
 
     Args:
-        table, metrics, candidate, reference, by, buckets, engine, engine_options, rows, threads,
-            progress: as for `measure_table`.
+        table, metrics, candidate, reference, by, buckets, engine, engine_options, rows,
+            skip_missing, threads, progress: as for `measure_table`.
         shards: folder for all parts.
         shard: part, such as `"3/16"`: every 16th piece, from the 3rd on.
         id: column of ids; with it, data for intervals and tests are kept, too.
@@ -68,7 +69,8 @@ def write_shards(
     number, count = as_shard(shard)
     chosen = as_metrics(metrics)
     asked = candidate, reference, by, id
-    job, pieces = plan_job(table, chosen, asked, buckets, drawn=id is not None)
+    drawn = id is not None
+    job, pieces = plan_job(table, chosen, asked, buckets, drawn, skip_missing)
     mine, scored = pieces[number - 1 :: count], 0
     runner = choose_engine(engine, engine_options, threads)
     digest = job_digest(job, pieces)

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -49,7 +49,8 @@ ABOUT = record(
         "systems": listed(text),
         "text_ids": listed(whole(0, 1)),
         "kinds": named(text),
-    }
+    },
+    skipped=named(whole(0)),
 )
 
 
@@ -122,7 +123,8 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 
 def job_digest(job: Job, pieces: Sequence[Piece]) -> str:
     """Return a digest of what is measured, and of which pieces; not of where rows are written."""
-    facts = [asdict(job.writing(None)), [piece.facts() for piece in pieces]]
+    measured = replace(job, rows=None, single_rows=False)
+    facts = [asdict(measured), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -177,6 +179,7 @@ def write_shard(path: str, found: Statistics, about: dict[str, object]) -> None:
         "systems": list(found.systems),
         "text_ids": text_ids,
         "kinds": found.kinds,
+        **({} if found.skipped is None else {"skipped": found.skipped}),
     }
     write_store(path, KIND, VERSION, said, arrays)
 
@@ -220,6 +223,7 @@ def read_shard(path: str) -> Shard:
     found = Statistics(metrics, about["buckets"])
     found.rows, found.reference_range = about["rows"], tuple(about["references"])
     found.kinds, found.source = about["kinds"], about["file"]
+    found.skipped = about.get("skipped")
     try:
         for at, system in enumerate(about["systems"]):
             found.systems[system] = _system(store, at, len(metrics), bool(about["text_ids"][at]))

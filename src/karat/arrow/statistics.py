@@ -6,9 +6,10 @@ From it come the scores, intervals and tests of `karat.score` and `karat.compare
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -53,18 +54,30 @@ class Part(NamedTuple):
     values: Sequence[Floats] = ()
     """For each metric the score of every row, if they are wanted; in a wide table for each system
     and metric."""
+    present: NDArray[np.bool_] | None = None
+    """For each row that was read, whether it was measured; None: all were."""
+    skipped: Mapping[str, int] = MappingProxyType({})
+    """Systems, and how many of their rows were left out because a text is missing."""
 
 
 def part_of_rows(
-    systems: list[str], kept: SegmentRows, hashes: Ints | None, buckets: int | None
+    systems: list[str],
+    kept: SegmentRows,
+    hashes: Ints | None,
+    buckets: int | None,
+    references: Ints | None = None,
 ) -> Part:
-    """Return the part that some rows make; `hashes` are those of their ids, if they have any."""
+    """Return the part that some rows make; `hashes` are those of their ids, if they have any.
+
+    With hashes of references, systems whose references differ have different sums of hashes.
+    """
     codes, count = kept.codes, len(kept.codes)
     known = np.zeros(count, np.int64) if hashes is None else hashes
     cells = codes if buckets is None else codes * buckets + bucket_of(known, buckets)
     used, groups = np.unique(cells, return_inverse=True)
     places = groups.astype(np.int32)
-    checks = (known.view(np.uint64) >> np.uint64(32)).astype(np.int64)
+    checked = known if references is None else known ^ references
+    checks = (checked.view(np.uint64) >> np.uint64(32)).astype(np.int64)
     counted = grouped_sums(np.stack([np.ones_like(checks), checks], axis=1), places, len(used))
     sums = [grouped_sums(table, places, len(used)) for table in kept.tables]
     ends = int(kept.references.min()), int(kept.references.max())
@@ -90,6 +103,8 @@ class Measure:
 
         def work(rows: RowRange) -> Part:
             batch = rows.read()
+            if not len(batch):
+                return self._empty_part(batch)
             try:
                 cuts = cuts_of(batch.candidates, batch.references)
                 texts = [(batch.outputs(i), own) for i, own in enumerate(batch.candidates)]
@@ -121,8 +136,17 @@ class Measure:
             if self.values
         ]
         hashes = None if batch.ids is None else np.tile(batch.ids.hashes, many)
-        found = part_of_rows(batch.systems, kept, hashes, self.buckets)
+        paired_by = None if batch.ids is None else batch.ids.references
+        found = part_of_rows(batch.systems, kept, hashes, self.buckets, paired_by)
+        found = found._replace(present=batch.present, skipped=batch.skipped)
         return found._replace(kept=kept if self.keep else None, values=values)
+
+    def _empty_part(self, batch: TableBatch) -> Part:
+        """Return the part of rows that were all left out."""
+        none = np.zeros(0, np.int64)
+        values = [np.zeros(0)] * (len(self.metrics) * len(batch.candidates) * self.values)
+        empty = Part(0, (0, 0), [], none, none, [none] * len(self.metrics), None, values)
+        return empty._replace(present=batch.present, skipped=batch.skipped)
 
 
 @dataclass
@@ -159,7 +183,9 @@ class Statistics:
         self.source = "table"
         """The name of the table, or of the last file that was added."""
         self.order: tuple[str, ...] = ()
-        """The systems of a wide table, in the order in which they were named."""
+        """The systems that columns or files name, in the order in which they were named."""
+        self.skipped: dict[str, int] | None = None
+        """Rows without a text that were left out, by system; None if such rows are refused."""
 
     def names(self) -> list[str]:
         """Return the names of the systems, in their order."""
@@ -183,7 +209,17 @@ class Statistics:
             self._add_statistics(other)
         return self
 
+    def _skip(self, skipped: Mapping[str, int] | None) -> None:
+        if skipped is not None:
+            before = self.skipped or {}
+            names = dict.fromkeys([*before, *skipped])
+            self.skipped = {name: before.get(name, 0) + skipped.get(name, 0) for name in names}
+
     def _add_part(self, part: Part) -> None:
+        if part.present is not None:
+            self._skip(part.skipped)
+        if not part.rows:
+            return
         self._count(part.rows, part.references)
         cells, size = part.cells, self.buckets or 1
         for code in np.unique(cells // size).tolist():
@@ -197,6 +233,7 @@ class Statistics:
         """Return the same in buckets, for which rows and their ids must have been kept."""
         found = Statistics(self.metrics, buckets)
         found.kinds, found.source, found.order = self.kinds, self.source, self.order
+        found.skipped = self.skipped
         for system, own in self.systems.items():
             for kept in own.kept:
                 rows = kept._replace(codes=np.zeros(len(kept.codes), np.int32))
@@ -204,6 +241,7 @@ class Statistics:
         return found
 
     def _add_statistics(self, other: Statistics) -> None:
+        self._skip(other.skipped)
         if not other.rows:
             return
         self._check_kinds(other)
@@ -328,6 +366,39 @@ class Statistics:
             for m, sums in zip(self.metrics, own.sums, strict=True):
                 m.check_used(name, joined_sums(list(sums)))
 
+    def without_unpaired(self) -> Statistics:
+        """Return the statistics of the segments that every system has, if rows were left out.
+
+        Buckets cannot be taken apart, so their segments stay.
+        """
+        if not self.skipped or self.buckets or not self.has_ids:
+            return self
+        listed = {name: self.ids(name) for name in self.names()}
+        ids = {name: own if isinstance(own, list) else own.tolist() for name, own in listed.items()}
+        common = set.intersection(*map(set, ids.values()))
+        if all(len(own) == len(common) for own in ids.values()):
+            return self
+        if not common:
+            raise InputError("no segment has a text from every system: there is nothing to compare")
+        paired = Statistics(self.metrics)
+        paired.kinds, paired.source, paired.order = self.kinds, self.source, self.order
+        paired.skipped = self.skipped
+        for name in self.names():
+            rows = self.sorted_rows(name)
+            sorted_ids = rows.ids if isinstance(rows.ids, list) else np.asarray(rows.ids).tolist()
+            places = np.array([at for at, id in enumerate(sorted_ids) if id in common])
+            shared = SegmentRows(
+                np.zeros(len(places), np.int32),
+                [sorted_ids[at] for at in places]
+                if isinstance(rows.ids, list)
+                else np.asarray(rows.ids)[places],
+                rows.references[places],
+                [table[places] for table in rows.tables],
+            )
+            part = part_of_rows([name], shared, _hashes(shared.ids), None)
+            paired += part._replace(kept=shared)
+        return paired
+
     def check_paired(self) -> None:
         """Refuse systems that do not have the same ids."""
         first, *others = self.names()
@@ -351,8 +422,9 @@ def _hashes(ids: Ints | list[str] | None) -> Ints:
 
 
 NO_IDS = (
-    "intervals and tests on tables need ids, so that they do not depend on the order of rows: "
-    "name the column that has them, the same for all systems (--id COLUMN, in Python id=)"
+    "intervals and tests on tables need ids, and so do single segments: results must not depend on "
+    "the order of rows; name the column of ids, the same for all systems (--id COLUMN, in Python "
+    "id=)"
 )
 
 

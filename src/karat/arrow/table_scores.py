@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from karat.arrow.batches import RowRange
+from karat.arrow.batches import RowRange, reference_hashes
 from karat.arrow.columns import Columns
 from karat.arrow.engines import Engine, Local, as_engine
-from karat.arrow.examples import table_texts, with_examples
-from karat.arrow.frames.frame import Frame, as_frame
+from karat.arrow.examples import segment_labels, table_texts, with_examples
+from karat.arrow.frames.frame import TABLE, Frame, as_frame
 from karat.arrow.frames.measured import (
     Asked,
     RowScores,
+    all_skipped,
     check_ids,
     frame_columns,
     frame_ranges,
     measure_frame,
     with_row_numbers,
 )
-from karat.arrow.jobs import Failure, Job, added, piece_ranges, work_of
+from karat.arrow.jobs import TOO_MANY, Failure, Job, added, piece_ranges, work_of
 from karat.arrow.merged import Merged
-from karat.arrow.pieces import Piece, find_files, plan_pieces, table_format
+from karat.arrow.pieces import (
+    TABLE_FORMATS,
+    Piece,
+    TableFiles,
+    find_tables,
+    plan_tables,
+    table_format,
+)
 from karat.arrow.row_folder import check_apart, row_folder
 from karat.arrow.shards import ShardJob, job_digest, shard_folder, shard_work
 from karat.arrow.statistics import Statistics
@@ -55,8 +64,10 @@ def score_table(
     """Score the systems of a table.
 
     Args:
-        table: a file, several, a folder or a pattern (parquet, CSV, TSV, JSON lines), or a table in
-            memory: a data frame, any Arrow table, a list of dictionaries.
+        table: a file, a folder or a pattern (parquet, CSV, TSV, JSON lines), or a table in memory:
+            a data frame, any Arrow table, a list of dictionaries. A list of files, or a dictionary
+            of files by name, is a system each; with `by` or several columns of candidates, a list
+            is one table.
         metrics: metrics, or their names.
         resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
         seed: seed of the random numbers.
@@ -69,22 +80,23 @@ def score_table(
     rows = RowScores() if segments and frame is not None else None
     by_ids = segments and frame is None
     given, drawn = table if frame is None else frame, resamples > 0 or by_ids
-    found = measure_table(given, metrics, drawn=drawn, scores=rows, progress=progress, **how)
+    found = measure_table(
+        given, metrics, drawn=drawn, single_rows=by_ids, scores=rows, progress=progress, **how
+    )
     told: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
     made = found.score(resamples, segments=by_ids, **told)
     if rows is not None and frame is not None:
-        return rows.added_to(made, frame, frame_columns(frame, _asked(how)))
+        columns = frame_columns(frame, _asked(how))
+        columns = replace(columns, skip_missing=bool(how.get("skip_missing")))
+        return rows.added_to(made, frame, columns)
     if not by_ids:
         return made
-    if not made.values:
-        raise InputError(TOO_MANY)
-    return replace(made, texts=table_texts(found.statistics, lambda: read_rows(table, _asked(how))))
-
-
-TOO_MANY = (
-    f"above {MOST_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
-    "--buckets 0 keeps them"
-)
+    named = how.get("id") is not None
+    rows_again = partial(read_rows, table, _asked(how), bool(how.get("skip_missing")))
+    texts = table_texts(found.statistics, rows_again, named=named)
+    sorted_ids = {name: found.statistics.sorted_ids(name) for name in found.statistics.names()}
+    labels = {name: segment_labels(ids, named=named) for name, ids in sorted_ids.items()}
+    return replace(made, texts=texts, ids=labels)
 
 
 def _asked(how: Mapping[str, Any]) -> Asked:
@@ -119,23 +131,99 @@ def compare_table(
     """
     table = as_frame(table) or table
     found = measure_table(table, metrics, drawn=True, progress=progress, **how)
+    skip_missing = bool(how.get("skip_missing"))
+    if not isinstance(table, Frame):
+        check_row_pairs(table, _asked(how), found.statistics, skip_missing)
     tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
     made = found.compare(baseline, **tested, progress=progress, signature=signature)
-    rows, named = read_rows(table, _asked(how)), how.get("id") is not None
-    return with_examples(made, found.statistics, rows, examples, named=named)
+    rows, named = read_rows(table, _asked(how), skip_missing), how.get("id") is not None
+    paired = found.statistics.without_unpaired()
+    return with_examples(made, paired, rows, examples, named=named)
 
 
-def read_rows(table: Any, asked: Asked) -> Iterator[RowRange]:
-    """Yield the rows of a table, in ranges, as they are asked for."""
+def check_row_pairs(table: Any, asked: Asked, statistics: Statistics, skip_missing: bool) -> None:
+    """Refuse files whose rows cannot be paired by their numbers.
+
+    Files of systems without a column of ids must have the same number of rows, with the same
+    references.
+    """
+    columns, tables = find_columns(table, asked)
+    if not columns.rows_are_segments or len(tables) < 2:
+        return
+    skipped = statistics.skipped or {}
+    sums = statistics.systems
+    rows = {name: int(own.counted[:, 0].sum()) + skipped.get(name, 0) for name, own in sums.items()}
+    baseline, *others = tables
+    for other in others:
+        counts = [rows[str(own.system)] for own in (baseline, other)]
+        if counts[0] != counts[1]:
+            files = f"{baseline.files[0]} has {counts[0]:,} rows and {other.files[0]} {counts[1]:,}"
+            raise InputError(f"{files}: {_PAIRED_BY_ROW}")
+    hashes = [sums[str(own.system)].counted for own in tables]
+    if not skip_missing and all((own == hashes[0]).all() for own in hashes):
+        return
+    row = _first_other_references(tables, replace(columns, skip_missing=skip_missing))
+    if row is not None:
+        file, number = row
+        told = f"{baseline.files[0]} and {file} have different references in row {number + 1:,}"
+        raise InputError(f"{told}: {_PAIRED_BY_ROW}")
+
+
+_PAIRED_BY_ROW = (
+    "without ids, row 1 of a file is compared with row 1 of another, so files need the same "
+    "references in the same order; or name the column of ids (--id COLUMN, in Python id=)"
+)
+
+
+def _first_other_references(
+    tables: Sequence[TableFiles], columns: Columns
+) -> tuple[str, int] | None:
+    """Return the first row whose references are not those of the first file, and its file."""
+    baseline = _references_by_row(tables[0], columns)
+    for other in tables[1:]:
+        references = _references_by_row(other, columns)
+        for row in sorted(baseline.keys() & references.keys()):
+            if baseline[row] != references[row]:
+                return other.files[0], row
+    return None
+
+
+def _references_by_row(table: TableFiles, columns: Columns) -> dict[int, int]:
+    """Return a hash of the references of each row of a file that has all texts."""
+    hashes: dict[int, int] = {}
+    for piece in plan_tables([table]):
+        for rows in piece_ranges(piece, columns):
+            batch = rows.read()
+            numbers = batch.row_numbers().tolist()
+            hashes |= zip(numbers, reference_hashes(batch.references).tolist(), strict=True)
+    return hashes
+
+
+def find_columns(table: Any, asked: Asked) -> tuple[Columns, list[TableFiles]]:
+    """Return the columns of a table in files, and the files of each system."""
+    candidate, _, by, _ = asked
+    wide = isinstance(candidate, list | tuple) and len(candidate) > 1
+    tables = find_tables(table, columns_name_systems=by is not None or wide)
+    first = tables[0].files[0]
+    columns = Columns.found(first, table_format(first).columns(first), *asked)
+    single = all(len(own.files) == 1 for own in tables)
+    return with_row_numbers(columns) if single else columns, tables
+
+
+def read_rows(
+    table: Any, asked: Asked, skip_missing: bool = False, metrics: Sequence[Metric] = ()
+) -> Iterator[RowRange]:
+    """Yield the rows of a table, in ranges, with the columns of scores that metrics read."""
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
-        yield from frame_ranges(frame, with_row_numbers(frame_columns(frame, asked)))
+        columns = with_row_numbers(frame_columns(frame, asked)).with_scores(metrics)
+        columns.places(TABLE, frame.names)
+        yield from frame_ranges(frame, replace(columns, skip_missing=skip_missing))
         return
-    files = find_files(table)
-    columns = Columns.found(files[0], table_format(files[0]).columns(files[0]), *asked)
-    columns = with_row_numbers(columns) if len(files) == 1 else columns
-    for piece in plan_pieces(files):
-        yield from piece_ranges(piece, columns)
+    columns, tables = find_columns(table, asked)
+    columns = columns.with_scores(metrics)
+    for piece in plan_tables(tables):
+        yield from piece_ranges(piece, replace(columns, skip_missing=skip_missing))
 
 
 def _check_in_memory(runner: Engine, **folders: FilePath | None) -> Local:
@@ -153,6 +241,7 @@ def measure_table(
     metrics: Metrics = ("bleu",),
     *,
     drawn: bool = False,
+    single_rows: bool = False,
     scores: RowScores | None = None,
     candidate: str | Sequence[str] | None = None,
     reference: str | Sequence[str] | None = None,
@@ -163,6 +252,7 @@ def measure_table(
     engine_options: Mapping[str, str] | None = None,
     rows: FilePath | None = None,
     shards: FilePath | None = None,
+    skip_missing: bool = False,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Merged:
@@ -171,6 +261,7 @@ def measure_table(
     Args:
         table, metrics: as for `score_table`.
         drawn: keep what intervals and tests need.
+        single_rows: require the scores of single rows, which buckets do not have.
         scores: receives the scores of the rows of a table in memory.
         candidate, reference: columns of texts; by default detected. Several columns of candidates
             are several systems.
@@ -180,6 +271,8 @@ def measure_table(
         engine: `local`, `dask`, `spark` or `ray`; `engine_options` are its settings.
         rows: folder for the table with a column of scores for each metric.
         shards: folder for finished parts, to resume a run that was stopped.
+        skip_missing: leave out and count rows without a candidate or a reference; by default they
+            are refused before anything is scored.
         threads, progress: as for `score`.
     """
     asked = candidate, reference, by, id
@@ -189,22 +282,55 @@ def measure_table(
     if frame is not None:
         here = _check_in_memory(runner, rows=rows, shards=shards)
         chosen = tuple(as_metrics(metrics))
-        return measure_frame(frame, asked, chosen, buckets, drawn, here.threads, scores, progress)
+        more = here.threads, scores, skip_missing, progress
+        return measure_frame(frame, asked, chosen, buckets, drawn, *more)
     drawn = drawn or (shards is not None and id is not None)
-    job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn)
+    job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn, skip_missing)
+    job = replace(job, single_rows=single_rows)
     total = Statistics(as_metrics(metrics), job.buckets)
-    total.order = job.columns.candidate if job.columns.wide else ()
+    total.skipped = {} if skip_missing else None
+    total = _measure_pieces(job, pieces, total, runner, (rows, shards), progress)
+    return Merged(total, _remarks(runner, total.rows))
+
+
+def _measure_pieces(
+    job: Job,
+    pieces: Sequence[Piece],
+    total: Statistics,
+    runner: Engine,
+    folders: tuple[FilePath | None, FilePath | None],
+    progress: Progress,
+) -> Statistics:
+    """Return the statistics of all pieces; `folders` are those of rows and of shards."""
+    if job.single_rows and job.buckets:
+        raise InputError(TOO_MANY)
+    files = dict.fromkeys(piece.system for piece in pieces if piece.system is not None)
+    total.order = job.columns.candidate if job.columns.wide else tuple(files)
+    rows, shards = folders
     check_apart(rows, shards)
-    folders = row_folder(rows, pieces, job_digest(job, pieces), kept=shards is not None, part=False)
-    with folders as folder, shard_folder(shards) as place:
+    digest = job_digest(job, pieces)
+    row_files = row_folder(rows, pieces, digest, kept=shards is not None, part=False)
+    with row_files as folder, shard_folder(shards) as place:
         writing = job.writing(folder)
         whole = writing if place is None else ShardJob.of(writing, place, pieces)
         for found in run_pieces(runner, whole, pieces, progress):
             total = added(total, found, job.most_rows)
-    if not total.systems:
-        raise InputError(f"{pieces[0].path} has no rows: there is nothing to score")
+            if job.single_rows and total.buckets:
+                raise InputError(TOO_MANY)
+    check_scored(total, pieces)
     total.check_used()
-    return Merged(total, _remarks(runner, total.rows))
+    return total
+
+
+def check_scored(total: Statistics, pieces: Sequence[Piece]) -> None:
+    """Refuse a table without rows, or a system that has none left."""
+    skipped = [name for name, rows in (total.skipped or {}).items() if rows]
+    for name in skipped:
+        if name not in total.systems:
+            raise InputError(all_skipped(name))
+    for piece in pieces:
+        if not total.systems or (piece.system or next(iter(total.systems))) not in total.systems:
+            raise InputError(f"{piece.path} has no rows: there is nothing to score")
 
 
 ENOUGH_ROWS = 1_000_000
@@ -219,22 +345,45 @@ def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
 
 
 def plan_job(
-    table: Any, metrics: Sequence[Metric], asked: Asked, buckets: int | None, drawn: bool
+    table: Any,
+    metrics: Sequence[Metric],
+    asked: Asked,
+    buckets: int | None,
+    drawn: bool,
+    skip_missing: bool = False,
 ) -> tuple[Job, list[Piece]]:
-    """Return the job of measuring a table in files, and its pieces."""
+    """Return the job of measuring a table in files, and its pieces.
+
+    Unless rows with missing texts are skipped, files that are known to have some are refused.
+    """
     as_buckets(0, buckets)
-    files = find_files(table)
-    columns = Columns.found(files[0], table_format(files[0]).columns(files[0]), *asked)
-    columns = columns.with_scores(metrics)
+    columns, tables = find_columns(table, asked)
+    columns = replace(columns.with_scores(metrics), skip_missing=skip_missing)
     if drawn:
-        columns = with_row_numbers(columns) if len(files) == 1 else columns
         check_ids(columns)
-    for path in files:
+    else:
+        columns = replace(columns, rows_are_segments=False)
+    for path in (path for own in tables for path in own.files):
         columns.places(path, table_format(path).columns(path))
-    pieces = plan_pieces(files)
+    pieces = plan_tables(tables)
+    if not skip_missing:
+        check_nulls(pieces, columns)
     used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if drawn else None
     most = None if buckets == 0 else MOST_ROWS
     return Job(columns, tuple(map(signed, metrics)), used, drawn and not used, most), pieces
+
+
+def check_nulls(pieces: Sequence[Piece], columns: Columns) -> None:
+    """Refuse a row with a missing value before any work, where the format shows it quickly.
+
+    Others are refused when their row is read.
+    """
+    needed = [name for name in columns.names if name not in columns.scores]
+    for piece in pieces:
+        shows_nulls = TABLE_FORMATS[piece.format].shows_nulls
+        if shows_nulls is not None and shows_nulls(piece, needed):
+            for rows in piece_ranges(piece, columns):
+                rows.read()
 
 
 def choose_engine(

@@ -7,7 +7,8 @@ takes more lines than a screen has, `--help` shows the common options alone.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -26,7 +27,23 @@ _VERBATIM = "\b\n"
 
 
 class Helpful(click.Command):
-    """A command or a group whose help ends with the examples of its docstring."""
+    """A command or a group whose help ends with the examples of its docstring.
+
+    An option that takes a single value must not be repeated.
+    """
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            values, rest, params = parse(args)
+            if not ctx.resilient_parsing:
+                _refuse_repeated(params)
+            return values, rest, params
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         text = inspect.cleandoc(self.help or "").partition(_VERBATIM)[0].rstrip()
@@ -97,6 +114,21 @@ class Group(Helpful, click.Group):
     """A group of such commands."""
 
     command_class = Command
+
+
+def _refuse_repeated(params: Sequence[click.Parameter]) -> None:
+    """Refuse an option that was given twice where click would use only the last value.
+
+    `params` are the parameters in the order in which they were typed.
+    """
+    for place, param in enumerate(params):
+        if not isinstance(param, click.Option) or param.multiple or param.count:
+            continue
+        if param.is_flag and not param.secondary_opts:  # giving a flag twice changes nothing
+            continue
+        if param in params[:place]:
+            name = param.opts[-1]
+            raise click.UsageError(f"{name} is given twice, but takes one value: leave one out")
 
 
 def _records(

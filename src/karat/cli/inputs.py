@@ -89,7 +89,6 @@ def _open_as(
     """Systems and references of files that hold more than a segment a line."""
     from karat.evalset.aligned_texts import TEXT_FORMATS, load_texts
     from karat.text.references import VaryingReferences
-    from karat.text.segments import Strings
 
     if read_as not in TEXT_FORMATS:
         raise InputError(
@@ -101,9 +100,8 @@ def _open_as(
             "--optional-references is only for files with one segment per line: leave it out, or "
             f"leave out --read-as {read_as}"
         )
-    found = load_texts(systems, references, read_as)
-    named = {name: Strings(texts, systems[name]) for name, texts in found.systems.items()}
-    return {**named}, VaryingReferences(found.references)
+    aligned = load_texts(systems, references, read_as)
+    return aligned.segments(systems), VaryingReferences(aligned.references)
 
 
 class GivenSet(NamedTuple):

@@ -29,8 +29,10 @@ from karat.cli.parameters import (
     path,
     whole,
 )
+from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError
 from karat.registry import registry_of
+from karat.report.render.renderers import check_spreadsheet_safe
 from karat.trials import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -293,7 +295,28 @@ def judged(function: F) -> F:
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the format that was asked for, or the one of the output's ending."""
-    return format_of(str(ctx.params.get("output") or ""), value)
+    return checked_format(ctx, format_of(str(ctx.params.get("output") or ""), value))
+
+
+def checked_format(ctx: click.Context, format: str) -> str:
+    """Return the format of a report; refuse --spreadsheet-safe with one that it is not for."""
+    check_spreadsheet_safe(format, bool(ctx.meta.get(SPREADSHEET_SAFE)))
+    return format
+
+
+def _mark_safe(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[SPREADSHEET_SAFE] = True
+
+
+spreadsheet_safe = flag(
+    "--spreadsheet-safe",
+    "In csv and tsv, put an apostrophe before text that a spreadsheet would take for a formula.",
+    is_eager=True,  # --format is checked against it
+    expose_value=False,
+    callback=_mark_safe,
+    heading=OUTPUT,
+)
 
 
 def format_of(path: str, value: str | None) -> str:
@@ -317,7 +340,7 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.
 
 
 def output(function: F) -> F:
-    """Add `--format` and `--output`."""
+    """Add `--format`, `--output` and `--spreadsheet-safe`."""
     function = option(
         "-f --format format",
         "Output format: {names}. Default: by the ending of --output, else text.",
@@ -330,7 +353,7 @@ def output(function: F) -> F:
     written = option(
         "-o --output", "Write the output to FILE, such as page.html (atomic).", path, is_eager=True
     )
-    return written(function)
+    return written(spreadsheet_safe(function))
 
 
 wide = flag(

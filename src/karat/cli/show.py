@@ -9,11 +9,16 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
 
+import click
+
 from karat.errors import OutputError
 from karat.report.model.table import Document
-from karat.report.render.renderers import pieces
+from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
+
+SPREADSHEET_SAFE = "karat.spreadsheet-safe"
+"""The key under which a context keeps whether formulas are neutralised in CSV and TSV."""
 
 
 def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
@@ -47,12 +52,15 @@ def check_beside(path: str | None, given: str) -> None:
 
 
 def show(document: Document, format: str, path: str | None) -> None:
-    """Render and print or write."""
+    """Render and print or write, as `--spreadsheet-safe` says."""
+    context = click.get_current_context(silent=True)
+    safe = bool(context and context.meta.get(SPREADSHEET_SAFE)) and format in SPREADSHEET_FORMATS
     if path is not None:
-        write_atomically(path, pieces(document, format))
+        write_atomically(path, pieces(document, format, spreadsheet_safe=safe))
         return
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    say(pieces(document, format, color=takes_color(), width=width), None)
+    shown = pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe)
+    say(shown, None)
 
 
 def takes_color() -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any, NamedTuple
 
 from karat.cli.inputs import Given
-from karat.cli.parameters import TABLES, TESTS, Listing, option, path, whole
+from karat.cli.parameters import TABLES, TESTS, Listing, flag, option, path, whole
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 
@@ -30,6 +31,7 @@ class TableOptions(NamedTuple):
     engine_options: Sequence[str]
     rows: str | None
     shards: str | None
+    skip_missing: bool = False
     shard: str | None = None
 
     def named(self) -> list[str]:
@@ -38,6 +40,7 @@ class TableOptions(NamedTuple):
         given = {"--candidate": self.candidate, **given}
         single = ("by", "id", "rows", "shards", "shard")
         given |= {f"--{name}": getattr(self, name) is not None for name in single}
+        given["--skip-missing"] = self.skip_missing
         return [name for name, value in given.items() if value]
 
     def settings(self, given: Given) -> dict[str, Any]:
@@ -56,6 +59,7 @@ class TableOptions(NamedTuple):
             "engine_options": {name: value for name, _, value in pairs},
             "rows": self.rows,
             "shards": self.shards,
+            "skip_missing": self.skip_missing,
         }
 
 
@@ -65,9 +69,10 @@ def are_tables(given: Given, table: TableOptions) -> bool:
 
     named = table.named()
     plain = given.evalset is not None or given.as_text or given.read_as or given.optional
-    kinds = [] if plain else [_is_table(name, format_of(name)) for name in given.candidates]
+    files = [split_table_name(argument)[1] for argument in given.candidates]
+    kinds = [] if plain else [_is_table(name, format_of(name)) for name in files]
     beside = any(os.path.isfile(name) for name in given.references)
-    binary = any(format_of(name) == "parquet" for name in given.candidates)  # never lines of text
+    binary = any(format_of(name) == "parquet" for name in files)  # never lines of text
     if kinds and all(kinds) and (named or binary or not beside):
         return True
     if named:
@@ -80,11 +85,43 @@ def _is_table(name: str, format: str | None) -> bool:
     return format is not None or os.path.isdir(name)
 
 
+def split_table_name(argument: str) -> tuple[str | None, str]:
+    """`NAME=FILE` or `FILE`: the name of the system, if it is given, and the file.
+
+    An equals sign in an existing path, or in a pattern that fits files, is part of it.
+    """
+    name, equals, path = argument.partition("=")
+    is_path = os.path.exists(argument) or (glob.has_magic(argument) and glob.glob(argument))
+    if equals and name and path and os.sep not in name and not is_path:
+        return name, path
+    return None, argument
+
+
+def tables_of(given: Given) -> Any:
+    """Return the tables to score: paths, or paths by the name of their system if any is named."""
+    from karat.arrow.pieces import table_name
+
+    arguments = [split_table_name(argument) for argument in given.candidates]
+    if all(name is None for name, _ in arguments):
+        return list(given.candidates)
+    tables: dict[str, str] = {}
+    for system, file in arguments:
+        name = table_name(file) if system is None else system
+        if name in tables:
+            raise InputError(
+                f"two systems are called {quoted(name)} ({tables[name]} and {file}): name them "
+                f"apart, as in NAME={file}"
+            )
+        tables[name] = file
+    return tables
+
+
 def check_tables(given: Given, output: str | None, table: TableOptions) -> None:
     """Refuse outputs that cannot be written, before anything is read."""
     from karat.arrow.pieces import find_files
 
-    check_output(output, [] if output is None else find_files(list(given.candidates)))
+    paths = [split_table_name(argument)[1] for argument in given.candidates]
+    check_output(output, [] if output is None else find_files(paths))
     if output and table.rows and os.path.abspath(output) == os.path.abspath(table.rows):
         raise InputError(f"--output and --rows are both {output}: use two different names")
 
@@ -132,9 +169,12 @@ def _options(sharded: bool) -> list[Callable[[Any], Any]]:
     rows = _option("--rows", "Write the table with its scores to FOLDER.", path, metavar="FOLDER")
     told = "Keep finished parts of the table in FOLDER, to resume a run that was stopped."
     shards = _option("--shards", told, path, metavar="FOLDER")
+    told = "Skip rows whose candidate or reference is missing, and count them. Default: refuse."
+    skip = flag("--skip-missing", told, heading=TABLES)
     told = "Process shard K of N only. `karat merge FOLDER` combines the shards."
     part = _option("--shard", told, metavar="K/N")
-    return [candidate, *columns, engine, more, rows, shards, *([part] if sharded else [])]
+    last = [part] if sharded else []
+    return [candidate, *columns, engine, more, rows, shards, skip, *last]
 
 
 buckets = option(

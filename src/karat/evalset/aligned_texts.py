@@ -8,6 +8,7 @@ from typing import NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.registry import Registry
+from karat.text.segments import Segments, Strings
 
 
 class AlignedTexts(NamedTuple):
@@ -17,6 +18,18 @@ class AlignedTexts(NamedTuple):
     references: Sequence[tuple[str, ...]]
     documents: tuple[str, ...]
     """The document that each segment belongs to."""
+
+    def segments(self, names: Mapping[str, str] | None = None) -> dict[str, Segments]:
+        """Return the segments of each system, with their documents.
+
+        Args:
+            names: names of the systems' files, for messages; by default the names of the systems.
+        """
+        named = names or {name: f"system {name}" for name in self.systems}
+        return {
+            name: Strings(texts, named[name], documents=self.documents)
+            for name, texts in self.systems.items()
+        }
 
 
 TextFormat = Callable[[Mapping[str, GivenPath], Sequence[GivenPath]], AlignedTexts]
@@ -31,7 +44,7 @@ def load_texts(
 ) -> AlignedTexts:
     """Load texts of systems and references from files that are not one segment per line.
 
-    `kt.score(texts.systems, texts.references)` scores them.
+    `kt.score(texts)` scores them.
 
     Args:
         systems: file of each system, by its name.

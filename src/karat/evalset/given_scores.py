@@ -53,6 +53,8 @@ class GivenScores:
     """Id of a segment -> where it was first found."""
     oriented: bool = False
     """True if whoever stored the scores turned them so that more is better."""
+    lower_is_better: bool = False
+    """True if the file says that less is better."""
 
     @cached_property
     def digest(self) -> str:

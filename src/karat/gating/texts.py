@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.arrays import np
-from karat.errors import InputError, short
+from karat.errors import InputError, quoted, short
+from karat.evalset.given_scores import GivenScores
 from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, Measured, digest
 from karat.metrics.outputs import SegmentNames
 from karat.progress import Progress, silent
-from karat.scoring import Wanted, as_inputs, collect
+from karat.scoring import Wanted, as_inputs, as_metrics, collect
 from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
 if TYPE_CHECKING:
     from karat.arrow.frames.measured import Asked
+    from karat.metrics.base import Metric
 
+ONE_SYSTEM = "candidate"
+"""The name of the system in a table."""
 DEFAULT = ("chrf",)
 """Metrics where neither the call nor the baseline names any."""
 
@@ -39,7 +43,9 @@ def read_texts(
     columns of references, `candidate` that of candidates and `id` that of ids.
     """
     if id is not None:
-        output, references, ids = _table_texts(output, (candidate, references, None, id))
+        asked = candidate, references, None, id
+        chosen = as_metrics(metrics or DEFAULT)
+        output, references, ids, metrics = _table_texts(output, asked, chosen)
     elif candidate is not None or _is_table(output):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
     given = as_inputs(output, references, metrics or DEFAULT, threads, progress)
@@ -101,18 +107,38 @@ def _strings(source: Segments) -> list[str]:
     return found
 
 
-def _table_texts(table: Any, asked: Asked) -> tuple[Any, VaryingReferences, list[str]]:
-    """Return the candidates, the references and the ids of all rows of a table."""
-    from karat.arrow.table_scores import read_rows
+def _table_texts(
+    table: Any, asked: Asked, metrics: Sequence[Metric]
+) -> tuple[Any, VaryingReferences, list[str], list[Metric]]:
+    """Return the candidates, the references and the ids of all rows of a table, and the metrics.
 
+    Metrics that are columns of the table have their scores.
+    """
+    from karat.arrow.table_scores import read_rows
+    from karat.metrics.given import Given
+
+    columns: dict[str, list[float]] = {}
     outputs: list[str] = []
     references: list[list[str]] = []
     ids: list[str] = []
-    for rows in read_rows(table, asked):
+    for rows in read_rows(table, asked, metrics=metrics):
         batch = rows.read()
         every = range(len(batch))
         outputs += batch.candidates[0].strings(every)
         references += batch.references.strings(every)
         if batch.ids is not None:
             ids += map(str, batch.ids.listed())
-    return outputs, VaryingReferences(references), ids
+        for name, values in batch.numbers.items():
+            columns.setdefault(name, []).extend(values.tolist())
+    chosen = [
+        m.taking(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
+        if isinstance(m, Given) and m.of_table and m.column
+        else m
+        for m in metrics
+    ]
+    return outputs, VaryingReferences(references), ids, chosen
+
+
+def _column_scores(column: str, scores: dict[str, float]) -> GivenScores:
+    """Return the scores in a column of the table of the only system."""
+    return GivenScores(f"column {quoted(column)}", {ONE_SYSTEM: scores})

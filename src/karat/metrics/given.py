@@ -174,6 +174,8 @@ class Given(Metric):
         """1 if higher is better: as it says, as the set has it, or by the name of the metric."""
         if self.higher is not None:
             return 1 if self.higher else -1
+        if self.here and self.given.lower_is_better:
+            return -1
         turned = self.here and (self.given.oriented or self.given.negated)
         return -1 if self._word in LOWER and not turned else 1
 
@@ -182,7 +184,9 @@ class Given(Metric):
         return tuple(f"{self}: {note}." for note in (*self._direction(), *self._of_systems()))
 
     def _direction(self) -> Iterator[str]:
-        if self.higher is not None or (self.here and self.given.oriented):
+        if self.higher is not None:
+            return
+        if self.here and (self.given.oriented or self.given.lower_is_better):
             return
         if self.sign < 0:
             yield "lower is better, by its name; higher=yes says otherwise"

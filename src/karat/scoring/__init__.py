@@ -12,6 +12,7 @@ from karat.scoring.inputs import (
 from karat.scoring.intervals import Drawn, resample, scored, segment_values, totals
 from karat.scoring.one_pass import Collected, Wanted, collect, compact
 from karat.scoring.score_rows import (
+    DocumentScore,
     Results,
     RowT,
     ScoredTable,
@@ -20,10 +21,12 @@ from karat.scoring.score_rows import (
     WideScores,
     interval_fields,
 )
-from karat.scoring.scores import score
+from karat.scoring.scores import LEVELS, as_level, score
 
 __all__ = [
+    "LEVELS",
     "Collected",
+    "DocumentScore",
     "Drawn",
     "Inputs",
     "Results",
@@ -35,6 +38,7 @@ __all__ = [
     "Wanted",
     "WideScores",
     "as_inputs",
+    "as_level",
     "as_metrics",
     "as_systems",
     "collect",

@@ -60,7 +60,9 @@ def as_inputs(
         given = inputs_of_set(systems, {}, metrics, threads, progress)
         ids = systems.given_ids()
         texts = systems.outputs().items()
-        own = {name: Strings(outputs, f"system {name}", ids) for name, outputs in texts}
+        own = {
+            name: Strings(outputs, f"system {name}", ids, systems.groups) for name, outputs in texts
+        }
         return given._replace(systems=as_systems(own))
     chosen, named = metrics_of_set(metrics, None), as_systems(systems)
     first = next(iter(named.values()))

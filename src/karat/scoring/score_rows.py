@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from karat.arrays import Floats, np
@@ -27,6 +27,17 @@ class ScoreRow(NamedTuple):
     high: float | None
 
 
+class DocumentScore(NamedTuple):
+    """One system, one metric, one document."""
+
+    system: str
+    metric: Metric
+    document: str
+    segments: int
+    """Number of segments."""
+    score: Score
+
+
 RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
 
@@ -47,6 +58,8 @@ class Results(Result, Generic[RowT]):
     """Number of buckets that were resampled; None: segments were."""
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
     """Notes on how the scores were made."""
+    skipped: Mapping[str, int] | None = field(default=None, kw_only=True)
+    """Rows of a table without a text that were left out, by system; None if none may be."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -126,12 +139,15 @@ class WideScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring(Results[ScoreRow]):
-    """Scores of all systems by all metrics, or of all segments if they were kept."""
+    """Scores of all systems by all metrics; of documents or segments too, if they were kept."""
 
     texts: TextLookup | None = field(default=None, kw_only=True)
     """Finds the texts of segments, if segment scores were asked for."""
-    ids: Sequence[str] | None = field(default=None, kw_only=True)
-    """The ids of the segments of a set; None if they go by their numbers, from 1."""
+    ids: Sequence[str] | Mapping[str, Sequence[str]] | None = field(default=None, kw_only=True)
+    """The ids of the segments of a set, or of the rows of each system of a table in files; None if
+    they go by their numbers, from 1."""
+    documents: tuple[DocumentScore, ...] = field(default=(), kw_only=True)
+    """The scores of documents, if they were asked for."""
     table: ScoredTable | None = field(default=None, kw_only=True)
     """The table that the segments are rows of, if they are and their scores were kept."""
 
@@ -148,7 +164,8 @@ class Scoring(Results[ScoreRow]):
     @property
     def settings(self) -> dict[str, object]:
         """Metrics, references, how intervals were made, and whether segments were kept."""
-        return {**super().settings, "segments": bool(self.values)}
+        level = {"level": "document"} if self.documents else {}
+        return {**super().settings, "segments": bool(self.values), **level}
 
     def best_systems(self, by: str | Metric) -> tuple[str, ...]:
         """Return the systems with the best score by a metric: several if they tie.
@@ -186,7 +203,8 @@ class Scoring(Results[ScoreRow]):
         if chosen.of_segments() not in known:
             scores = ", ".join(map(str, known))
             raise InputError(f"no scores by {chosen}: the segments were scored by {scores}")
-        return rank_segments(self.values, self.texts, chosen, worst, best, self.references)
+        ranked = rank_segments(self.values, self.texts, chosen, worst, best, self.references)
+        return replace(ranked, notes=(*ranked.notes, *self.remarks))
 
     def __repr__(self) -> str:
         kept = sum(map(len, self.values.values()))

@@ -42,6 +42,8 @@ class Segments(ABC):
     """Name in messages: a file name, `candidates`, `references`."""
     ids: Sequence[str] | None = None
     """Ids of the segments, where they have other ones than their numbers from 1."""
+    documents: Sequence[str] | None = None
+    """The document that each segment belongs to, where that is known."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -79,8 +81,9 @@ class Strings(Segments):
         strings: Iterable[str],
         name: str = "candidates",
         ids: Sequence[str] | None = None,
+        documents: Sequence[str] | None = None,
     ) -> None:
-        self.ids = ids
+        self.ids, self.documents = ids, documents
         kind = type(strings).__name__
         if has_no_order(strings):
             raise InputError(f"{name} is a {kind}, which has no order: give a list of strings")

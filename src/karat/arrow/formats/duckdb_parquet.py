@@ -79,6 +79,21 @@ def row_groups(path: str) -> list[RowGroup]:
     return [RowGroup(*row) for row in found]
 
 
+_NULLS = """
+SELECT path_in_schema FROM parquet_metadata(?)
+WHERE stats_null_count > 0 AND row_group_id >= ? AND row_group_id < ?
+"""
+
+
+def has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+    """Return whether these columns of a piece have nulls, as the file's footer says."""
+    first, last = piece.groups or (0, 1 << 31)
+    with _connected(piece.path) as connection:
+        rows = connection.execute(_NULLS, [_pattern(piece.path), first, last]).fetchall()
+    paths = [str(row[0]).replace(", ", ".") for row in rows]
+    return any(f"{path}.".startswith(f"{name}.") for path in paths for name in columns)
+
+
 def column_names(path: str) -> list[str]:
     """Return the names of the columns."""
     with _connected(path) as connection:

@@ -20,11 +20,13 @@ from itertools import chain, islice
 from typing import Any
 
 from karat import _kernel
+from karat.arrow.columns import SKIP_MISSING
 from karat.arrow.formats.json_values import (
     FORMATS,
     JSON,
     NEEDED,
     TEXT,
+    TEXTS,
     JsonColumn,
     described,
     kind_of_value,
@@ -119,17 +121,51 @@ def _array(path: str) -> InputError:
 class JsonTable:
     """Takes rows one by one, checks them, and makes a record batch of them."""
 
-    def __init__(self, lines: TextLines, path: str, columns: Sequence[str] | None) -> None:
-        self._lines = lines
+    def __init__(
+        self,
+        lines: TextLines,
+        path: str,
+        columns: Sequence[str] | None,
+        nullable: bool = False,
+    ) -> None:
+        """Read the first row, which decides what columns hold.
+
+        With `nullable`, values of the columns may be missing: the first row that has a value of a
+        column decides what the column holds.
+        """
+        self._lines, self._nullable = lines, nullable
         self._rows = json_rows(lines, path)
         first = next(self._rows, None)
         if first is None:
             raise InputError(f"{path} is empty: expected {KIND}")
         self._first, self._first_line = first, lines.number
+        if nullable:
+            self.columns = self._nullable_columns(path, columns)
+            return
         if columns is not None:
             check_wanted(path, columns, list(first))
         names = list(first) if columns is None else list(columns)
         self.columns = [self._column(name, columns is None) for name in names]
+
+    def _nullable_columns(self, path: str, columns: Sequence[str] | None) -> list[JsonColumn]:
+        """Return columns by their first values; rows that were read for this are read again."""
+        names = list(self._first) if columns is None else columns
+        kinds: dict[str, str] = {}
+        seen: dict[str, None] = {}
+        rows = []
+        for row in chain([self._first], self._rows):
+            rows.append(row)
+            seen.update(dict.fromkeys(row))
+            for name in names:
+                value = _value_or_none(row.get(name))
+                if value is not None and name not in kinds:
+                    kinds[name] = kind_of_value(value) or JSON
+            if len(kinds) == len(names) or len(rows) == _ROWS_FOR_KINDS:
+                break
+        check_wanted(path, names, list(seen))
+        self._rows = chain(rows[1:], self._rows)
+        default = JSON if columns is None else TEXT
+        return [JsonColumn(name, kinds.get(name, default), True) for name in names]
 
     def _column(self, name: str, all_columns: bool) -> JsonColumn:
         value = self._first[name]
@@ -147,20 +183,35 @@ class JsonTable:
         texts_alone = [str] * len(columns) if all(c.kind == TEXT for c in columns) else None
         for row in chain([self._first], self._rows):
             values = list(map(row.get, names))
+            if self._nullable:
+                lists = (column.kind == TEXTS for column in columns)
+                both = zip(values, lists, strict=True)
+                values = [_value_or_none(value) if texts else value for value, texts in both]
             if list(map(type, values)) != texts_alone:  # the quick check of the usual case
                 for column, value in zip(columns, values, strict=True):
                     if not column.takes(value):
                         raise self._other_kind(row, column)
             yield values
 
-    def _other_kind(self, row: JsonRow, column: JsonColumn) -> InputError:
+    def refuse_nulls(self, data: bytes, before: int) -> None:
+        """Refuse a line that lacks a value; `before` is the number of lines before these."""
+        for number, row in _lines_with_nulls(data):
+            for column in self.columns:
+                if column.name in row and _value_or_none(row[column.name]) is None:
+                    raise self._other_kind(row, column, before + number + 1)
+
+    def _other_kind(self, row: JsonRow, column: JsonColumn, line: int | None = None) -> InputError:
         name, first = quoted(column.name), self._first_line
         expected = f"expected {column.kind}, as in line {first:,}"
         if column.name not in row:
-            return self._lines.refusal(f"no {name}; {expected}: drop the line or fill it in")
-        found = described(row[column.name])
-        told = f"column {name} is {found}; {expected}: write the same kind in every line"
-        return self._lines.refusal(told)
+            told = f"drop the line, fill it in, or {SKIP_MISSING}"
+            return self._lines.refusal(f"no {name}; {expected}: {told}", line)
+        value = row[column.name]
+        advice = "write the same kind in every line"
+        if _value_or_none(value) is None:
+            advice = f"drop the line, fill it in, or {SKIP_MISSING}"
+        found = f"column {name} is {described(value)}"
+        return self._lines.refusal(f"{found}; {expected}: {advice}", line)
 
     def table(self, rows: Sequence[list[Any]]) -> Table:
         """Return some rows as a record batch."""
@@ -168,6 +219,65 @@ class JsonTable:
         for place, column in enumerate(self.columns):
             column.add_to(kernel, [row[place] for row in rows])
         return Table(kernel, [column.name for column in self.columns])
+
+
+_ROWS_FOR_KINDS = 1000
+"""Rows that are read to find out what a column holds; one without a value in them holds texts."""
+
+
+def _value_or_none(value: Any) -> Any:
+    """Return a value of a column; None for an empty list and for one with a null in it."""
+    return None if type(value) is list and (not value or None in value) else value
+
+
+def read_jsonl_nullable(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
+    """Yield the record batches of a file in which values may be missing."""
+    yield from read_carefully(piece, columns, nullable=True)
+
+
+_NULLS = (b"null", b"[]")
+"""Null and the empty list, as they are usually written."""
+_BYTES_SCANNED = 1 << 22
+
+
+def refuse_jsonl_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+    """Refuse the first line with a null or an empty list in these columns; else False.
+
+    The bytes of the file are searched, and only lines that have a match are parsed.
+    """
+    with text_lines(piece.path, KIND) as lines:
+        table = JsonTable(lines, piece.path, columns)
+    with text_lines(piece.path, KIND) as lines:
+        before, rest = 0, b""
+        while data := lines.read_bytes(_BYTES_SCANNED):
+            data, end, rest = (rest + data).rpartition(b"\n")
+            table.refuse_nulls(data, before)
+            before += data.count(b"\n") + len(end)
+            if len(rest) > LONGEST_ROW:
+                return False  # it is refused when the row is read
+        table.refuse_nulls(rest, before)
+    return False
+
+
+def _lines_with_nulls(data: bytes) -> Iterator[tuple[int, JsonRow]]:
+    """Yield lines that may have a null or an empty list: their numbers, from 0, and objects."""
+    number = counted = 0
+    nearest = {token: data.find(token) for token in _NULLS}
+    while places := [place for place in nearest.values() if place >= 0]:
+        begin = data.rfind(b"\n", 0, min(places)) + 1
+        end = data.find(b"\n", begin)
+        end = len(data) if end < 0 else end
+        number += data.count(b"\n", counted, begin)
+        counted = begin
+        for token, place in nearest.items():
+            if 0 <= place < end:
+                nearest[token] = data.find(token, end)
+        try:
+            row = json.loads(data[begin:end])
+        except (ValueError, RecursionError):
+            continue  # it is refused when the row is read
+        if isinstance(row, dict):
+            yield number, row
 
 
 def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
@@ -185,10 +295,12 @@ def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
         yield from read_carefully(piece, columns, strange)
 
 
-def read_carefully(piece: Piece, columns: Sequence[str] | None, skip: int = 0) -> Iterator[Table]:
+def read_carefully(
+    piece: Piece, columns: Sequence[str] | None, skip: int = 0, nullable: bool = False
+) -> Iterator[Table]:
     """Yield the record batches of a file by the json module, without its first `skip` rows."""
     with text_lines(piece.path, KIND) as lines:
-        table = JsonTable(lines, piece.path, columns)
+        table = JsonTable(lines, piece.path, columns, nullable)
         rows: list[list[Any]] = []
         last = lines.read + BYTES_PER_BATCH
         for row in islice(table, skip, None):
@@ -206,4 +318,10 @@ def jsonl_columns(path: str) -> list[str]:
         return [column.name for column in JsonTable(lines, path, None).columns]
 
 
-JSONL = TableFormat(partial(whole_file, format="jsonl", kind=KIND), read_jsonl, jsonl_columns)
+JSONL = TableFormat(
+    partial(whole_file, format="jsonl", kind=KIND),
+    read_jsonl,
+    jsonl_columns,
+    read_jsonl_nullable,
+    refuse_jsonl_nulls,
+)

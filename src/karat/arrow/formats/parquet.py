@@ -119,4 +119,29 @@ def parquet_columns(path: str) -> list[str]:
         return list(file.schema_arrow.names)
 
 
-PARQUET = TableFormat(parquet_pieces, read_parquet, parquet_columns)
+def parquet_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+    """Return whether these columns of a piece have nulls, as the file's footer says.
+
+    In a column of lists an empty list counts as a null. A column without statistics is not looked
+    into.
+    """
+    if _by_duckdb():
+        return duckdb_parquet.has_nulls(piece, columns)
+    with parquet_file(piece.path) as file:
+        first, last = piece.groups or (0, file.num_row_groups)
+        groups = (file.metadata.row_group(i) for i in range(first, min(last, file.num_row_groups)))
+        return any(
+            _has_nulls(group.column(i), columns)
+            for group in groups
+            for i in range(group.num_columns)
+        )
+
+
+def _has_nulls(chunk: Any, columns: Sequence[str]) -> bool:
+    if not any(f"{chunk.path_in_schema}.".startswith(f"{name}.") for name in columns):
+        return False
+    statistics = chunk.statistics
+    return statistics is not None and bool(statistics.has_null_count and statistics.null_count)
+
+
+PARQUET = TableFormat(parquet_pieces, read_parquet, parquet_columns, shows_nulls=parquet_has_nulls)

@@ -12,7 +12,7 @@ from karat.arrow.frames.frame import TABLE, Frame
 from karat.arrow.jobs import added
 from karat.arrow.merged import Merged
 from karat.arrow.statistics import NO_IDS, Measure, Part, Statistics
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.ranked_segments import Places, SegmentText, TextLookup
@@ -46,12 +46,23 @@ def check_ids(columns: Columns) -> None:
         raise InputError(NO_IDS)
 
 
+def all_skipped(system: str) -> str:
+    """Return the sentence for a system that has no row left."""
+    return (
+        f"every row of system {quoted(system)} was skipped, because its candidate or its "
+        "reference is missing: there is nothing to score"
+    )
+
+
 class RowScores:
     """The scores of all rows of a table, which come in parts, in their order."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._codes: list[Ints] = []
+        self._rows: list[Ints] = []
+        self._count = 0
+        """Rows so far, with those that were skipped."""
         self._values: list[Sequence[Floats]] = []
 
     def add(self, part: Part) -> None:
@@ -60,6 +71,10 @@ class RowScores:
         if part.kept is not None:
             own = part.kept.codes[: len(part.values[0])]
             self._codes.append(np.array(codes, np.int64)[own])
+        scored = len(part.values[0])
+        places = np.arange(scored) if part.present is None else np.flatnonzero(part.present)
+        self._rows.append(places + self._count)
+        self._count += scored if part.present is None else len(part.present)
         self._values.append(part.values)
 
     def added_to(self, scoring: Scoring, frame: Frame, columns: Columns) -> Scoring:
@@ -67,17 +82,19 @@ class RowScores:
         metrics = list(dict.fromkeys(row.metric.of_segments() for row in scoring.rows))
         scores = [np.concatenate(parts) for parts in zip(*self._values, strict=True)]
         wide = len(scores) > len(metrics)
-        codes = np.concatenate(self._codes)
+        codes, rows = np.concatenate(self._codes), np.concatenate(self._rows)
         values, places = {}, {}
         for name, number in self._names.items():
             own = number if wide else 0
-            places[name] = np.arange(len(codes)) if wide else np.flatnonzero(codes == number)
+            chosen = np.arange(len(codes)) if wide else np.flatnonzero(codes == number)
+            places[name] = rows[chosen]
             for at, m in enumerate(metrics):
-                values[name, m] = scores[own * len(metrics) + at][places[name]]
+                values[name, m] = scores[own * len(metrics) + at][chosen]
         order = dict.fromkeys((row.system, row.metric.of_segments()) for row in scoring.rows)
         kept = {key: values[key] for key in order}
         texts = frame_texts(frame, columns, places)
-        return replace(scoring, values=kept, texts=texts, table=FrameRows(frame, places, wide))
+        table = FrameRows(frame, places, wide, self._count)
+        return replace(scoring, values=kept, texts=texts, table=table)
 
 
 def frame_texts(frame: Frame, columns: Columns, rows: Mapping[str, Ints]) -> TextLookup:
@@ -89,13 +106,13 @@ def frame_texts(frame: Frame, columns: Columns, rows: Mapping[str, Ints]) -> Tex
         found = {}
         for part in frame_ranges(frame, columns):
             batch = part.read()
-            mine = wanted[(wanted >= batch.first) & (wanted < batch.first + len(batch))]
-            local = (mine - batch.first).tolist()
+            numbers = batch.row_numbers()
+            local = np.flatnonzero(np.isin(numbers, wanted)).tolist()
             references = batch.references.strings(local)
             ids = batch.ids.listed() if batch.ids is not None and batch.has_ids else None
             for number, texts in enumerate(batch.candidates):
                 for at, text, refs in zip(local, texts.strings(local), references, strict=True):
-                    key = batch.systems[batch.codes[at] + number], batch.first + at
+                    key = batch.systems[batch.codes[at] + number], int(numbers[at])
                     if key in keys:
                         label = frame.place(key[1]) if ids is None else str(ids[at])
                         found[key[0], keys[key]] = SegmentText(text, tuple(refs), label)
@@ -111,14 +128,16 @@ class FrameRows:
     frame: Frame
     places: Mapping[str, Ints]
     wide: bool
+    count: int
+    """Rows of the table."""
 
     def join(self, values: Mapping[tuple[str, Metric], Floats]) -> object:
         """Return the table with a column for the scores of each metric."""
-        count = sum(map(len, self.places.values())) // (len(self.places) if self.wide else 1)
         columns: dict[str, Floats] = {}
         for (system, m), scores in values.items():
             name = f"{system}/{m}" if self.wide else str(m)
-            columns.setdefault(name, np.empty(count))[self.places[system]] = scores
+            none = np.full(self.count, np.nan)  # of rows that were skipped
+            columns.setdefault(name, none)[self.places[system]] = scores
         return self.frame.join(columns)
 
 
@@ -130,19 +149,28 @@ def measure_frame(
     drawn: bool,
     threads: int | None,
     scores: RowScores | None,
+    skip_missing: bool,
     progress: Progress,
 ) -> Merged:
-    """Return the statistics of a table; with `drawn` also what intervals and tests need."""
+    """Return the statistics of a table; with `drawn` also what intervals and tests need.
+
+    Rows with missing texts are skipped, or refused before anything is scored.
+    """
     used = as_buckets(0, buckets) if drawn else None
     columns = frame_columns(frame, asked).with_scores(metrics)
     columns.places(TABLE, frame.names)
+    columns = replace(columns, skip_missing=skip_missing)
     if drawn:
         columns = with_row_numbers(columns)
         check_ids(columns)
+    if frame.rows is not None and not skip_missing:  # rows of a stream can be read only once
+        for rows in frame_ranges(frame, columns):
+            rows.read()
     kept = drawn and not used
     measure = Measure(metrics, used, kept or scores is not None, scores is not None)
     total = Statistics(metrics, used)
     total.order = columns.candidate if columns.wide else ()
+    total.skipped = {} if skip_missing else None
     expected = (frame.rows or 0) * len(columns.candidate)  # 0: nobody knows
     for part in measure.parts(frame_ranges(frame, columns), threads):
         if scores is not None:
@@ -150,6 +178,9 @@ def measure_frame(
         own = part if kept else part._replace(kept=None)
         total = added(total, own, None if buckets == 0 else MOST_ROWS)
         progress(total.rows, expected, "scoring rows")
+    for name, count in (total.skipped or {}).items():
+        if count and name not in total.systems:
+            raise InputError(all_skipped(name))
     if not total.rows:
         raise InputError(f"{TABLE} has no rows: there is nothing to score")
     total.check_used()

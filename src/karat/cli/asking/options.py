@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.asking.running import Asking
-from karat.cli.options import FORMATS, format_of
+from karat.cli.options import FORMATS, checked_format, format_of, spreadsheet_safe
 from karat.cli.parameters import (
     INPUT,
     MODEL,
@@ -103,7 +103,7 @@ def _asking(
 
 def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the format that was asked for, or the one of the report's ending."""
-    return format_of(str(ctx.params.get("report") or ""), value)
+    return checked_format(ctx, format_of(str(ctx.params.get("report") or ""), value))
 
 
 _WHERE = (
@@ -209,7 +209,8 @@ def asking(
     output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
     most = option("--max-tokens", "Most tokens of an answer.", whole(1), max_tokens, heading=MODEL)
     more = (most, *(_JUDGE if judge else ()), *_REPORT)
-    return bundle("asking", *_WHERE, output, *_HOW, *more, make=_asking)
+    options = bundle("asking", *_WHERE, output, *_HOW, *more, make=_asking)
+    return lambda function: options(spreadsheet_safe(function))
 
 
 def sample(what: str) -> Callable[[Command], Command]:

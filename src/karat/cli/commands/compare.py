@@ -12,7 +12,14 @@ from karat.cli.command import Command
 from karat.cli.inputs import Given
 from karat.cli.parameters import option, whole
 from karat.cli.show import show
-from karat.cli.tables import TableOptions, are_tables, buckets, check_tables, table_options
+from karat.cli.tables import (
+    TableOptions,
+    are_tables,
+    buckets,
+    check_tables,
+    table_options,
+    tables_of,
+)
 
 
 @click.command(name="compare", cls=Command)
@@ -53,7 +60,8 @@ def command(
     Shows scores with 95% intervals, differences, p-values and the segments that differ most.
     CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
     system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
-    .csv, .tsv, .jsonl) with columns of candidates, references, systems and ids.
+    .csv, .tsv, .jsonl) with columns of candidates, references, systems and ids; several tables are
+    several systems, unless --by names a column of systems.
 
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
@@ -73,7 +81,7 @@ def command(
         check_tables(given, output, table)
         with Bar() as progress:
             how = {**table.settings(given), **settings}
-            compared = compare_table(given.candidates, chosen, progress=progress, **how)
+            compared = compare_table(tables_of(given), chosen, progress=progress, **how)
         shown = compared.wide() if wide else compared
         show(shown.document(options.command_line()), format, output)
         return

@@ -14,6 +14,7 @@ from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import option, path
 from karat.cli.show import check_output, check_page, show
+from karat.errors import OutputError
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison
@@ -25,7 +26,12 @@ BASELINE = "beacon"
 
 @click.command(name="demo", cls=Command)
 @option("-o --output", "Write the report to FILE (HTML).", path, "karat-demo.html")
-@option("--texts", "Only copy the bundled texts to FOLDER.", path, metavar="FOLDER")
+@option(
+    "--texts",
+    "Only copy the bundled texts to FOLDER, which is created if need be.",
+    path,
+    metavar="FOLDER",
+)
 def command(output: str, texts: str | None) -> None:
     """Compare four systems on bundled texts, and write an HTML report.
 
@@ -73,12 +79,27 @@ def _pictures(comparison: Comparison) -> list[Figure]:
 
 
 def copy_texts(folder: str) -> None:
-    """Write the systems as `atlas.txt` and so on, and the references as `ref1.txt` and so on."""
+    """Write the systems as `atlas.txt` and so on, and the references as `ref1.txt` and so on.
+
+    The folder is created if it does not exist. Files with other content are never overwritten.
+    """
     from karat.storage.output import write_atomically
 
     data = resources.files("karat") / "data" / "demo"
-    names = {f"{name}.txt": data / "systems" / f"{name}.txt" for name in SYSTEMS}
-    names |= {f"ref{n}.txt": data / f"reference-{n}.txt" for n in (1, 2, 3)}
-    for name, source in names.items():
-        write_atomically(Path(folder) / name, source.read_text("utf-8"))
-    click.echo(f"{folder}: {' '.join(names)}")
+    sources = {f"{name}.txt": data / "systems" / f"{name}.txt" for name in SYSTEMS}
+    sources |= {f"ref{n}.txt": data / f"reference-{n}.txt" for n in (1, 2, 3)}
+    texts = {Path(folder) / name: source.read_text("utf-8") for name, source in sources.items()}
+    for target, text in texts.items():
+        if target.exists() and not (target.is_file() and target.read_bytes() == text.encode()):
+            raise OutputError(
+                f"{target} already exists and is not the bundled text: choose another folder, or "
+                "move the file"
+            )
+    is_new = not Path(folder).exists()
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot create the folder {folder}: {error.strerror}") from error
+    for target, text in texts.items():
+        write_atomically(target, text)
+    click.echo(f"{folder}{' (created)' if is_new else ''}: {' '.join(sources)}")

@@ -12,9 +12,16 @@ from karat.cli.command import Command
 from karat.cli.inputs import Given
 from karat.cli.layout import Layout
 from karat.cli.layout import layout as layout_options
-from karat.cli.parameters import OUTPUT, flag
+from karat.cli.parameters import OUTPUT, choice, flag, option
 from karat.cli.show import say, show
-from karat.cli.tables import TableOptions, are_tables, buckets, check_tables, table_options
+from karat.cli.tables import (
+    TableOptions,
+    are_tables,
+    buckets,
+    check_tables,
+    table_options,
+    tables_of,
+)
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +34,13 @@ if TYPE_CHECKING:
 @options.metrics
 @options.interval_resamples
 @flag("--segments", "Show the score of every segment.")
+@option(
+    "--level",
+    "Show the scores of each `document` of a set or of SGML files, or of each `segment`.",
+    choice("system", "segment", "document"),
+    "system",
+    heading=OUTPUT,
+)
 @layout_options
 @options.output
 @table_options(sharded=True)
@@ -43,13 +57,15 @@ def command(
     output: str | None,
     signature_only: bool,
     layout: Layout,
+    level: str,
     **settings: Any,
 ) -> None:
     """Score the output of systems against references.
 
     CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
     system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
-    .csv, .tsv, .jsonl) with columns of candidates and references.
+    .csv, .tsv, .jsonl) with columns of candidates and references; several tables are several
+    systems, unless --by names a column of systems.
 
     \b
     karat score out.txt -r ref.txt
@@ -58,14 +74,20 @@ def command(
     karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score out.txt -r ref.txt --worst 10 --sort chrf
     karat score --set demo -m bleu -m chrf
+    karat score --set demo -m gtm --level document
     karat score data.parquet --candidate output -r reference --by system
     """
     from karat.scoring import as_metrics, score
 
     chosen = as_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
+    settings["segments"] = settings["segments"] or level == "segment"
     others = {name: bool(settings[name]) for name in ("segments", "resamples")}
     layout.check(**others, signature_only=signature_only)
+    if level == "document":
+        _check_documents(settings, layout)
     if are_tables(given, table):
+        if level == "document":
+            raise InputError("--level document does not work with tables: they have no documents")
         shown = _table(given, table, chosen, output, signature_only, layout, **settings)
         show(shown, format, output)
         return
@@ -77,8 +99,22 @@ def command(
         return
     with Bar() as progress:
         settings["segments"] = settings["segments"] or layout.ranks
+        settings["level"] = level if level == "document" else "system"
         found = score(*given.open(chosen, progress), chosen, progress=progress, **settings)
     show(layout.of(found).document(options.command_line()), format, output)
+
+
+def _check_documents(settings: dict[str, Any], layout: Layout) -> None:
+    """Refuse options that scores of documents do not have."""
+    names = {
+        "--segments": settings["segments"],
+        "--resamples": settings["resamples"],
+        "--worst, --best and --sort": layout.ranks,
+        "--wide": layout.wide,
+    }
+    for name, is_given in names.items():
+        if is_given:
+            raise InputError(f"--level document shows the scores of documents: leave out {name}")
 
 
 def _table(
@@ -105,7 +141,7 @@ def _table(
     with Bar() as progress:
         if table.shard is None:
             all_of = {**how, **settings, "segments": layout.ranks}
-            scored = score_table(given.candidates, metrics, progress=progress, **all_of)
+            scored = score_table(tables_of(given), metrics, progress=progress, **all_of)
             return cast("Document", layout.of(scored).document(options.command_line()))
         if layout.ranks or layout.wide:
             told = "--worst, --best, --sort and --wide"
@@ -117,7 +153,7 @@ def _table(
             raise InputError(f"--shard does not compute intervals: {told}")
         kept = {name: settings[name] for name in ("buckets", "threads")}
         done = write_shards(
-            given.candidates, metrics, shard=table.shard, progress=progress, **how, **kept
+            tables_of(given), metrics, shard=table.shard, progress=progress, **how, **kept
         )
     return cast("Document", done.document(options.command_line()))
 

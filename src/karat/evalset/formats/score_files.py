@@ -1,7 +1,7 @@
 """Files of scores that another program gave: a row for each system and segment.
 
     .tsv .csv     columns system, segment and score under a header, or these three without one
-    .jsonl        objects with these members
+    .jsonl        objects with these members, or a log of ratings (`karat judge`)
     .parquet      a table with these columns
     .seg.score    of mt-metrics-eval: system and score, the segments of each system in order
     .sys.score    of mt-metrics-eval: system and score
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores, score_of
-from karat.evalset.reading import Place, Reading, csv_records, json_rows, read_lines
+from karat.evalset.reading import Place, Reading, Where, csv_records, json_rows, read_lines
 from karat.registry import load
 from karat.settings import nearest
 
@@ -59,6 +59,8 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
     elif ending.endswith(_JSON):
         rows = json_rows(file, reading)
         first = next(rows, None)
+        if first is not None and LOG in first[1]:
+            return read_log_scores(path, column)
         if first is None:
             reading.check()  # why no line is an object
         header = [] if first is None else list(first[1])
@@ -68,6 +70,62 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
     found = _filled(path, _columns(path, header, column), rows, reading)
     reading.check()
     return found
+
+
+LOG = "judgements"
+"""The member of the first line of a log that no file of scores has."""
+
+
+def read_log_scores(path: str, dimension: str | None) -> GivenScores:
+    """Return the scores in a log of judgements: the mean of all judges, by dimension.
+
+    The score of an output in comparisons is the share of them that it won.
+    """
+    from karat.evalset.added.judgement_files import read_judgements
+    from karat.evalset.judged_pairs import checked_pairs, win_shares
+    from karat.evalset.judgements import Dimension
+
+    reading = Reading(lister="")
+    rows, described = read_judgements(Path(path), reading)
+    reading.check()
+    names = list(dict.fromkeys(row.dimension for row in rows))
+    if dimension is None and len(names) == 1:
+        dimension = names[0]
+    if not names:
+        raise InputError(f"{path}: no scores: the log has no judgement")
+    if dimension not in names:
+        hint = "" if dimension is None else nearest(dimension, names)
+        told = "judged several dimensions" if dimension is None else f"has no {quoted(dimension)}"
+        raise InputError(
+            f"{path}: the log {told}{hint} (it has {short(', '.join(names))}): name one, as in "
+            f"column={names[0]}"
+        )
+    kinds = {one.name: one for one in described}
+    scale = kinds.get(dimension, Dimension(dimension, "higher", None, None))
+    pairs = [(row.place, (*row[1:6], row.other)) for row in rows if row.other]
+    compared = checked_pairs(
+        [pair for pair in pairs if pair[1][3] == dimension], {dimension: scale}, reading
+    )
+    values: dict[tuple[str, str], list[float]] = {}
+    places: dict[str, Where] = {}
+    for where, share in win_shares(compared):
+        values.setdefault((share.system, share.segment), []).append(share.value)
+        places.setdefault(share.segment, where)
+    for row in rows:
+        if row.dimension != dimension or row.other:
+            continue
+        value = score_of(row.value)
+        if value is None or math.isnan(value):
+            reading.problem(row.place, f"found the value {quoted(row.value)}, expected a number")
+            continue
+        values.setdefault((row.system, row.segment), []).append(value)
+        places.setdefault(row.segment, row.place)
+    reading.check()
+    by_id: dict[str, dict[str, float]] = {}
+    for (system, segment), own in values.items():
+        by_id.setdefault(system, {})[segment] = sum(own) / len(own)
+    lower = scale.better == "lower"
+    return GivenScores(path, by_id, {}, {}, places, not lower, lower)
 
 
 def _table(path: Path, commas: bool, reading: Reading) -> tuple[list[str], Rows]:

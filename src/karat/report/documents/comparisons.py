@@ -75,6 +75,7 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     title = f"Comparison with {baseline}"
     cells = tuple(map(_cells, comparison.rows))
     table = Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)
+    table = scores.with_skipped(table, comparison.skipped)
     blocks: list[Block] = [_forests(comparison, metrics)]
     blocks += _examples(comparison, metrics) if comparison.examples else []
     blocks += [*_figures(comparison, metrics), table]

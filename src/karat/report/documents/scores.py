@@ -81,13 +81,49 @@ def segment_signatures(results: Results[Any]) -> dict[str, str]:
 
 
 def scoring_document(scoring: Scoring, command: str) -> Document:
-    """Return the scores of segments if they were asked for, else those of systems."""
+    """Return the scores of segments or documents if they were asked for, else those of systems."""
+    if scoring.documents:
+        return with_form(_documents_document(scoring, command), scoring.form)
     if not scoring.values:
         return with_form(_score_document(scoring, command), scoring.form)
     columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
-    return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)
+    notes = scoring.remarks
+    return with_form(Document("Segment scores", (table,), command, signatures, notes), scoring.form)
+
+
+_DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
+_SEGMENTS = Column("segments", "Segments", align="right", help="The document's segments.")
+
+
+def _documents_document(scoring: Scoring, command: str) -> Document:
+    """Return the scores of documents, by metric and system."""
+    metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
+    rows = [row for m in metrics for row in scoring.documents if row.metric == m]
+    names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
+    columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
+    told = "The score of the document, from the sums of its segments' statistics."
+    columns += [replace(SCORE, help=told), _PARTS]
+    columns += [Column(name, name, readers="programs") for name in names]
+    cells: list[Row] = []
+    for row in rows:
+        parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
+        of_document: dict[str, Cell] = {
+            "metric": str(row.metric),
+            "system": row.system,
+            "document": row.document,
+            "segments": row.segments,
+            "score": decimals(row.metric, row.score.value),
+            "parts": parts_text(row.metric, row.score),
+        }
+        cells.append(parts | of_document)
+    table = Table("rows", "Document scores", tuple(columns), tuple(cells), group="metric")
+    signatures = {str(m): m.signature(scoring.references) for m in metrics}
+    noted = (f"{r.system}, {r.metric}, {r.document}: {n}" for r in rows for n in r.score.notes)
+    remarks = (note for m in metrics for note in m.remarks())
+    notes = tuple(dict.fromkeys([*remarks, *noted]))
+    return Document("Document scores", (replace(table, open=True),), command, signatures, notes)
 
 
 _SHARDS = (
@@ -117,6 +153,7 @@ def _score_document(scoring: Scoring, command: str) -> Document:
     ]
     rows = [row for own in by_metric.values() for row in own]
     table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
+    table = with_skipped(table, scoring.skipped)
     signatures = {str(row.metric): row.score.signature for row in rows}
     blocks: tuple[Block, ...] = (*figures, table)
     if len(figures) > 1:
@@ -135,6 +172,25 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
         cells.append(parts | score_cells(row) | {"parts": parts_text(row.metric, row.score)})
     best = emphasis([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
+
+
+_SKIPPED = Column(
+    "skipped",
+    "Skipped",
+    align="right",
+    help="Rows of the system that were skipped because a candidate or a reference is missing.",
+)
+
+
+def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
+    """Return a table of systems with a column of skipped rows, if rows may be skipped."""
+    if skipped is None:
+        return table
+    rows = tuple({**row, "skipped": skipped.get(str(row["system"]), 0)} for row in table.rows)
+    at = next((i for i, column in enumerate(table.columns) if column is _PARTS), None)
+    columns = list(table.columns)
+    columns.insert(len(columns) if at is None else at, _SKIPPED)
+    return replace(table, columns=tuple(columns), rows=rows)
 
 
 def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
@@ -178,10 +234,11 @@ def with_form(document: Document, form: str) -> Document:
 
 def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
-    ids = scoring.ids
+    given_ids = scoring.ids
 
     def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
         score = decimals(metric, float(values[i]))
+        ids = given_ids[system] if isinstance(given_ids, Mapping) else given_ids
         segment = i + 1 if ids is None else ids[i]
         return {"metric": name, "system": system, "segment": segment, "score": score}
 

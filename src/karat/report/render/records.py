@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from karat.errors import InputError, quoted
 from karat.report.model.cells import is_missing
 from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.visible import no_formula
 
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -33,33 +34,29 @@ def render_json(document: Document) -> Iterator[str]:
     yield "\n}\n"
 
 
-def render_tsv(document: Document) -> Iterator[str]:
+def render_tsv(document: Document, *, spreadsheet_safe: bool = False) -> Iterator[str]:
     """One header and one line per row; tables are separated by a blank line.
 
     Within strings a tab, a line end and a backslash are written as \\t, \\n or \\r, and \\\\.
+    With `spreadsheet_safe`, text that a spreadsheet would take for a formula gets an apostrophe.
     """
     for number, table in enumerate(_tables(document)):
         yield "\n" if number else ""
-        columns = _columns(table)
-        yield "\t".join(column.key for column in columns) + "\n"
-        for row in table.rows:
-            cells = [_plain_cell(row.get(column.key)) for column in columns]
+        for cells in _plain_rows(table, spreadsheet_safe):
             yield _encodable("\t".join(cell.translate(_TSV_ESCAPES) for cell in cells) + "\n")
 
 
-def render_csv(document: Document) -> Iterator[str]:
+def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterator[str]:
     """RFC 4180: a header and a record per row; tables are separated by an empty line.
 
-    Text is quoted where it must be and never changed: what a spreadsheet would take for a formula
-    stays as it is.
+    Text is quoted where it must be and never changed. With `spreadsheet_safe`, text that a
+    spreadsheet would take for a formula gets an apostrophe.
     """
     write = csv.writer(_Echo(), lineterminator="\r\n").writerow
     for number, table in enumerate(_tables(document)):
         yield "\r\n" if number else ""
-        columns = _columns(table)
-        yield str(write([column.key for column in columns]))
-        for row in table.rows:
-            yield _encodable(str(write([_plain_cell(row.get(column.key)) for column in columns])))
+        for cells in _plain_rows(table, spreadsheet_safe):
+            yield _encodable(str(write(cells)))
 
 
 class _Echo:
@@ -111,6 +108,16 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
         yield _encodable(f"{'' if empty else ','}\n    {_json(value)}")
         empty = False
     yield "]" if empty else "\n  ]"
+
+
+def _plain_rows(table: Table, spreadsheet_safe: bool) -> Iterator[list[str]]:
+    """Yield the header of a table and its rows as text."""
+    text = no_formula if spreadsheet_safe else str
+    columns = _columns(table)
+    yield [text(column.key) for column in columns]
+    for row in table.rows:
+        cells = (row.get(column.key) for column in columns)
+        yield [text(cell) if isinstance(cell, str) else _plain_cell(cell) for cell in cells]
 
 
 def _plain_cell(cell: Cell) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from karat.errors import OutputError
 from karat.registry import Registry, call, check_that, origin, returned
@@ -35,20 +35,43 @@ RENDERERS: Registry[Renderer] = Registry(
 )
 
 
-def render(document: Document, format: str, *, color: bool = False, width: int = 100) -> str:
-    """Return the document in one of the `RENDERERS`' formats; `color`, `width`: of text alone."""
-    return "".join(pieces(document, format, color=color, width=width))
+SPREADSHEET_FORMATS = ("csv", "tsv")
+"""Formats that spreadsheets open."""
+
+
+def render(
+    document: Document,
+    format: str,
+    *,
+    color: bool = False,
+    width: int = 100,
+    spreadsheet_safe: bool = False,
+) -> str:
+    """Return the document in one of the `RENDERERS`' formats.
+
+    `color` and `width` are for text; `spreadsheet_safe` is for CSV and TSV.
+    """
+    safe = spreadsheet_safe
+    return "".join(pieces(document, format, color=color, width=width, spreadsheet_safe=safe))
 
 
 def pieces(
-    document: Document, format: str, *, color: bool = False, width: int = 100
+    document: Document,
+    format: str,
+    *,
+    color: bool = False,
+    width: int = 100,
+    spreadsheet_safe: bool = False,
 ) -> Iterable[str]:
     """Return what `render` does in pieces, so that a long table need not be held whole."""
-    terminal = {"color": color, "width": width} if format == "text" else {}
+    check_spreadsheet_safe(format, spreadsheet_safe)
+    options: dict[str, Any] = {"color": color, "width": width} if format == "text" else {}
+    if spreadsheet_safe:
+        options["spreadsheet_safe"] = True
     renderer = RENDERERS[format]
 
     def made() -> str | Iterable[str]:
-        found = renderer(document, **terminal)
+        found = renderer(document, **options)
         whole = origin(renderer) and not isinstance(found, str) and isinstance(found, Iterable)
         return "".join(found) if whole else found  # so that what fails in it has a sentence, too
 
@@ -56,14 +79,24 @@ def pieces(
     return [text] if isinstance(text, str) else text
 
 
+def check_spreadsheet_safe(format: str, spreadsheet_safe: bool) -> None:
+    """Refuse to neutralise formulas in a format that spreadsheets do not open."""
+    if spreadsheet_safe and format not in SPREADSHEET_FORMATS:
+        formats = " and ".join(SPREADSHEET_FORMATS)
+        raise OutputError(
+            f"--spreadsheet-safe is for {formats}, and the output is {format}: leave it out, or "
+            "choose one of these formats (-f csv)"
+        )
+
+
 _ENDINGS = {"txt": "text", "htm": "html", "tex": "latex", "markdown": "md"}
 
 
-def save(document: Document, path: str | PathLike[str]) -> None:
+def save(document: Document, path: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
     """Write a document to a file at once or not at all, in the format that its ending names."""
     ending = Path(path).suffix.lower().lstrip(".")
     format = _ENDINGS.get(ending, ending)
     if format not in RENDERERS:
         expected = ", ".join(f".{name}" for name in (*RENDERERS, *_ENDINGS))
         raise OutputError(f"{path}: no format has that ending; expected one of {expected}")
-    write_atomically(path, pieces(document, format))
+    write_atomically(path, pieces(document, format, spreadsheet_safe=spreadsheet_safe))

@@ -27,7 +27,11 @@ FORMATS = (
     metavar="FORMAT",
 )
 @flag("--anonymous", "Write pseudonyms instead of the names of assessors.")
-def command(store: str, target: str, format: str, anonymous: bool) -> None:
+@flag(
+    "--spreadsheet-safe",
+    "In csv, put an apostrophe before text that a spreadsheet would take for a formula.",
+)
+def command(store: str, target: str, format: str, anonymous: bool, spreadsheet_safe: bool) -> None:
     """Export the judgements of a store, even while it is in use.
 
     log has every row ever written, with times, undone and replaced answers; `karat studio import`
@@ -42,5 +46,5 @@ def command(store: str, target: str, format: str, anonymous: bool) -> None:
     """
     from karat.studio.export.files import export_studio
 
-    written = export_studio(store, target, format, anonymous)
+    written = export_studio(store, target, format, anonymous, spreadsheet_safe)
     say([f"{visible(target)}: {', '.join(written)}\n"], None)

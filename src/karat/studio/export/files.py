@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def export_studio(
-    store: GivenPath, target: GivenPath, format: str = ALL, anonymous: bool = False
+    store: GivenPath,
+    target: GivenPath,
+    format: str = ALL,
+    anonymous: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> tuple[str, ...]:
     """Write the judgements of a studio to files; return the formats written.
 
@@ -23,9 +27,10 @@ def export_studio(
         target: file or folder that does not exist yet.
         format: name of a format, or `all` for a folder with each format of the project's task.
         anonymous: write pseudonyms instead of the names of assessors.
+        spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
     """
     with Store.reading(store) as opened, opened.intact():
-        return export_store(opened, target, format, anonymous)
+        return export_store(opened, target, format, anonymous, spreadsheet_safe)
 
 
 def import_studio(log: GivenPath, store: GivenPath) -> None:

@@ -34,8 +34,9 @@ ALL = "all"
 class Exported:
     """A store that is exported: its contents are read once."""
 
-    def __init__(self, store: Store, anonymous: bool) -> None:
+    def __init__(self, store: Store, anonymous: bool, spreadsheet_safe: bool = False) -> None:
         self.store, self.anonymous = store, anonymous
+        self.spreadsheet_safe = spreadsheet_safe
 
     @cached_property
     def contents(self) -> Contents:
@@ -73,7 +74,9 @@ def _trec(given: Exported) -> Iterator[NamedFile]:
 
 FORMATS: Mapping[str, ExportFormat] = {
     "log": ExportFormat("log.jsonl", (), lambda one: log_lines(one.store, one.anonymous)),
-    "csv": ExportFormat("judgements.csv", (), lambda one: judged_lines(one.contents)),
+    "csv": ExportFormat(
+        "judgements.csv", (), lambda one: judged_lines(one.contents, one.spreadsheet_safe)
+    ),
     "labels": ExportFormat("labels.tsv", (), lambda one: label_lines(one.labels)),
     "ties": ExportFormat("ties.tsv", (), lambda one: label_lines(one.ties)),
     "set": ExportFormat(
@@ -95,7 +98,11 @@ FORMATS: Mapping[str, ExportFormat] = {
 
 
 def export_store(
-    store: Store, target: GivenPath, format: str = ALL, anonymous: bool = False
+    store: Store,
+    target: GivenPath,
+    format: str = ALL,
+    anonymous: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> tuple[str, ...]:
     """Write a store to a new file or folder, whole or not at all; return the formats written.
 
@@ -104,10 +111,16 @@ def export_store(
         target: file or folder that does not exist yet.
         format: name of a format, or `all` for a folder with each format of the project's tasks.
         anonymous: write pseudonyms instead of the names of assessors.
+        spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
     """
+    if spreadsheet_safe and format not in (ALL, "csv"):
+        raise InputError(
+            f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
+            "tools read: leave it out"
+        )
     place = as_path("target", target)
     check_free(place)
-    given = Exported(store, anonymous)
+    given = Exported(store, anonymous, spreadsheet_safe)
     if format == ALL:
         chosen = formats_of(given.contents.project.settings)
         with store.read():  # one state of the store for all files

@@ -126,12 +126,12 @@ JUDGED = (
 )
 
 
-def judged_lines(contents: Contents) -> Iterator[str]:
+def judged_lines(contents: Contents, spreadsheet_safe: bool = False) -> Iterator[str]:
     """Yield a CSV file with a row for each value that counts now, by judge."""
-    yield csv_line(JUDGED)
+    yield csv_line(JUDGED, spreadsheet_safe)
     for answer in contents.answers:
         for row in _rows(contents, answer):
-            yield csv_line(row)
+            yield csv_line(row, spreadsheet_safe)
     for one in contents.decisions:
         item = contents.items[one.item]
         system = "" if one.output is None else contents.outputs[one.output].system
@@ -140,7 +140,8 @@ def judged_lines(contents: Contents) -> Iterator[str]:
             (
                 *(one.task, item.segment, item.group or "", system, "", contents.decider),
                 *(ADJUDICATED, one.about, value, "", "", one.time, "", "", one.uuid),
-            )
+            ),
+            spreadsheet_safe,
         )
 
 

@@ -17,6 +17,7 @@ from karat.errors import InputError, OutputError, quoted
 from karat.evalset.formats.mqm import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.export.decided import decided_spans
+from karat.visible import no_formula
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),
@@ -114,8 +115,9 @@ def _appraised(span: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "error_type": None, **({"category": c} if (c := span.get("category")) else {})}
 
 
-def csv_line(row: tuple[object, ...]) -> str:
-    """Return a row of a CSV file."""
+def csv_line(row: tuple[object, ...], spreadsheet_safe: bool = False) -> str:
+    """Return a row of a CSV file; with `spreadsheet_safe`, no text in it is taken for a formula."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(row)
+    cells = [no_formula(cell) if isinstance(cell, str) else cell for cell in row]
+    csv.writer(text, lineterminator="\n").writerow(cells if spreadsheet_safe else row)
     return text.getvalue()

@@ -1,0 +1,243 @@
+"""Several tables: each file is a system, unless a column names the systems."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import karat as kt
+from karat.arrow.pieces import table_name
+from karat.cli.main import main
+
+REFERENCES = [f"the cat {word} on a mat" for word in ("sat", "ran", "slept", "ate", "hid", "lay")]
+OUTPUTS = {
+    "v1": [text.replace("the", "a") for text in REFERENCES],
+    "v2": [text.replace("mat", "rug") for text in REFERENCES],
+}
+
+
+def rows_of(name: str, **more: str) -> list[dict[str, str]]:
+    both = zip(OUTPUTS[name], REFERENCES, strict=True)
+    rows = enumerate(both)
+    return [{"output": o, "reference": r, "id": f"s{i}", **more} for i, (o, r) in rows]
+
+
+def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_tsv(path: Path, rows: list[dict[str, Any]]) -> None:
+    write_csv(path, rows)
+    path.write_text(path.read_text().replace(",", "\t"))
+
+
+def write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "tsv": write_tsv,
+    "parquet": write_parquet,
+}
+
+
+@pytest.fixture(params=WRITERS)
+def ending(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: Any) -> str:
+    """Two tables, `v1` and `v2`, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in OUTPUTS:
+        WRITERS[request.param](Path(f"{name}.{request.param}"), rows_of(name))
+    return str(request.param)
+
+
+@pytest.fixture
+def jsonl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in OUTPUTS:
+        write_jsonl(Path(f"{name}.jsonl"), rows_of(name))
+    return tmp_path
+
+
+def numbers(result: Any) -> str:
+    return repr([*result.rows]) + result.signature
+
+
+def sentence(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    return shown.err.removeprefix("karat: ").rstrip("\n")
+
+
+def scores(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
+    assert main([*words, "-m", "chrf", "-f", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    return {row["system"]: row["score"] for row in rows}
+
+
+# ------------------------------------------------------------------------------ files as systems
+
+
+def test_two_files_are_two_systems(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = {row.system: row.score.value for row in kt.score(OUTPUTS, REFERENCES, "chrf").rows}
+    assert scores(capsys, "score", f"v1.{ending}", f"v2.{ending}") == expected
+    assert list(scores(capsys, "score", f"v2.{ending}", f"v1.{ending}")) == ["v2", "v1"]
+
+
+def test_files_compare_as_texts_do(ending: str) -> None:
+    files = [Path(f"v1.{ending}"), Path(f"v2.{ending}")]
+    expected = kt.compare(OUTPUTS, REFERENCES, ["bleu", "chrf"], resamples=50, examples=2)
+    compared = kt.compare(files, metrics=["bleu", "chrf"], resamples=50, examples=2)
+    assert numbers(compared) == numbers(expected)
+    assert compared.examples == expected.examples
+
+
+def test_files_have_names(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(scores(capsys, "score", "old=v1.jsonl", "v2.jsonl")) == ["old", "v2"]
+    assert list(scores(capsys, "score", "only=v1.jsonl")) == ["only"]
+    named = kt.score({"old": "v1.jsonl", "new": Path("v2.jsonl")}, metrics="chrf")
+    assert [row.system for row in named.rows] == ["old", "new"]
+    assert scores(capsys, "compare", "old=v1.jsonl", "new=v2.jsonl", "--baseline", "new")
+
+
+def test_a_folder_or_a_pattern_is_one_table(
+    jsonl: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = [text for own in OUTPUTS.values() for text in own]
+    pooled = kt.score(both, REFERENCES * 2, "chrf").rows[0].score.value
+    assert scores(capsys, "score", "v*.jsonl") == {"candidate": pooled}
+    Path("parts").mkdir()
+    for name in OUTPUTS:
+        shutil.move(f"{name}.jsonl", "parts")
+    assert scores(capsys, "score", "parts") == {"candidate": pooled}
+    assert (
+        kt.score_table({"all": ["parts/v1.jsonl", "parts/v2.jsonl"]}, "chrf").rows[0]
+        == (kt.score({"all": both}, REFERENCES * 2, "chrf").rows[0])
+    )
+
+
+def test_folders_are_systems(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in OUTPUTS:
+        folder = Path(f"run-{name}.d")
+        folder.mkdir()
+        write_jsonl(folder / "1.jsonl", rows_of(name)[:2])
+        write_jsonl(folder / "2.jsonl", rows_of(name)[2:])
+    expected = {row.system: row.score.value for row in kt.score(OUTPUTS, REFERENCES, "chrf").rows}
+    found = scores(capsys, "score", "run-v1.d", "run-v2.d")
+    assert found == {f"run-{name}.d": value for name, value in expected.items()}
+    # The rows of several files have no numbers in common: they need ids.
+    assert "name the column of ids" in sentence(capsys, "compare", "run-v1.d", "run-v2.d")
+    assert scores(capsys, "compare", "run-v1.d", "run-v2.d", "--id", "id") == found
+
+
+def test_a_column_of_systems_makes_parts_of_files(
+    jsonl: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --by, the system of a row is in the row: files are parts of one table."""
+    rows = [row for name in OUTPUTS for row in rows_of(name, system=f"sys-{name}")]
+    write_jsonl(Path("part1.jsonl"), rows[::2])
+    write_jsonl(Path("part2.jsonl"), rows[1::2])
+    expected = {row.system: row.score.value for row in kt.score(OUTPUTS, REFERENCES, "chrf").rows}
+    found = scores(capsys, "score", "part1.jsonl", "part2.jsonl", "--by", "system")
+    assert found == {f"sys-{name}": value for name, value in expected.items()}
+    told = sentence(capsys, "score", "a=part1.jsonl", "part2.jsonl", "--by", "system")
+    assert told == "'a' names the system of a table, and so does a column: leave out one of them"
+
+
+def test_wide_files_are_parts(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = zip(*OUTPUTS.values(), REFERENCES, strict=True)
+    rows = [{"v1": a, "v2": b, "reference": r} for a, b, r in columns]
+    write_jsonl(Path("w1.jsonl"), rows[:3])
+    write_jsonl(Path("w2.jsonl"), rows[3:])
+    wide = ("--candidate", "v1", "--candidate", "v2")
+    expected = {row.system: row.score.value for row in kt.score(OUTPUTS, REFERENCES, "chrf").rows}
+    assert scores(capsys, "score", "w1.jsonl", "w2.jsonl", *wide) == expected
+
+
+def test_shards_of_systems_in_files(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = scores(capsys, "score", "v1.jsonl", "v2.jsonl")
+    for shard in ("1/2", "2/2"):
+        words = ["score", "v1.jsonl", "v2.jsonl", "-m", "chrf", "--id", "id", "--shards", "parts"]
+        assert main([*words, "--shard", shard]) == 0
+    capsys.readouterr()
+    assert main(["merge", "parts", "-f", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["system"]: row["score"] for row in rows} == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("runs/v1.jsonl", "v1"),
+        ("v1.csv.gz", "v1"),
+        ("v1.2.PARQUET", "v1.2"),
+        ("data/*.parquet", "data/*.parquet"),
+        ("s3://bucket/v1.parquet", "v1"),
+        (".", Path.cwd().name),
+    ],
+)
+def test_names_of_tables(path: str, name: str) -> None:
+    assert table_name(path) == name
+
+
+def test_an_equals_sign_in_a_path_is_no_name(
+    jsonl: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in ("day=1", "day=2"):
+        Path(day).mkdir()
+        write_jsonl(Path(day, "a.jsonl"), rows_of("v1"))
+    assert list(scores(capsys, "score", "day=*/a.jsonl")) == ["candidate"]
+    assert list(scores(capsys, "score", "day=1/a.jsonl", "v2.jsonl")) == ["a", "v2"]
+
+
+# --------------------------------------------------------------------------- what is refused
+
+
+def test_two_systems_of_one_name(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("b").mkdir()
+    write_jsonl(Path("b/v1.jsonl"), rows_of("v2"))
+    told = (
+        "two systems are called 'v1' (v1.jsonl and b/v1.jsonl): name them apart, as in "
+        "NAME=b/v1.jsonl"
+    )
+    assert sentence(capsys, "score", "v1.jsonl", "b/v1.jsonl") == told
+    assert sentence(capsys, "score", "v1.jsonl", "v1=b/v1.jsonl") == told
+    assert sentence(capsys, "score", "a=v1.jsonl", "b=v1.jsonl") == (
+        "v1.jsonl is named twice: its rows would count twice"
+    )
+
+
+def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A comparison of other segments than those of the baseline is refused."""
+    write_jsonl(Path("short.jsonl"), rows_of("v2")[:-1])
+    told = sentence(capsys, "compare", "v1.jsonl", "short.jsonl")
+    assert told.startswith("v1.jsonl has 6 rows and short.jsonl 5: without ids, row 1 of a file")
+    write_jsonl(Path("other.jsonl"), [*rows_of("v2")[:3], *rows_of("v2")[:2:-1]])
+    told = sentence(capsys, "compare", "v1.jsonl", "other.jsonl")
+    assert told.startswith("v1.jsonl and other.jsonl have different references in row 4: without")
+    ordered, paired = (
+        scores(capsys, "compare", "v1.jsonl", name, "--id", "id")
+        for name in ("v2.jsonl", "other.jsonl")
+    )
+    assert list(ordered.values()) == list(paired.values())
+
+
+def test_a_file_without_rows(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("v3.csv").write_text("output,reference\n")
+    Path("v4.csv").write_text("output,reference\na b,a b\n")
+    told = sentence(capsys, "score", "v4.csv", "v3.csv", "-m", "chrf")
+    assert told == "v3.csv has no rows: there is nothing to score"
