@@ -32,9 +32,9 @@ def test_no_system_is_called_best_where_there_is_one() -> None:
     assert scored(ROWS).summary == ""
 
 
-def test_equal_systems_are_both_called_best() -> None:
+def test_no_system_is_called_best_where_all_are_equal() -> None:
     rows = [{**row, "system": name} for name in ("A", "B") for row in ROWS]
-    assert scored(rows, by="system").summary.startswith("Best by both metrics: A and B.")
+    assert scored(rows, by="system").summary.startswith("All systems have the same score by")
 
 
 def test_no_system_is_called_best_by_all_metrics_where_they_differ() -> None:
