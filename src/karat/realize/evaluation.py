@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from karat import __version__
 from karat.arrays import np
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
@@ -101,7 +102,7 @@ class RealizerEvaluation(RealizerResult):
     rows: tuple[RealizerScores, ...]
     training: TrainingOverlap
     signatures: dict[str, str]
-    """Column -> the signature of its metric."""
+    """Column -> the signature of its metric; `realize`: that of the sentences."""
     slots: tuple[SlotScores, ...] = ()
     """Classes of words that were inserted, if the model can."""
 
@@ -168,6 +169,8 @@ def evaluate_realizer(
         advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
         notes.append(f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}.")
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
+    data = f"model={model.digest},treebank={treebank.digest}"
+    signatures["realize"] = f"realize:inputs={'+'.join(kinds)},{data}|karat={__version__}"
     return RealizerEvaluation(
         name=treebank.name,
         rows=tuple(rows),

@@ -7,13 +7,13 @@ Words are compared in lower case, before stemming, with a typographic apostrophe
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from karat.errors import InputError, MissingExtra
+from karat.storage.digests import text_digest
 
 
 class StopList(frozenset[str]):
@@ -48,8 +48,7 @@ def stop_words(name: str) -> StopList:
 
 def stop_digest(name: str) -> str:
     """Return eight characters that change when the list does, for signatures."""
-    words = "\n".join(sorted(stop_words(name)))
-    return hashlib.sha256(words.encode()).hexdigest()[:8]
+    return text_digest("\n".join(sorted(stop_words(name))))
 
 
 def _parse(text: str) -> StopList:

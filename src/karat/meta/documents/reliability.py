@@ -160,7 +160,7 @@ class ReliabilityCurves(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
+        """The signatures of all metrics and of the data, a line each."""
         return "\n".join(self.signatures.values())
 
 
@@ -221,7 +221,7 @@ def reliability(
         for key, values in _values(evalset, number, scores, asked, meter):
             found.setdefault(key, []).append(values)
     rows, pooled = _pooled(found, asked)
-    signed = _signatures(chosen, asked.references)
+    signed = {**_signatures(chosen, asked.references), "set": evalset.signature}
     about = (*_about_references(evalset, taken), *_about_metrics(chosen), *_undefined(rows))
     notes = (*about, *evalset.notes)
     return ReliabilityCurves(asked, rows, pooled, tuple(_tests(rows)), signed, notes)

@@ -26,6 +26,7 @@ from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, reco
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.scoring.score_rows import interval_fields
 from karat.settings import renamed
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
@@ -205,7 +206,7 @@ def _evaluated(
         *recognised,
         settings,
         (how.note, *_notes(judged, pem), *_tested(chance[0]), *found.notes),
-        pem.signature_with(how.combination),
+        pem.signature_with(how.combination, interval_fields(*chance)),
     )
 
 

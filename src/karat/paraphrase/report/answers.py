@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import isnan
+from math import isclose, isnan
 from typing import TYPE_CHECKING
 
+from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_METRICS
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, signed, span
@@ -14,21 +15,34 @@ if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.evaluation import Gain, ParaphraseEvaluation
     from karat.paraphrase.pem.explanation import ParaphraseExplanations
-    from karat.paraphrase.pem.scoring import ParaphraseScores
+    from karat.paraphrase.pem.scoring import ParaphraseScores, SystemRow
 
 
 def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
-    """Name the system with the highest PEM, and say whether its interval is apart."""
+    """Name the system with the highest PEM, unless it is tied, and intervals that overlap its."""
     if any(isnan(row.pem) for row in result.rows):  # a model without a score, as a note says
         return ()
     ranked = sorted(result.rows, key=lambda row: -row.pem)
-    told = [f"{row.system} {row.pem:.2f} {span(row.low, row.high, 2)}" for row in ranked]
+    means = [_mean(row) for row in ranked]
     if len(ranked) == 1:
-        return (f"Mean PEM on a scale from 1 to 5: {told[0]}.",)
-    close = [row.system for row in ranked[1:] if row.high >= ranked[0].low]
-    apart = f" Its interval overlaps that of {listing(close)}." if close else ""
-    others = listing(told[1:])
-    return (f"{ranked[0].system} has the highest mean PEM: {told[0]}; {others}.{apart}",)
+        return (f"Mean PEM on a scale from 1 to 5: {means[0]}.",)
+    best = ranked[0]
+    if isclose(best.pem, ranked[1].pem, rel_tol=SLACK):
+        return (f"Several systems share the highest mean PEM: {listing(means)}.",)
+    overlapping = [row.system for row in ranked[1:] if _overlap(best, row)]
+    overlap = f" Its interval overlaps that of {listing(overlapping)}." if overlapping else ""
+    return (f"{best.system} has the highest mean PEM: {means[0]}; {listing(means[1:])}.{overlap}",)
+
+
+def _mean(row: SystemRow) -> str:
+    """Return a system and its mean PEM, with the interval if there is one."""
+    ends = "" if row.low is None or row.high is None else f" {span(row.low, row.high, 2)}"
+    return f"{row.system} {row.pem:.2f}{ends}"
+
+
+def _overlap(best: SystemRow, row: SystemRow) -> bool:
+    """Return whether the interval of a system reaches that of the best."""
+    return best.low is not None and row.high is not None and row.high >= best.low
 
 
 def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
