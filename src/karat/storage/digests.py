@@ -55,7 +55,7 @@ def _plain_bytes(array: NDArray[Any]) -> bytes:
         return np.ascontiguousarray(array, "<i8").tobytes()
     missing = np.isnan(array)
     values: NDArray[Any] = np.where(missing, 0.0, array).astype("<f8") + 0.0
-    return missing.tobytes() + values.tobytes()
+    return bytes(missing.tobytes() + values.tobytes())
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:
