@@ -224,7 +224,7 @@ def file_stamp(path: str) -> tuple[int, int] | None:
     """Return the time and the size of a file, by which a change is noticed; None without a file."""
     try:
         found = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name that no file can have
         return None
     return found.st_mtime_ns, found.st_size
 

@@ -8,12 +8,13 @@ Words are compared in lower case, before stemming, with a typographic apostrophe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
 from karat.errors import InputError, MissingExtra
 from karat.storage.digests import text_digest
+from karat.storage.store import file_stamp
 
 
 class StopList(frozenset[str]):
@@ -36,9 +37,14 @@ def _stop_list(words: Iterable[str]) -> StopList:
     return StopList(_straight(word.lower()) for word in words)
 
 
-@cache
 def stop_words(name: str) -> StopList:
-    """Return the stop list of that name."""
+    """Return the stop list of that name; a file is read again once it has changed."""
+    is_file = name not in ("none", "en") and not name.startswith("iso-")
+    return _stop_words(name, file_stamp(name) if is_file else None)
+
+
+@lru_cache(maxsize=64)
+def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
     if name == "none":
         return StopList()
     if name == "en":
