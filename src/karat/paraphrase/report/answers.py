@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import isclose, isnan
 from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
-from karat.paraphrase.pem.evaluation import MEAN, NO_METRICS
+from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, signed, span
 
 if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
-    from karat.paraphrase.pem.evaluation import Gain, ParaphraseEvaluation
+    from karat.paraphrase.pem.evaluation import Correlation, Gain, ParaphraseEvaluation
     from karat.paraphrase.pem.explanation import ParaphraseExplanations
     from karat.paraphrase.pem.scoring import ParaphraseScores, SystemRow
 
@@ -83,27 +84,41 @@ def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
     own = [row for row in result.rows if row.first.lower().startswith("pem")]
     if not own:
         return ()
-    first = own[0]
     told = [
-        f"{first.first}, learned from other judgements of this set, agrees with people at "
-        f"r = {first.pearson:.3f} (Pearson, {first.rows:,} paraphrases)."
+        f"{own[0].first}, learned from other judgements of this set, agrees with people at "
+        f"{_agreement(own)}."
     ]
     rivals = [gain for gain in result.gains if gain.second not in (NO_METRICS, MEAN)]
-    told += [_gain(gain) for gain in rivals[:1]]
-    told += [
-        f"The model's own score, with nothing learned from this set: r = {row.pearson:.3f}."
-        for row in result.rows
-        if row.first == MEAN
-    ][:1]
+    if rivals:
+        told.append(_gain([gain for gain in rivals if gain.second == rivals[0].second]))
+    if mean := [row for row in result.rows if row.first == MEAN]:
+        told.append(
+            f"The model's own score, with nothing learned from this set: {_agreement(mean)}."
+        )
     return tuple(told)
 
 
-def _gain(gain: Gain) -> str:
-    """Say whether one prediction agrees better with people than another."""
-    ends = f"{signed(gain.difference, 3)} {span(gain.low, gain.high, 3)}"
-    against = f"{gain.first} against {gain.second}: {ends}"
-    if gain.low > 0:
+def _agreement(rows: Sequence[Correlation]) -> str:
+    """Return the correlation with the mean of judges, and that of pairs that are no controls."""
+    found = f"r = {rows[0].pearson:.3f} (Pearson, {rows[0].rows:,} paraphrases)"
+    real = next((row for row in rows if row.second.endswith(NO_CONTROLS)), None)
+    if real is None:
+        return found
+    return f"{found}; without the controls r = {real.pearson:.3f} ({real.rows:,} paraphrases)"
+
+
+def _gain(gains: Sequence[Gain]) -> str:
+    """Say whether pivot languages help, where all pairs and those without controls agree on it."""
+    against = f"{gains[0].first} against {gains[0].second}: {'; '.join(map(_difference, gains))}"
+    if all(gain.low > 0 for gain in gains):
         return f"It agrees better than without pivot languages ({against})."
-    if gain.high < 0:
+    if all(gain.high < 0 for gain in gains):
         return f"It agrees less well than without pivot languages ({against})."
     return f"The set does not decide whether pivot languages help ({against})."
+
+
+def _difference(gain: Gain) -> str:
+    """Return a difference with its interval, where resamples have one."""
+    ends = "" if isnan(gain.low) else f" {span(gain.low, gain.high, 3)}"
+    pairs = " without controls" if gain.pairs == NO_CONTROLS else ""
+    return f"{signed(gain.difference, 3)}{ends}{pairs}"
