@@ -115,6 +115,7 @@ def judged(
     known = ~np.isnan(human) & scored.present
     there = known.astype(np.float64)
     sides = zip(*(lineup.rivals(there) for lineup in beside), strict=True)
+    sets = [scored.evalset, *(lineup.scored.evalset for lineup in beside)]
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
@@ -124,8 +125,12 @@ def judged(
         references_of(scored.evalset),
         normalise,
         tuple(rival for side in sides for rival in side),
-        set_signature=scored.evalset.signature,
+        set_signature=max(sets, key=_reference_count).signature,
     )
+
+
+def _reference_count(evalset: EvalSet) -> int:
+    return sum(map(len, evalset.references))
 
 
 def check_family(metric: AEv) -> None:
