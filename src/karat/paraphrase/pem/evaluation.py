@@ -216,7 +216,7 @@ def _evaluated(
         tuple(_dissimilarities(judged)),
         *recognised,
         settings,
-        (how.note, *_notes(judged, pem), *_tested(chance[0]), *found.notes),
+        (how.note, *_notes(judged, pem, bool(rivals)), *_tested(chance[0]), *found.notes),
         pem.signature_with(how.combination, interval_fields(*chance)),
         judged,
         tested,
@@ -246,16 +246,17 @@ def _averages(judged: JudgedPairs, name: str, column: Floats) -> list[Correlatio
     return rows
 
 
-def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
+def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
     if pem.metrics:
         yield (
             f"All regressions have the metrics {', '.join(one.name for one in pem.metrics)} as "
             f"features, except for `{NO_METRICS}`."
         )
-    yield (
-        "The others are the same regression with the pivot features replaced by what their names "
-        "say."
-    )
+    if has_rivals:
+        yield (
+            "The others are the same regression with the pivot features replaced by what their "
+            "names say."
+        )
     if pem.combination is not None:
         yield (
             "PEM is a regression learned from this set. The model itself has a mean of features "
@@ -263,8 +264,8 @@ def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
         )
     if not judged.real.all():
         yield (
-            "The scores of controls are fixed and easy to tell, which raises all correlations that "
-            "include them."
+            "Controls are artificial pairs whose scores are fixed and easy to predict: what holds "
+            "for real paraphrases is in the rows without controls."
         )
     if pem.form == "paper" and not pem.about.get("running"):
         yield (
@@ -400,6 +401,8 @@ def resampled_r(
     Originals are drawn, each with all of its pairs. Columns of the same pairs see the same draws.
     """
     known = ~(np.isnan(x) | np.isnan(y))
+    if not known.any():
+        return np.full(1 + resamples, np.nan)
     at, count = _numbered(judged.originals)
     x, y = (np.where(known, column - column[known].mean(), 0.0) for column in (x, y))
     rows = np.stack([known, x, y, x * x, y * y, x * y], axis=1)

@@ -74,7 +74,8 @@ def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
     reasons = Counter(row.reason for row in result.rows if row.reason)
     every = len({row.segment for row in result.rows})
     made = every - reasons.total()
-    have = f"{made:,} of {several(every, 'sentence')} {'has' if made == 1 else 'have'} a paraphrase"
+    verb = "has" if 1 in (made, every) else "have"
+    have = f"{made:,} of {several(every, 'sentence')} {verb} a paraphrase"
     none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
     return (f"{have}{none}.",)
 
@@ -82,7 +83,7 @@ def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
 def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
     """Say how well PEM agrees with people, and whether the pivot languages help."""
     own = [row for row in result.rows if row.first.lower().startswith("pem")]
-    if not own:
+    if not own or isnan(own[0].pearson):  # equal scores have no correlation
         return ()
     told = [
         f"{own[0].first}, learned from other judgements of this set, agrees with people at "
@@ -91,7 +92,8 @@ def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
     rivals = [gain for gain in result.gains if gain.second not in (NO_METRICS, MEAN)]
     if rivals:
         told.append(_gain([gain for gain in rivals if gain.second == rivals[0].second]))
-    if mean := [row for row in result.rows if row.first == MEAN]:
+    mean = [row for row in result.rows if row.first == MEAN]
+    if mean and not isnan(mean[0].pearson):
         told.append(
             f"The model's own score, with nothing learned from this set: {_agreement(mean)}."
         )
