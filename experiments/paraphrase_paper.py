@@ -143,7 +143,8 @@ def report(found: ParaphraseEvaluation) -> None:
     show("Metrics alone", found.alone)
     print("\nPEM minus rivals, 95% by a paired bootstrap over originals")
     for one in found.gains:
-        print(f"  {one.second:42} {one.difference:+.4f} [{one.low:+.4f}, {one.high:+.4f}]")
+        ends = f"[{one.low:+.4f}, {one.high:+.4f}]"
+        print(f"  {one.second:42} {one.pairs:12} {one.difference:+.4f} {ends}")
     if found.recognition:
         print("\nRecognition: average precision, best F1 (its threshold), F1 held out")
     for row in found.recognition:
@@ -166,7 +167,7 @@ def main() -> None:
     kt.register(Meteor)
     started = time.process_time()
     pem, rivals = model(), {**RIVALS, "METEOR, exact and stems": ("meteor_stems",)}
-    print(f"{pem}\n{pem.signature}")
+    print(f"{pem}\n{pem.description}")
     ted = translations()
     for controls in (True, False):
         print(f"\n== TED, {ORIGINALS} originals, {'with' if controls else 'without'} controls")

@@ -47,7 +47,7 @@ def test_the_recipe_cannot_be_changed(stored: Path) -> None:
 def test_the_signature_says_what_matters(model: kt.LanguageModel) -> None:
     assert model.signature == (
         "lm:order=3,smoothing=kneser-ney,tok=13a,case=lower,stem=none,vocabulary=all,min_count=1,"
-        f"min_counts=1/1/1|log=10|karat={kt.__version__}"
+        f"min_counts=1/1/1|model={model.digest}|log=10|karat={kt.__version__}"
     )
 
 

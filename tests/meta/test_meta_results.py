@@ -70,7 +70,7 @@ def test_records_are_the_rows_of_the_json(name: str) -> None:
 
 def test_signatures_are_those_of_the_metrics() -> None:
     signed = RESULTS["MetaEvaluation"].signature.splitlines()
-    assert [line.split(":")[0] for line in signed] == ["bleu", "bleu", "ter"]
+    assert [line.split(":")[0] for line in signed] == ["bleu", "bleu", "ter", "set"]
     assert RESULTS["MetaReport"].signature.splitlines() == signed
     assert RESULTS["PlaneStudy"].signature.startswith("aev:")
     assert RESULTS["Recommendation"].signature == "aev:preset=paper,alpha=1,n=3"

@@ -98,7 +98,9 @@ def test_references_by_number_are_those_of_a_smaller_set() -> None:
     assert study.settings["references"] == (3, 1)
     assert study.settings["beside"] == ("bleu, reference 3, 1", "bleu")
     assert study.signature.splitlines() == list(study.signatures.values())
-    assert [line.split(":")[0] for line in study.signature.splitlines()] == ["aev", "bleu", "bleu"]
+    heads = [line.split(":")[0] for line in study.signature.splitlines()]
+    assert heads == ["aev", "bleu", "bleu", "set"]
+    assert study.signatures["set"] == evalset.signature  # all references were used beside the plane
 
 
 def test_one_reference_that_is_all_has_one_row() -> None:
@@ -259,7 +261,7 @@ def test_the_command_is_the_function(output: Output) -> None:
     assert found["rows"] == study.records()
     assert found["beside"] == study.records("beside") == [row._asdict() for row in study.beside]
     assert found["groups"] == [row._asdict() for row in study.groups]
-    assert list(found["signature"]) == ["aev", "bleu, reference 1", "bleu"]
+    assert list(found["signature"]) == ["aev", "bleu, reference 1", "bleu", "set"]
     assert {row["group"] for row in found["rows"]} == {"", "page-1", "page-2", "page-3"}
 
 

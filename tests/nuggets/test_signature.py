@@ -38,10 +38,12 @@ def by_paper(**changed: object) -> Paper:
 
 def test_what_is_in_it() -> None:
     plain = "nugget-f:beta=3,weights=vital,strict=no,judgements=corrected"
+    plain += f"|key={KEY.digest}"
+    none, plain = f"{plain}|judged=none", f"{plain}|judged={SET.judgements.digest}"
     assert signed() == f"{plain}|guess=calibrated:learned=160,responses=48|{END}"
     assert signed(guess=False) == f"{plain}|guess=none{FINAL}"
     assert signed(nuggets=replace(SET, judgements=kt.NuggetSet("e", KEY).judgements)) == (
-        f"{plain}|guess=calibrated:learned=nothing,responses=48|{END}"
+        f"{none}|guess=calibrated:learned=nothing,responses=48|{END}"
     )
     assert signed(by_paper(threshold_model="global", stop="en")) == (
         f"{plain}|guess=paper:n=2,weight=idf,stem=none,stop=en@4fade683,tok=intl,normalised=no,"

@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations, product
 
+import numpy as np
+from numpy.typing import NDArray
+
 Order = tuple[int, ...]
 
 
@@ -52,4 +55,20 @@ def loss(
         if daughters(heads, node):
             scores = [score(p, node) for p in treelet_orders(heads, places, node)]
             total += math.log(sum(map(math.exp, scores))) - score(places, node)
+    return total
+
+
+def expected_minus_gold(
+    heads: Sequence[int],
+    places: Sequence[int],
+    weights: NDArray[np.float64],
+    features: Callable[[Sequence[int], int], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """The slopes of `loss`: the features expected of each treelet less those of its order."""
+    total = np.zeros_like(weights)
+    for node in range(len(heads)):
+        if daughters(heads, node):
+            rows = np.array([features(p, node) for p in treelet_orders(heads, places, node)])
+            chances = np.exp(rows @ weights)
+            total += chances @ rows / chances.sum() - features(places, node)
     return total

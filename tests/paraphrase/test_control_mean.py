@@ -75,8 +75,8 @@ def test_a_model_keeps_its_mean(tmp_path: Path) -> None:
     model.save(tmp_path / "m.npz")
     again = PEM.open(tmp_path / "m.npz")
     assert isinstance(again.combination, ControlMean)
-    assert again.signature == model.signature
-    assert "|combine=mean,copy=target F1^6,controls=3|features=ter:" in model.signature
+    assert (again.digest, again.description) == (model.digest, model.description)
+    assert "|combine=mean,copy=target F1^6,controls=3|features=ter:" in model.description
     assert repr(again).endswith("; mean on the scale of controls of 3 sentences>")
     np.testing.assert_array_equal(
         again.score(SENTENCES, OTHERS).pem, model.score(SENTENCES, OTHERS).pem
@@ -88,7 +88,7 @@ def test_judgements_replace_the_mean() -> None:
     trained = PEM.open().train(judged_rows(kt.load_evalset("demo-paraphrases")))
     assert isinstance(trained.combination, SVR)
     assert "mean" not in trained.about
-    assert "learned=demo-paraphrases" in trained.signature
+    assert "learned=demo-paraphrases" in trained.description
 
 
 @pytest.mark.parametrize(

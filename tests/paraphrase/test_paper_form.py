@@ -56,7 +56,7 @@ def test_what_a_form_is_trained_with(
     assert model.language.about["smoothing"] == smoothing
     assert model.pivots["de"].about["aligner"].startswith(f"{aligner}-joint:")
     assert f",{agreement}," in model.pivots["de"].about["aligner"]
-    assert (",running text|" in model.signature) == running == model.about.get("running", False)
+    assert (",running text|" in model.description) == running == model.about.get("running", False)
 
 
 def test_running_text_counts_lines_that_come_again() -> None:
@@ -90,10 +90,12 @@ def test_a_form_that_there_is_not(pivot: Pivot) -> None:
 def test_scores_of_a_form() -> None:
     texts = ["I would like to purchase a car."], ["I want to buy a car."]
     found = kt.score_paraphrases(*texts, form="paper")
-    assert "pem:form=paper," in found.signature
-    assert "lm=4-gram,katz,running text" in found.signature
+    assert found.signature.startswith("pem:model=bundled-paper@")
+    assert str(found.settings["model_settings"]).startswith("form=paper,")
+    assert "lm=4-gram,katz,running text" in str(found.settings["model_settings"])
     assert found.rows[0].pem == kt.score_paraphrases(*texts, "bundled-paper").rows[0].pem
-    assert kt.score_paraphrases(*texts, form="unigram").signature == PEM.open().signature
+    plain = kt.score_paraphrases(*texts, form="unigram", resamples=0)
+    assert plain.signature == PEM.open().signature
     with pytest.raises(InputError, match=r"has the form unigram.*train a model with --form rich"):
         kt.score_paraphrases(*texts, form="rich")
 
@@ -103,7 +105,7 @@ def test_the_command_takes_the_form(output: Callable[..., str], folder: Path) ->
     (folder / "out.txt").write_text("I would like to purchase a car.\n")
     arguments = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "-f", "json")
     found = json.loads(output(*arguments, "--form", "paper"))
-    assert "form=paper" in found["signature"]["pem"]
+    assert found["signature"]["pem"].startswith("pem:model=bundled-paper@")
     assert "(Pearson 0.04; its pivot F1 alone: 0.40)" in found["notes"][0]
 
 

@@ -143,7 +143,19 @@ def test_pem_has_its_example_and_three_tables() -> None:
     assert table["adequacy and overall", "r, sentences"] == (0.7635, 0.7473)
     assert table["dissimilarity and overall", "r, systems"] == (-0.3937, -0.0768)
     assert values(found, "Table 1")["two judges, overall", "r, sentences"][1] == 0.9452
-    assert values(found, "Table 3")["PEM and human average", "r, sentences"][0] == 0.8073
+    assert values(found, "Table 1")["two judges, overall", "r, systems"][1] == 0.999
+    table = values(found, "Table 3")
+    assert table["PEM and human average", "r, sentences"][0] == 0.8073
+    assert table["PEM and judge dora", "r, sentences"][0] == pytest.approx(0.543, abs=1e-4)
+    assert table["PEM and judge emil", "r, systems"][0] == pytest.approx(0.9789, abs=1e-4)
+    alone = values(found, "section 6.2")
+    assert alone["BLEU alone", "r, sentences"] == (0.4513, 0.112)
+    assert alone["BLEU alone, no controls", "r, sentences"] == (None, -0.075)
+    verdicts = [one.verdict for one in found.conclusions]
+    assert verdicts == ["holds", "undecidable", "holds", "undecidable", "undecidable"]
+    for one in found.conclusions:
+        assert one.evidence.startswith("with controls: ")
+        assert "; without: " in one.evidence
     assert found.summary.endswith("The paraphrases and judgements are invented.")
 
 

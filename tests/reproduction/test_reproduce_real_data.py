@@ -88,7 +88,16 @@ def test_pem_on_translations(karat_data: Path, tmp_path: Path) -> None:
     assert round(table["adequacy and overall", "r, sentences"], 3) == 0.736
     assert round(table["dissimilarity and overall", "r, systems"], 3) == -0.525
     assert found.conclusions[2].verdict == "fails"
-    assert "Table 1" not in {row.where for row in found.rows}  # its set is not there
+    better = found.conclusions[3]
+    assert better.claim == "PEM agrees with judges better than BLEU does."
+    assert better.verdict != "holds"  # it rests on the control pairs
+    assert "BLEU 0.198" in better.evidence.partition("; without: ")[0]
+    assert "BLEU 0.186" in better.evidence.partition("; without: ")[2]
+    judges = {row.item for row in found.rows if row.where == "Table 3" and "judge" in row.item}
+    assert judges == {f"PEM and judge rater{k}" for k in (1, 2, 3, 4, 5, 7)}
+    (between,) = [row for row in found.rows if row.where == "Table 1"]
+    assert between.measure == "r, systems"  # the set of the sentences is not there
+    assert round(between.ours, 3) == 0.370
 
 
 def test_nuggeteer_on_some_topics(karat_data: Path, tmp_path: Path) -> None:

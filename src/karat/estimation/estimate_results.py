@@ -92,6 +92,8 @@ class Estimate(Result):
     """All draws up to now with those of the plan, as `draws.tsv` has them."""
     methods: Mapping[str, str] = field(default_factory=dict)
     """System -> method, where systems differ in it."""
+    data: str = ""
+    """Digest of labels, judges' values and draws."""
 
     @property
     def finite(self) -> bool:
@@ -122,10 +124,11 @@ class Estimate(Result):
 
     @property
     def signature(self) -> str:
-        """All settings that change the numbers."""
+        """All settings that change the numbers, and a digest of the data."""
         asked = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
         judges = "\n".join(one.signature for one in self.judges)
-        return f"estimate:{asked}|karat={__version__}" + (f"\n{judges}" if judges else "")
+        own = f"estimate:{asked}|data={self.data}|karat={__version__}"
+        return own + (f"\n{judges}" if judges else "")
 
 
 def mean_known(values: Sequence[float]) -> float:

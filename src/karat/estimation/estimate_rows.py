@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from math import fsum
 from typing import NamedTuple
 
@@ -66,16 +65,10 @@ class EstimateRows:
         """1 if higher is better, -1 if lower is."""
         return self.sample.scale.sign
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """Eight characters that change with labels, judges' values and draws."""
-        sample, found = self.sample, sha256()
-        found.update(repr((sample.systems, sample.units, sample.judges)).encode("utf-8", "replace"))
-        design = sample.design
-        for values in (sample.y, sample.every, design.probability, design.round):
-            known = np.nan_to_num(np.asarray(values, "<f8"), nan=0.0) + 0.0
-            found.update(np.isnan(values).tobytes() + known.tobytes())
-        return found.hexdigest()[:8]
+        return self.sample.digest
 
     @cached_property
     def _systems(self) -> Mapping[str, int]:

@@ -161,6 +161,7 @@ def estimate_sample(
     if baseline is not None and baseline not in sample.systems:
         every = ", ".join(sample.systems)
         raise InputError(f"{sample.name} has no system {quoted(baseline)} (it has {every})")
+    data = sample.digest
     sample, dropped = _enough(sample)
     if baseline is not None and baseline not in sample.systems:
         told = f"baseline {quoted(baseline)} has fewer than {FEWEST} labels"
@@ -191,6 +192,7 @@ def estimate_sample(
         settings=how,
         notes=(*notes_of(sample, rows, worths, prediction, finite), *dropped),
         draws=plan_draws(sample, planned) if planned else (),
+        data=data,
     )
 
 

@@ -7,12 +7,14 @@ names in the registry. Values are turned so that more is better.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.evalset.draws import Draw
 from karat.stats.estimates.predictions import Labelled
 from karat.stats.estimates.sampling import Design
+from karat.storage.digests import data_digest
 
 
 class Scale(NamedTuple):
@@ -71,6 +73,16 @@ class Sample:
     at_ends: Floats | None = None
     """Where labels are comparisons: each system's greatest share of units in which it won all of
     its comparisons, or lost all; None for ratings."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change with labels, judges' values, draws or the scale."""
+        outputs = np.zeros(0) if self.outputs is None else self.outputs
+        return data_digest(
+            [self.systems, self.units, self.unit, self.judges, self.scale],
+            *(self.y, self.x, self.every, self.present, outputs),
+            *(self.design.probability, self.design.round),
+        )
 
     @property
     def known(self) -> Flags:

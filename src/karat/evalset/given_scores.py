@@ -6,7 +6,6 @@ have a score of its own besides.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import Where, number
 from karat.settings import nearest
+from karat.storage.digests import text_digest
 
 NEAR = 1e-6
 """Relative difference up to which a system score is the mean of the system's segment scores."""
@@ -60,7 +60,7 @@ class GivenScores:
     def digest(self) -> str:
         """Eight characters that change when a score does, for signatures."""
         lines = sorted("\t".join(row) for row in self._rows())
-        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return text_digest("\n".join(lines))
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for system, scores in self.by_id.items():

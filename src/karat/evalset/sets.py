@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TypeVar
+from urllib.parse import quote
 
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
@@ -23,6 +24,7 @@ from karat.evalset.judgements import (
     count_once,
     representatives,
 )
+from karat.storage.digests import data_digest, text_digest
 from karat.text.references import References
 from karat.text.trees import TextWithTrees, Tree
 
@@ -72,6 +74,27 @@ class EvalSet:
             names = ", ".join(self.dimensions)
             counts.append(f"{len(self.judgements):,} judgements of {names}")
         return f"<EvalSet {self.name}: {'; '.join(counts)}>"
+
+    @property
+    def signature(self) -> str:
+        """The set in signatures: its name and the digest of its content."""
+        return f"set:{quote(self.name, safe=' ')}@{self.digest}"
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change when an output, a judgement or a draw does."""
+        rows = self.judgements
+        trees = None if self.trees is None else text_digest(repr(self.trees))
+        return data_digest(
+            [self.segments, self.groups, self.sources, trees],
+            *self.references,
+            *self.systems.items(),
+            [(one.name, one.better, one.low, one.high) for one in self.dimensions.values()],
+            [rows.systems, rows.segments, rows.judges, rows.kinds, rows.dimensions],
+            *(rows.system, rows.segment, rows.judge, rows.dimension, rows.value),
+            None if self.draws is None else [[*draw] for draw in self.draws],
+            [[*pair] for pair in self.pairs],
+        )
 
     def human(
         self, dimension: str, normalise: str = "none", judges: Iterable[str] | None = None

@@ -49,7 +49,7 @@ class Asked(NamedTuple):
                 "prompt": self.task.prompt.label,
                 **self.setup.settings,
             },
-            "signature": signature(self.name, self.settings, self.task.prompt, self.setup),
+            "signature": signature(self.name, self.settings, self.task, self.setup),
             "notes": (*self.setup.notes, NO_PERSON, *notes, *self.found.notes),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -17,9 +18,10 @@ from karat.lm.tables import ABOUT, KIND, RECIPE, VERSION, count_rows, model_layo
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.lm.training import TrainingTexts, trained
 from karat.progress import Progress, silent
+from karat.storage.digests import file_digest
 from karat.storage.output import FilePath
 from karat.storage.schema import check_arrays, check_fields
-from karat.storage.store import damaged, is_store, read_store, write_store
+from karat.storage.store import content_digest, damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Texts
 from karat.text.word_table import word_arrays, word_table
@@ -92,10 +94,16 @@ class LanguageModel:
     """
 
     def __init__(
-        self, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], name: str = "model"
+        self,
+        about: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        name: str = "model",
+        stored_digest: str = "",
     ) -> None:
         self.name = name
         """The name of the model in messages."""
+        self.stored_digest = stored_digest
+        """Digest of the model's file; empty if there is none."""
         try:
             check_fields(about, ABOUT)
             self.about = dict(about)
@@ -177,7 +185,7 @@ class LanguageModel:
             check_recipe(recipe)
         if is_store(path):
             store = read_store(path, KIND, VERSION)
-            model = cls(store.about, store.arrays, os.fspath(path))
+            model = cls(store.about, store.arrays, os.fspath(path), store.digest)
             if recipe not in (None, model.recipe):
                 own = "tok={tok}, case={case} and stem={stem}".format(**vars(model.recipe))
                 raise InputError(f"{path} was trained with {own}: leave it to that")
@@ -185,7 +193,8 @@ class LanguageModel:
         words, arrays, order = read_arpa(path, progress)
         chosen = {part: getattr(recipe or Recipe("none"), part) for part in RECIPE}
         about = {"order": order, "smoothing": "arpa", "recipe": chosen}
-        return cls(about, arrays | word_arrays(words, "words"), os.fspath(path))
+        digest = file_digest(path) if os.path.isfile(path) else ""
+        return cls(about, arrays | word_arrays(words, "words"), os.fspath(path), digest)
 
     def save(self, path: FilePath) -> None:
         """Write the binary form, which `open` maps."""
@@ -221,8 +230,13 @@ class LanguageModel:
 
     @property
     def signature(self) -> str:
-        """All that changes its numbers, but the text it was trained on."""
-        return signature(self.about)
+        """All that changes its numbers."""
+        return signature(self.about, self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the model's file, or that which the file of a model in memory will have."""
+        return self.stored_digest or content_digest(KIND, VERSION, self.about, self.arrays)
 
     # ------------------------------------------------------------------------------ asking it
 

@@ -1,4 +1,4 @@
-"""The signature of a model: its settings in one line."""
+"""The signature of a model: its settings and the digest of its content in one line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from karat import __version__
 from karat.lm.tables import RECIPE
 
 
-def signature(about: Mapping[str, Any]) -> str:
-    """Return all that changes the numbers of a model, but the text it was trained on."""
+def signature(about: Mapping[str, Any], digest: str) -> str:
+    """Return the settings of a model, and the digest of its file if there is one."""
     kept = about.get("min_counts")
     settings = {
         "order": about["order"],
@@ -21,4 +21,5 @@ def signature(about: Mapping[str, Any]) -> str:
         "min_counts": "/".join(map(str, kept)) if kept else "all",
     }
     shown = ",".join(f"{name}={value}" for name, value in settings.items())
-    return f"lm:{shown}|log=10|karat={__version__}"
+    model = f"|model={digest}" if digest else ""
+    return f"lm:{shown}{model}|log=10|karat={__version__}"

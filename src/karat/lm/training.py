@@ -21,9 +21,10 @@ from karat.lm.tables import KIND, VERSION, Rows, model_layouts
 from karat.lm.token_batches import as_sources, check_recipe
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.storage.digests import file_digest
 from karat.storage.npy import FileArray, Stored
 from karat.storage.output import FilePath, check_writable
-from karat.storage.store import write_store
+from karat.storage.store import store_digest, write_store
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
@@ -183,9 +184,11 @@ def train_model(
     with trained(texts, order, progress=progress, **settings) as made:
         if arpa or os.path.splitext(place.removesuffix(".gz"))[1] == ".arpa":
             made.write_arpa(place)
+            digest = file_digest(place) if os.path.isfile(place) else ""
         else:
             made.save(place)
+            digest = store_digest(place, KIND) if os.path.isfile(place) else ""
         counts = zip(made.counts, made.about["min_counts"], strict=True)
         rows = tuple(NgramCount(n, *found) for n, found in enumerate(counts, 1))
         notes = tuple(made.about["notes"])
-        return TrainedModel(place, rows, made.about, notes, signature(made.about))
+        return TrainedModel(place, rows, made.about, notes, signature(made.about, digest))

@@ -141,7 +141,7 @@ class RankAverage(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
+        """The signatures of all metrics and of the data, a line each."""
         return "\n".join(self.signatures.values())
 
     @property

@@ -79,7 +79,7 @@ class Ranking(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
+        """The signatures of all metrics and of the data, a line each."""
         return "\n".join(self.signatures.values())
 
 
@@ -141,10 +141,14 @@ class MetaEvaluation(Ranking):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The full signature of each metric of the rows; some score segments under another name."""
+        """The full signature of each metric of the rows, and that of the set.
+
+        Some metrics score segments under another name.
+        """
         used = {row.metric for row in self.rows}
         both = (m for of in self.scored.metrics for m in (of, of.of_segments()))
-        return {str(m): self.scored.signature(m) for m in both if str(m) in used}
+        signed = {str(m): self.scored.signature(m) for m in both if str(m) in used}
+        return {**signed, "set": self.evalset.signature}
 
     @property
     def source(self) -> object:

@@ -116,7 +116,7 @@ class ScoreFit(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
+        """The signatures of all metrics and of the data, a line each."""
         return "\n".join(self.signatures.values())
 
 
@@ -164,7 +164,7 @@ def fit_scores(
         tuple(row for one in made for row in one.fitted_points()),
         {**settings, "exclude": tuple(exclude)},
         (*_notes(terms, normalise), *scored.notes(), *found.notes),
-        {str(m): scored.signature(m) for m in scored.metrics},
+        {**{str(m): scored.signature(m) for m in scored.metrics}, "set": found.signature},
     )
 
 

@@ -57,7 +57,7 @@ class MetaReport(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
+        """The signatures of all metrics and of the data, a line each."""
         return self.evaluation.signature
 
     @property

@@ -61,6 +61,21 @@ def check_form(form: str) -> None:
         raise InputError(f"signature {quoted(form)}: expected one of {', '.join(FORMS)}")
 
 
+def signed(
+    full_name: str,
+    references: int | str | None,
+    drawn: Mapping[str, object] = MappingProxyType({}),
+    package: str = "",
+) -> str:
+    """Return Karat's form of the signature of a metric whose full name is given.
+
+    `package` is the package of the metric and its version, if it is not Karat's.
+    """
+    plugin = {"plugin": package} if package else {}
+    fields = {**references_fact(references), "karat": __version__, **plugin, **drawn}
+    return full_name + "".join(f"|{name}={value}" for name, value in fields.items())
+
+
 @dataclass(frozen=True)
 class Metric(Named, ABC):
     """A metric; its string form is its name, argument, key and signature."""
@@ -192,10 +207,7 @@ class Metric(Named, ABC):
             found = sacrebleu_signature(self, references, drawn)
             if found is not None:
                 return found
-        package = origin(type(self))
-        facts = {"karat": __version__, **({"plugin": package} if package else {}), **drawn}
-        more = {**references_fact(references), **facts}.items()
-        return self.full_name() + "".join(f"|{name}={value}" for name, value in more)
+        return signed(self.full_name(), references, drawn, origin(type(self)))
 
     def method(self, references: int | None) -> str:
         """Return the signature without what differs between two runs of one method."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from karat import __version__
 from karat.arrays import np
 from karat.comparison import compare
 from karat.metrics.names import metric
@@ -143,7 +144,7 @@ class RealizerEvaluation(RealizerResult):
     rows: tuple[RealizerScores, ...]
     training: TrainingOverlap
     signatures: dict[str, str]
-    """Column -> the signature of its metric."""
+    """Column -> the signature of its metric; `realize`: that of the sentences."""
     slots: tuple[SlotScores, ...] = ()
     """Classes of words that were inserted, if the model can."""
     leads: tuple[Lead, ...] = ()
@@ -220,6 +221,8 @@ def evaluate_realizer(
         advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
         notes.append(f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}.")
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
+    data = f"model={model.digest},treebank={treebank.digest}"
+    signatures["realize"] = f"realize:inputs={'+'.join(kinds)},{data}|karat={__version__}"
     return RealizerEvaluation(
         name=treebank.name,
         rows=tuple(rows),

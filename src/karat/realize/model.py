@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -45,7 +46,15 @@ from karat.settings import renamed
 from karat.storage import schema
 from karat.storage.output import FilePath
 from karat.storage.paths import as_path
-from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
+from karat.storage.store import (
+    Store,
+    content_digest,
+    damaged,
+    read_store,
+    with_prefix,
+    without_prefix,
+    write_store,
+)
 from karat.trials import check_count
 
 if TYPE_CHECKING:
@@ -112,6 +121,13 @@ class RealizerModel:
     """Forms of lemmas, for the ordering model that is given these."""
     completion: Mapping[str, Completer] = field(default_factory=dict)
     """Kind of input -> what completes content words."""
+    stored_digest: str = ""
+    """Digest of the model's file; empty if no file holds it."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the model, for signatures: that of its file, or that its file will have."""
+        return self.stored_digest or content_digest(KIND, VERSION, *self._stored())
 
     def realizers(self, inputs: str, realizer: str | None = None) -> list[Realizer]:
         """Return the realizers for one kind of input, from the simplest to the best.
@@ -255,6 +271,14 @@ class RealizerModel:
 
     def save(self, path: FilePath) -> None:
         """Write all parts into one file."""
+        about, arrays = self._stored()
+        large = {n: a for n, a in arrays.items() if a.nbytes > LARGE and ".lm_" not in n}
+        # Those that are worth the time it takes to inflate them.
+        packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
+        write_store(path, KIND, VERSION, about, arrays, packed=packed)
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the description and the arrays of its file."""
         about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
         arrays: dict[str, Any] = {}
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
@@ -267,10 +291,7 @@ class RealizerModel:
             about["parts"][name] = said
             arrays |= with_prefix(f"{name}.", held)
         about["same"], once = _once(arrays | {"seen": self.seen})
-        large = {n: a for n, a in once.items() if a.nbytes > LARGE and ".lm_" not in n}
-        # Those that are worth the time it takes to inflate them.
-        packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
-        write_store(path, KIND, VERSION, about, once, packed=packed)
+        return about, once
 
 
 def check_orders_lemmas(realizer: str | None) -> None:
@@ -480,4 +501,5 @@ def open_realizer(path: FilePath) -> RealizerModel:
         raise damaged(store.name, "it has no part that this Karat knows")
     inflection = Inflection.stored(parts["inflection"]) if "inflection" in parts else None
     treebank, seen = store.about["treebank"], store.arrays["seen"]
-    return RealizerModel(fergus, ordering, treebank, seen, inflection, completion)
+    parts_of_model = fergus, ordering, treebank, seen, inflection, completion
+    return RealizerModel(*parts_of_model, stored_digest=store.digest)

@@ -8,6 +8,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from karat.realize.written_fields import (
     features_problem,
     is_notation,
 )
+from karat.storage.digests import data_digest
 from karat.storage.paths import as_path
 from karat.text.conllu import columns_in, map_conllu
 
@@ -72,6 +74,12 @@ class Treebank:
 
     def __repr__(self) -> str:
         return f"<Treebank {self.name}: {len(self):,} sentences, {len(self.words):,} words>"
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change when a word, label or head does."""
+        columns = self.words, self.lemmas, self.upos, self.xpos, self.relations, self.features
+        return data_digest(columns, self.surfaces, self.heads, self.offsets)
 
     def keep(self, kept: Flags) -> Treebank:
         """Return the sentences with some of their words; those left out head no others."""

@@ -128,10 +128,10 @@ def reproduce_gtm(request: Request) -> Reproduction:
         differs=(*map(_difference, sets), *_differs(request)),
         settings={**request.settings, **_sizes(request), "metrics": metrics},
         signatures={
-            f"{metric}, {references_in_words(number)}": signature
+            (f"set ({one.data})" if name == "set" else f"{name}, {references_in_words(number)}"): line
             for one in sets
             for number, curves in one.by_references.items()
-            for metric, signature in curves.signatures.items()
+            for name, line in curves.signatures.items()
         },
         invented="" if here else "The judgements of the bundled set are invented.",
         remarks=_REMARKS,

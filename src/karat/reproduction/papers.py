@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from karat.evalset.catalogue import GivenPath
 from karat.progress import Progress, silent
@@ -49,4 +50,4 @@ def reproduce(
     found: Reproduction = call(
         f"the reproduction of {name}", function, lambda: function(request), wanted
     )
-    return found
+    return replace(found, signatures={**found.signatures, **request.data.signatures})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,22 +14,36 @@ from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
+from karat.storage.digests import files_digest
 
 BUNDLED = "bundled"
 """The name of the data that come with Karat."""
 
 
-class DataFolder(NamedTuple):
+@dataclass(frozen=True)
+class DataFolder:
     """A folder of data sets; without a path, the bundled data alone."""
 
     path: Path | None = None
+    opened: list[str] = field(default_factory=list, compare=False)
+    """Files and folders of it that a reproduction has read."""
 
     def has(self, place: str) -> bool:
         """Return whether a file or folder is in it."""
         return self.path is not None and (self.path / place).exists()
 
     def __truediv__(self, place: str) -> Path:
+        self.opened.append(place)
         return (self.path or Path()) / place
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Signature of the files and folders that were read; none of bundled data."""
+        if self.path is None:
+            return {}
+        read = sorted(set(self.opened))
+        written = ",".join(f"{place}@{_content_digest(self.path / place)}" for place in read)
+        return {"data": f"data:{written}"} if read else {}
 
     def any_of(self, places: Sequence[str]) -> list[str]:
         """Return the places that are in the folder; none stands for the bundled data.
@@ -51,6 +66,12 @@ class DataFolder(NamedTuple):
             wanted = " and ".join(missing)
             raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
         return self.path is not None
+
+
+def _content_digest(place: Path) -> str:
+    """Return the digest of a file, or of all files of a folder in the order of their names."""
+    files = sorted(place.rglob("*")) if place.is_dir() else [place]
+    return files_digest([file for file in files if file.is_file()])
 
 
 _ADVICE = f"name the data folder with --data, or use the bundled data with --data {BUNDLED}"

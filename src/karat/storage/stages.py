@@ -19,12 +19,11 @@ from typing import Any, TypeVar
 
 from karat import __version__
 from karat.errors import OutputError
+from karat.storage.digests import file_sha256
 from karat.storage.output import FilePath, write_atomically
 from karat.storage.temporary import temporary_folder, writing_temporary
 
 T = TypeVar("T")
-
-_PIECE = 1 << 22  # bytes that are read together
 
 
 class Stages:
@@ -87,14 +86,10 @@ def work_folder(path: FilePath | None) -> Iterator[Path]:
 
 def file_digest(path: Path) -> str | None:
     """Return a digest of a file's bytes; None without a file."""
-    digest = sha256()
     try:
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                digest.update(piece)
+        return file_sha256(path)
     except OSError:
         return None
-    return digest.hexdigest()
 
 
 def _manifest(path: Path) -> object:

@@ -19,13 +19,14 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from tokenize import TokenError
 from typing import IO, Any
 
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
+from karat.storage.digests import archive_digest
 from karat.storage.mapping import map_whole
 from karat.storage.npy import Stored, npy_header, npy_numbers, npy_size
 from karat.storage.output import replacing
@@ -63,6 +64,8 @@ class Store:
     name: str
     about: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    digest: str = ""
+    """Digest of the content, for signatures; empty for a part of a file."""
 
     def array(self, name: str, kind: str) -> NDArray[Any]:
         """An array of one dimension by its name, checked for its type (`int32`, `float64`, …)."""
@@ -118,10 +121,10 @@ def write_store(
     Nothing is held in memory that was not there before. The arrays named in `packed` are deflated:
     they take less room, and are read instead of mapped.
     """
-    said = json.dumps({"kind": kind, "version": version, **about}, ensure_ascii=False, indent=1)
+    said = _described(kind, version, about)
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        with _entry(archive, stream, _ABOUT, len(said.encode())) as part:
-            part.write(said.encode())
+        with _entry(archive, stream, _ABOUT, len(said)) as part:
+            part.write(said)
         for name, array in arrays.items():
             head = npy_header(array)
             size = len(head) + npy_size(array)
@@ -129,6 +132,40 @@ def write_store(
                 part.write(head)
                 for piece in npy_numbers(array):
                     part.write(piece)
+
+
+def _described(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
+    said = {"kind": kind, "version": version, **about}
+    return json.dumps(said, ensure_ascii=False, indent=1).encode()
+
+
+def content_digest(
+    kind: str, version: int, about: Mapping[str, Any], arrays: Mapping[str, Stored]
+) -> str:
+    """Return the digest that the file of a model will have, for a model that is in no file."""
+    checksums = [(_ABOUT, zlib.crc32(_described(kind, version, about)))]
+    for name, array in arrays.items():
+        checksum = zlib.crc32(npy_header(array))
+        for piece in npy_numbers(array):
+            checksum = zlib.crc32(piece, checksum)
+        checksums.append((f"{name}.npy", checksum))
+    return archive_digest(checksums)
+
+
+def store_digest(path: str | os.PathLike[str], kind: str) -> str:
+    """Return the digest of a stored model without opening it; `kind` is for the error."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _entries_digest(archive.infolist())
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
+    except BROKEN as error:
+        found = f"expected a {kind} of Karat, found something else"
+        raise InputError(f"{os.fspath(path)}: {found}") from error
+
+
+def _entries_digest(entries: Iterable[zipfile.ZipInfo]) -> str:
+    return archive_digest((entry.filename, entry.CRC) for entry in entries)
 
 
 def _entry(
@@ -153,6 +190,7 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
             with zipfile.ZipFile(file) as archive:
                 _check_sizes(archive, name, len(mapped))
                 about = json.loads(archive.read(_ABOUT))
+                digest = _entries_digest(archive.infolist())
                 entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
     except IsADirectoryError as error:
         raise InputError(f"{name}: expected a {kind} of Karat, found a directory") from error
@@ -167,7 +205,7 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
     _check_kind(name, about, kind, version)
     verified = VERIFIED if len(mapped) <= VERIFIED else SMALL
     arrays = {e.filename.removesuffix(".npy"): _map(name, mapped, e, verified) for e in entries}
-    return Store(name, about, arrays)
+    return Store(name, about, arrays, digest)
 
 
 def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
@@ -186,7 +224,7 @@ def file_stamp(path: str) -> tuple[int, int] | None:
     """Return the time and the size of a file, by which a change is noticed; None without a file."""
     try:
         found = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name that no file can have
         return None
     return found.st_mtime_ns, found.st_size
 

@@ -6,7 +6,6 @@ views of a batch of strides. A batch is held in memory at a time, so files may b
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import select
@@ -22,6 +21,7 @@ from karat import _kernel
 from karat.arrays import Ints, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.storage.digests import bytes_digest
 from karat.storage.mapping import check_mapped, map_whole
 from karat.storage.temporary import temporary_file, writing_temporary
 from karat.storage.unpacking import unpacked
@@ -141,7 +141,7 @@ class Lines(Segments):
 
     def digest(self) -> str:
         """Return eight characters that change when the file does, for signatures."""
-        return hashlib.sha256(self._buffer).hexdigest()[:8]
+        return bytes_digest(self._buffer)
 
     def same_text(self, other: Lines) -> bool:
         """Return whether two files have the same bytes."""

@@ -7,13 +7,14 @@ Words are compared in lower case, before stemming, with a typographic apostrophe
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
 from karat.errors import InputError, MissingExtra
+from karat.storage.digests import text_digest
+from karat.storage.store import file_stamp
 
 
 class StopList(frozenset[str]):
@@ -36,9 +37,14 @@ def _stop_list(words: Iterable[str]) -> StopList:
     return StopList(_straight(word.lower()) for word in words)
 
 
-@cache
 def stop_words(name: str) -> StopList:
-    """Return the stop list of that name."""
+    """Return the stop list of that name; a file is read again once it has changed."""
+    is_file = name not in ("none", "en") and not name.startswith("iso-")
+    return _stop_words(name, file_stamp(name) if is_file else None)
+
+
+@lru_cache(maxsize=64)
+def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
     if name == "none":
         return StopList()
     if name == "en":
@@ -48,8 +54,7 @@ def stop_words(name: str) -> StopList:
 
 def stop_digest(name: str) -> str:
     """Return eight characters that change when the list does, for signatures."""
-    words = "\n".join(sorted(stop_words(name)))
-    return hashlib.sha256(words.encode()).hexdigest()[:8]
+    return text_digest("\n".join(sorted(stop_words(name))))
 
 
 def _parse(text: str) -> StopList:

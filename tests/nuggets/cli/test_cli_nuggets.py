@@ -143,7 +143,8 @@ def test_judgements_are_corrected_or_stand_as_they_are(output: Output, files: Pa
     plain, corrected, own = (scored(output, *args, *m) for m in ((), CORRECTED, ("--as-judged",)))
     assert [one["rows"][0]["V"] for one in (plain, corrected, own)] == [1, 1, 0]
     assert plain["signature"] == corrected["signature"] != own["signature"]
-    assert ",judgements=as-judged|guess=none|" in own["signature"]["nugget-f"]
+    assert ",judgements=as-judged|key=" in own["signature"]["nugget-f"]
+    assert "|guess=none|" in own["signature"]["nugget-f"]
     told = [next(n for n in one["notes"] if "contra" in n) for one in (plain, own)]
     assert "of which the highest counts:" in told[0]
     assert "of which a run's own count, else the highest:" in told[1]
@@ -184,8 +185,8 @@ def test_pourpre_scores_beside(output: Output) -> None:
             assert row[f"{name}_macro"] == wanted.macro.f
     assert found["signature"] == {
         **plain["signature"],
-        "pourpre-count": ways["count"].signature,
-        "pourpre-idf": ways["idf"].signature,
+        "pourpre-count": f"{ways['count'].signature}|key={demo.key.digest}",
+        "pourpre-idf": f"{ways['idf'].signature}|key={demo.key.digest}",
     }
 
 

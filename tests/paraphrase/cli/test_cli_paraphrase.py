@@ -92,7 +92,8 @@ def test_train_then_score(output: Callable[..., str], folder: Path) -> None:
     )
     assert 1 <= found["rows"][0]["pem"] <= 5
     assert found["notes"] == []
-    assert "learned=demo-paraphrases" in found["signature"]["pem"]
+    assert found["signature"]["pem"].startswith("pem:model=my.npz@")
+    assert "learned=demo-paraphrases" in PEM.open(folder / "my.npz").description
     first = (folder / "my.npz").read_bytes()
     output(
         *("paraphrase", "train", "fr=pairs.tsv", "-o", "my.npz", "--judged", "demo-paraphrases"),
@@ -112,7 +113,7 @@ def test_controls_are_learned_from_only_when_asked_for(
         model = PEM.open(folder / name)
         assert model.about["judged"]["paraphrases"] == 160
         assert model.about["judged"]["controls"] == number
-        assert f"|learned=demo-paraphrases,controls={number}|" in model.signature
+        assert model.description.endswith(f"|learned=demo-paraphrases,controls={number}")
 
 
 def test_controls_of_the_set_itself_are_counted(output: Callable[..., str]) -> None:
@@ -126,7 +127,7 @@ def test_a_model_that_does_not_say_whether_it_saw_controls(folder: Path) -> None
     old = {key: value for key, value in paper.about["judged"].items() if key != "controls"}
     replace(paper, about={"judged": old}).save(folder / "old.npz")
     model = PEM.open(folder / "old.npz")
-    assert "controls=unrecorded" in model.signature
+    assert "controls=unrecorded" in model.description
     assert "controls not recorded" in repr(model)
 
 
@@ -194,8 +195,11 @@ def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> Non
         "the model's mean, nothing learned",
     }
     assert any("p: two-sided" in note for note in found["notes"])
-    measured = "|combine=svr,folds=4,learned=demo-paraphrases,controls=120|features="
+    learned = f"demo-paraphrases@{kt.load_evalset('demo-paraphrases').digest}"
+    measured = f"|combine=svr,folds=4,learned={learned},dimension=overall,controls=120|features="
     assert measured in found["signature"]["pem"]  # not the mean of the bundled model
+    model = f"|model={PEM.open().digest}|karat={kt.__version__}|bootstrap=100|seed=12345"
+    assert found["signature"]["pem"].endswith(model)
 
 
 def test_rivals_of_an_evaluation_have_a_table(output: Callable[..., str]) -> None:
@@ -204,7 +208,8 @@ def test_rivals_of_an_evaluation_have_a_table(output: Callable[..., str]) -> Non
     assert "PEM against its rivals" in found
     assert "Do pivot languages help?" not in found
     said = "".join(found.split())
-    assert "|combine=svr,train_first=27,learned=demo-paraphrases,controls=0|" in said
+    assert "|combine=svr,train_first=27,learned=demo-paraphrases@" in said
+    assert ",dimension=overall,controls=0|" in said
 
 
 def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path) -> None:
@@ -336,22 +341,23 @@ def test_tables_of_every_aligner(
         np.testing.assert_array_equal(found.arrays[name], array)
 
 
-def test_signatures_name_another_aligner_than_before(
+def test_descriptions_name_another_aligner_than_before(
     output: Callable[..., str], folder: Path
 ) -> None:
-    def signature(*options: str) -> str:
+    def description(*options: str) -> str:
         output("paraphrase", "train", "fr=pairs.tsv", "-o", "m.npz", "--no-generate", *options)
-        return PEM.open(folder / "m.npz").signature
+        return PEM.open(folder / "m.npz").description
 
-    assert f"|aligner={Aligner()}|" in signature()
-    assert f"|aligner={Aligner(agreement='product')}|" in signature("--agreement", "product")
+    assert f"|aligner={Aligner()}|" in description()
+    assert f"|aligner={Aligner(agreement='product')}|" in description("--agreement", "product")
     product = Aligner(model="hmm", agreement="product")
     hmm = ("--aligner", "hmm")
-    assert f"|aligner={product}|" in signature(*hmm, "--agreement", "product")
-    for name in (signature(*hmm), PEM.open().signature, PEM.open("bundled-paper").signature):
-        assert "aligner=" not in name  # they are those of version 0.2
+    assert f"|aligner={product}|" in description(*hmm, "--agreement", "product")
+    for model in (PEM.open(), PEM.open("bundled-paper")):  # of version 0.2
+        assert "aligner=" not in model.description
+    assert "aligner=" not in description(*hmm)
     (folder / "links.txt").write_text("0-0\n" * len(PAIRS.splitlines()))
-    assert "aligner=" not in signature("--links", "fr=links.txt")
+    assert "aligner=" not in description("--links", "fr=links.txt")
 
 
 def test_no_output_overwrites_a_model(called: Callable[..., Any], folder: Path) -> None:

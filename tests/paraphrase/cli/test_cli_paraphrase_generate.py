@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import karat as kt
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.pem.model import PEM
 
@@ -40,7 +41,10 @@ def test_rows_are_what_python_gives(output: Output) -> None:
         "1 line is empty, without a paraphrase.",
     ]
     assert "small bundled model" in found["notes"][2]
-    assert found["signature"] == {"pem": PEM.open().signature}
+    model = PEM.open()
+    search = "generate:n=2,confidence=0.35,rank_by=confidence"
+    search += f"|model={model.digest}|karat={kt.__version__}"
+    assert found["signature"] == {"pem": model.signature, "generate": search}
 
 
 def test_lines_without_a_paraphrase_say_so(output: Output) -> None:

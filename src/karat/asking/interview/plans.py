@@ -27,6 +27,6 @@ class AskingPlan(Result):
 def plan_task(asks: Asks, setup: Setup) -> AskingPlan:
     """Return what asking about a task would take; nothing is sent."""
     task = asks.task()
-    told = signature(asks.name, asks.settings, task.prompt, setup)
+    told = signature(asks.name, asks.settings, task, setup)
     settings = {**asks.settings, "prompt": task.prompt.label, **setup.settings}
     return AskingPlan(asks.name, (task.plan(setup),), (*setup.notes, ESTIMATED), settings, told)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
@@ -20,6 +21,7 @@ from karat.asking.interview.templates import Prompt
 from karat.asking.requests import Message, Request
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
+from karat.storage.digests import data_digest
 from karat.storage.paths import as_path
 from karat.trials import check_count
 
@@ -103,6 +105,11 @@ class Task:
     form: str
     """The form in words, of which the cache keeps a hash."""
     cases: Sequence[Case]
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change when the texts or guidelines of a case do."""
+        return data_digest(self.form, *((case.id, case.values) for case in self.cases))
 
     def requests(self, setup: Setup) -> list[Request]:
         """Return the requests, those of the replicates of a case one after the other."""

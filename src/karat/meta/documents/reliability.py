@@ -168,7 +168,7 @@ class ReliabilityCurves(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
+        """The signatures of all metrics and of the data, a line each."""
         return "\n".join(self.signatures.values())
 
 
@@ -247,7 +247,7 @@ def _reliability(
         for key, values in _values(evalset, number, scores, asked, turn, meter):
             values_by_key.setdefault(key, []).append(values)
     rows, pooled = _pooled(values_by_key, asked)
-    signed = _signatures(metrics, asked.references)
+    signed = {**_signatures(metrics, asked.references), "set": evalset.signature}
     about = (*_about_references(evalset, taken), *_about_metrics(metrics), *_undefined(rows))
     notes = (*about, *evalset.notes)
     used = {number: turn.reshape(-1) for number, turn in turns.items()}

@@ -67,6 +67,8 @@ class PlaneData:
     """Metrics beside the cells."""
     group: str = ""
     """The group of segments that these are, if they are not all."""
+    set_signature: str = ""
+    """The signature of the evaluation set."""
 
     def part(self, group: str, places: Sequence[int]) -> PlaneData:
         """Return some segments, by their places, under the name of their group."""
@@ -114,6 +116,7 @@ def judged(
     known = ~np.isnan(human) & scored.present
     there = known.astype(np.float64)
     sides = zip(*(lineup.rivals(there) for lineup in beside), strict=True)
+    sets = [scored.evalset, *(lineup.scored.evalset for lineup in beside)]
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
@@ -123,7 +126,12 @@ def judged(
         references_of(scored.evalset),
         normalise,
         tuple(rival for side in sides for rival in side),
+        set_signature=max(sets, key=_reference_count).signature,
     )
+
+
+def _reference_count(evalset: EvalSet) -> int:
+    return sum(map(len, evalset.references))
 
 
 def check_family(metric: AEv) -> None:
@@ -237,6 +245,8 @@ class PlaneFit(Result):
     """Metrics beside the cells, if any were asked for."""
     group: str = ""
     """The group of segments that this is the plane of; empty for all."""
+    set_signature: str = ""
+    """The signature of the evaluation set."""
 
     @property
     def name(self) -> str:
@@ -322,13 +332,14 @@ class PlaneFit(Result):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signatures of the family and of the metrics beside it."""
+        """The signatures of the family, of the metrics beside it and of the set."""
         own = {str(self.metric): self.metric.signature(self.references)}
-        return own | {one.label: one.signature for one in self.beside}
+        own |= {one.label: one.signature for one in self.beside}
+        return own | ({"set": self.set_signature} if self.set_signature else {})
 
     @property
     def signature(self) -> str:
-        """The signatures of the family and of the metrics beside it, a line each."""
+        """The signatures of the family, of the metrics beside it and of the set, a line each."""
         return "\n".join(self.signatures.values())
 
     @property
@@ -404,7 +415,8 @@ def fit_plane(
     found = r, draws, left_out(human, cells), picking(human, cells)
     others = beside_rows(given, dimension, resamples, over, seed)
     about = given.references, given.normalise, others, given.group
-    return PlaneFit(dimension, *of, over, seed, *found, p, dealt, *about)
+    made = PlaneFit(dimension, *of, over, seed, *found, p, dealt, *about)
+    return replace(made, set_signature=given.set_signature)
 
 
 def beside_rows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -19,6 +18,7 @@ from karat.metrics.embedding.model2vec import (
 from karat.metrics.embedding.onnx import OnnxEmbedder, onnx_files
 from karat.metrics.embedding.sentence_transformers import TransformerEmbedder, transformer_files
 from karat.metrics.embedding.wordllama import NAME, WordLlamaEmbedder, wordllama_files
+from karat.storage.digests import files_digest
 
 LOADERS: Mapping[str, str] = {
     "auto": "by the files of the folder: model2vec, else onnx, else sentence-transformers",
@@ -34,7 +34,6 @@ _FOLDERS: Mapping[str, _Kind] = {
     "onnx": (onnx_files, OnnxEmbedder),
     "sentence-transformers": (transformer_files, TransformerEmbedder),
 }
-_PIECE = 1 << 20
 _WANTED = (
     f"expected the folder of an embedding model on this machine, or {NAME} (nothing is downloaded)"
 )
@@ -68,19 +67,7 @@ def _inside(folder: Path) -> Iterator[str]:
 
 def embedder_digest(model: str) -> str:
     """Return eight digits that differ with the content of a model's files."""
-    return _digest(_stamp(_files(model)))
-
-
-@lru_cache(maxsize=16)
-def _digest(stamp: Stamp) -> str:
-    whole, names = hashlib.sha256(), [name for name, _, _ in stamp]
-    for name in names:
-        own = hashlib.sha256()
-        with open(name, "rb") as file:
-            while piece := file.read(_PIECE):
-                own.update(piece)
-        whole.update(own.digest())
-    return whole.hexdigest()[:8]
+    return files_digest(_files(model))
 
 
 def _stamp(files: list[Path]) -> Stamp:

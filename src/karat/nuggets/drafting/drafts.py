@@ -173,7 +173,7 @@ class DraftTask:
             {one.id: one.text for one in self.questions if one.id in found.answers},
             *(tuple(_refused(found)), missing, found.usage),
             settings={**self.settings, "prompt": asked.prompt.label, **setup.settings},
-            signature=signature(self.name, self.settings, asked.prompt, setup),
+            signature=signature(self.name, self.settings, asked, setup),
             notes=(*setup.notes, *found.notes, READ_IT),
         )
 

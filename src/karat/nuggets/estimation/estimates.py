@@ -163,6 +163,7 @@ def _joined(
         methods=methods,
         notes=(*base.notes, *_which(methods), *guessed.notes),
         settings={**base.settings, NUGGETEER: guessed.signature},
+        data=sample.digest,
     )
 
 

@@ -87,7 +87,8 @@ def _words(found: QuestionScores) -> JudgeValues:
         texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
         tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
     values = _mean(pool, np.concatenate(tables), _nugget_weights(pool, found))
-    return JudgeValues(WORDS, values, 0, f"{WORDS}:{pourpre.signature}")
+    signature = f"{WORDS}:{pourpre.signature}|key={found.nuggets.key.digest}"
+    return JudgeValues(WORDS, values, 0, signature)
 
 
 def _classifier(found: QuestionScores, name: str, progress: Progress) -> JudgeValues:

@@ -146,7 +146,9 @@ def score_document(found: NuggetScoring, command: str = "") -> Document:
     from karat.nuggets.scores.official import NAME
 
     words = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
-    signatures = {NAME: found.signature, **{name: how.signature for name, (how, _) in words}}
+    signatures = {NAME: found.signature}
+    key = found.nuggets.key.digest
+    signatures |= {name: f"{how.signature}|key={key}" for name, (how, _) in words}
     runs, *tables = _tables(found)
     pictures: list[Block] = [*_forest(found)]
     if len(found.rows) == 1 or any(row.f_low is not None for row in found.rows):

@@ -312,9 +312,8 @@ class NuggetScoring(Result):
 
     @property
     def signature(self) -> str:
-        """All that changes the numbers, but the texts themselves."""
-        kept = self.nuggets.judgements
-        return signature(self.how, self.guesses, kept, self.corrected, self.general)
+        """All that changes the numbers, but the texts of runs."""
+        return signature(self.how, self.guesses, self.nuggets, self.corrected, self.general)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

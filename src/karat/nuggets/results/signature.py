@@ -1,12 +1,13 @@
 """The signature of a nugget score: all that changes the number, but the texts themselves.
 
-    nugget-f:beta=3,weights=vital,strict=no,judgements=corrected|guess=calibrated:learned=13158,
-    responses=927|idf=pooled|interval=these|karat=0.2.0
+    nugget-f:beta=3,weights=vital,strict=no,judgements=corrected|key=0f3c2a91|judged=5d1e77b0|
+    guess=calibrated:learned=13158,responses=927|idf=pooled|interval=these|karat=0.2.0
 
-`learned` counts the judged pairs that the classifier learned from; `responses` those that it looked
-at together, which is what pooled idf and likeness depend on. Intervals are about the score on these
-questions, or about questions in general. `ties` stands behind `judgements` where a tie between
-people does not count as half, `models` where labels of models are no judgements.
+`key` and `judged` are digests of the key and of all judgements. `learned` counts the judged pairs
+that the classifier learned from; `responses` those that it looked at together, which is what pooled
+idf and likeness depend on. Intervals are about the score on these questions, or about questions in
+general. `ties` stands behind `judgements` where a tie between people does not count as half,
+`models` where labels of models are no judgements.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.classifier import AUTO, INFORMED, Paper
 from karat.nuggets.guess.words import TOKENIZER
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import NAMELESS, Judgements
+from karat.nuggets.sets.judgements import NAMELESS
+from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.voting import HALF
 from karat.registry import origin
 from karat.settings import to_text
@@ -30,18 +32,23 @@ CORRECTED, AS_JUDGED = "corrected", "as-judged"
 
 
 def signature(
-    how: Official, found: Nuggeteer | None, judgements: Judgements, corrected: bool, general: bool
+    how: Official, found: Nuggeteer | None, nuggets: NuggetSet, corrected: bool, general: bool
 ) -> str:
-    """Return the settings that a run was scored with.
+    """Return the settings that a run was scored with, and digests of the key and judgements.
 
     `found` is what guessed, if anything did, and has intervals then.
     """
+    judgements = nuggets.judgements
     judged = CORRECTED if corrected else AS_JUDGED
     judged += f",ties={judgements.ties}" * (judgements.ties != HALF)
     if models := judgements.of_models:
         judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
-    parts = [f"{how},judgements={judged}", *_guesses(found, general), f"karat={__version__}"]
-    return "|".join(parts)
+    data = [
+        f"key={nuggets.key.digest}",
+        f"judged={judgements.digest if judgements.rows else 'none'}",
+    ]
+    guesses = _guesses(found, general)
+    return "|".join([f"{how},judgements={judged}", *data, *guesses, f"karat={__version__}"])
 
 
 def _guesses(found: Nuggeteer | None, general: bool) -> list[str]:

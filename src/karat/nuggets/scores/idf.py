@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +21,7 @@ from karat.errors import InputError, MissingExtra, quoted
 from karat.nuggets.scores.ragged_words import CASE, TOKENIZER, stems_of
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
+from karat.storage.digests import text_digest
 from karat.storage.output import FilePath
 from karat.text.segments import Lines, Segments, Strings, batches
 from karat.text.tokens import Vocab, tokenize
@@ -51,8 +51,7 @@ class Idf:
     def signature(self) -> str:
         """Number of texts, and eight characters that change when the counts do."""
         rows = "\n".join(f"{word} {count}" for word, count in sorted(self.counts.items()))
-        found = sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        return f"idf/{self.documents}@{found}"
+        return f"idf/{self.documents}@{text_digest(rows)}"
 
     def __call__(self, words: Sequence[str]) -> Floats:
         """log(N / c) of each word."""

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from karat.evalset.judge_kinds import MODEL, check_kinds
 from karat.nuggets.sets.runs import Response, normal
 from karat.nuggets.sets.voting import HALF, RANK, Sides, Votes, check_ties
+from karat.storage.digests import data_digest
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 UNNAMED, NAMELESS = "unnamed", "-"
@@ -75,6 +76,12 @@ class Judgements:
     def __post_init__(self) -> None:
         check_ties(self.ties)
         check_kinds({row.kind for row in self.rows})
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change when a judgement does, whatever file it is in."""
+        rows = ((*row.words, row.value, row.run, row.judge, row.kind) for row in self.rows)
+        return data_digest(*rows)
 
     @cached_property
     def known(self) -> dict[Words, float]:

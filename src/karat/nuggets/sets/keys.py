@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from karat.arrays import Flags, np
 from karat.errors import InputError, short
+from karat.storage.digests import data_digest
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,13 @@ class Key:
 
     def __len__(self) -> int:
         return len(self.questions)
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight characters that change when a question or a nugget does."""
+        questions = self.questions.values()
+        nuggets = ((n.id, n.descriptions, n.vital, n.votes) for q in questions for n in q.nuggets)
+        return data_digest([(q.id, q.text, len(q.nuggets)) for q in questions], *nuggets)
 
 
 def make_key(questions: Iterable[Question]) -> Key:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
@@ -21,6 +22,7 @@ from karat.paraphrase.generate.wordings import Wording, wordings
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
 from karat.results import Result
+from karat.settings import to_text
 from karat.text.segments import STRIDE, Texts, as_segments
 
 CANDIDATES = 128
@@ -78,7 +80,13 @@ class GeneratedParaphrases(Result):
     rows: tuple[GeneratedRow, ...]
     settings: Mapping[str, object]
     notes: tuple[str, ...]
-    signature: str
+    signatures: Mapping[str, str]
+    """Signatures of the scores and of the search for paraphrases."""
+
+    @property
+    def signature(self) -> str:
+        """The signatures, a line each."""
+        return "\n".join(self.signatures.values())
 
 
 def generate_paraphrases(
@@ -115,7 +123,10 @@ def generate_paraphrases(
             rows.append(GeneratedRow(i, line, None, rank, *best))
     settings = {"model": pem.name, "n": n, **how}
     notes = tuple(generated_notes(without, confidence, pem))
-    return GeneratedParaphrases(tuple(rows), settings, notes, pem.signature)
+    wanted = ",".join(f"{name}={to_text(value)}" for name, value in {"n": n, **how}.items())
+    search = f"generate:{wanted}|model={pem.digest}|karat={__version__}"
+    signatures = {"pem": pem.signature, "generate": search}
+    return GeneratedParaphrases(tuple(rows), settings, notes, signatures)
 
 
 def generated_notes(without: Sequence[str], confidence: float, pem: PEM) -> Iterator[str]:

@@ -26,10 +26,13 @@ from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, reco
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.scoring.score_rows import interval_fields
 from karat.settings import renamed
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 
+ALL_PAIRS, NO_CONTROLS = "all", "no controls"
+"""Pairs that correlations and gains are of."""
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 MEAN = "the model's mean, nothing learned"
 NO_METRICS = "no metrics as features"
@@ -62,6 +65,8 @@ class Gain(NamedTuple):
     low: float
     high: float
     p: float
+    pairs: str = ALL_PAIRS
+    """The pairs that are compared: all, or those that are no controls."""
 
 
 class JudgedPoint(NamedTuple):
@@ -97,6 +102,12 @@ class ParaphraseEvaluation(Result):
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
+    judged: JudgedPairs
+    """All judged pairs."""
+    tested: JudgedPairs
+    """The pairs that were tested."""
+    measures: Mapping[str, Floats]
+    """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
 
 
 @renamed(rivals="compare_with")
@@ -185,8 +196,9 @@ def _evaluated(
     others = {name: how.predict(matrix) for name, matrix in replaced.items()}
     if pem.combination is not None:
         others |= how.only_tested({MEAN: pem.combine(found)})
-    rated = others.items() if chance[0] else ()
-    gains = [paired_gain(tested, ("PEM", predicted), one, *chance) for one in rated]
+    gains: list[Gain] = []
+    for name, column in others.items() if chance[0] else ():
+        gains += paired_gains(tested, ("PEM", predicted), (name, column), *chance)
     parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
     parts, alone = how.only_tested(parts), how.only_tested(scores)
     measures = {"PEM": predicted, **parts, **alone}
@@ -204,8 +216,11 @@ def _evaluated(
         tuple(_dissimilarities(judged)),
         *recognised,
         settings,
-        (how.note, *_notes(judged, pem), *_tested(chance[0]), *found.notes),
-        pem.signature_with(how.combination),
+        (how.note, *_notes(judged, pem, bool(rivals)), *_tested(chance[0]), *found.notes),
+        pem.signature_with(how.combination, interval_fields(*chance)),
+        judged,
+        tested,
+        measures,
     )
 
 
@@ -218,20 +233,30 @@ def _tested(resamples: int) -> Iterator[str]:
 
 
 def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
-    named = columns.items()
-    return tuple(correlate(judged, *one, "human average", judged.human) for one in named)
+    rows = [_averages(judged, name, column) for name, column in columns.items()]
+    return tuple(row for both in rows for row in both)
 
 
-def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
+def _averages(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
+    """Return the correlation with the mean of judges, also without controls if there are any."""
+    rows = [correlate(judged, name, column, "human average", judged.human)]
+    if not judged.real.all():
+        real = without_controls(judged, column)
+        rows.append(correlate(judged, name, real, f"human average, {NO_CONTROLS}", judged.human))
+    return rows
+
+
+def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
     if pem.metrics:
         yield (
             f"All regressions have the metrics {', '.join(one.name for one in pem.metrics)} as "
             f"features, except for `{NO_METRICS}`."
         )
-    yield (
-        "The others are the same regression with the pivot features replaced by what their names "
-        "say."
-    )
+    if has_rivals:
+        yield (
+            "The others are the same regression with the pivot features replaced by what their "
+            "names say."
+        )
     if pem.combination is not None:
         yield (
             "PEM is a regression learned from this set. The model itself has a mean of features "
@@ -239,8 +264,8 @@ def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
         )
     if not judged.real.all():
         yield (
-            "The scores of controls are fixed and easy to tell, which raises all correlations that "
-            "include them."
+            "Controls are artificial pairs whose scores are fixed and easy to predict: what holds "
+            "for real paraphrases is in the rows without controls."
         )
     if pem.form == "paper" and not pem.about.get("running"):
         yield (
@@ -299,9 +324,13 @@ def criteria(judged: JudgedPairs) -> list[Correlation]:
     have = [name for name in CRITERIA if name in judged.evalset.dimensions]
     columns = {name: judged.values(name) for name in have}
     if len(have) == len(CRITERIA):
-        name = "dissimilarity (adequacy, fluency >= 4)"
-        columns[name] = np.where(_good(judged), columns["dissimilarity"], np.nan)
+        columns["dissimilarity (adequacy, fluency >= 4)"] = good_dissimilarity(judged)
     return [correlate(judged, name, x, "overall", judged.human) for name, x in columns.items()]
+
+
+def good_dissimilarity(judged: JudgedPairs) -> Floats:
+    """Return the dissimilarity of adequate and fluent paraphrases; NaN for others."""
+    return np.where(_good(judged), judged.values("dissimilarity"), np.nan)
 
 
 def _good(judged: JudgedPairs) -> Flags:
@@ -311,10 +340,7 @@ def _good(judged: JudgedPairs) -> Flags:
 
 def against_humans(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
     """Return the paper's Table 3: the mean of judges, with controls and without; each judge."""
-    rows = [correlate(judged, name, predicted, "human average", judged.human)]
-    if not judged.real.all():
-        real = without_controls(judged, predicted)
-        rows.append(correlate(judged, name, real, "human average, no controls", judged.human))
+    rows = _averages(judged, name, predicted)
     columns = judge_columns(judged)
     for judge, given in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", given))
@@ -322,6 +348,22 @@ def against_humans(judged: JudgedPairs, name: str, predicted: Floats) -> list[Co
 
 
 # ---------------------------------------------------------------------------------- bootstrap
+
+
+def paired_gains(
+    judged: JudgedPairs,
+    first: tuple[str, Floats],
+    second: tuple[str, Floats],
+    resamples: int = 1000,
+    seed: int = SEED,
+) -> list[Gain]:
+    """Compare two predictions on all pairs and, if there are controls, on the others alone."""
+    gains = [paired_gain(judged, first, second, resamples, seed)]
+    if not (real := judged.real).all() and real.any():
+        one, other = ((name, column[real]) for name, column in (first, second))
+        without = paired_gain(judged.where(real), one, other, resamples, seed)
+        gains.append(without._replace(pairs=NO_CONTROLS))
+    return gains
 
 
 def paired_gain(
@@ -335,12 +377,10 @@ def paired_gain(
 
     Each draw takes all paraphrases of an original or none.
     """
-    parts = [_moments(judged, column) for _, column in (first, second)]
-    r_first, r_second = (float(_r(part.sum(axis=0)[None])[0]) for part in parts)
-    width = parts[0].shape[1]
-    sums = bootstrap_sums(np.hstack(parts), resamples, seed)
-    differences = _r(sums[:, :width]) - _r(sums[:, width:])
+    drawn = [resampled_r(judged, one, judged.human, resamples, seed) for _, one in (first, second)]
+    differences = drawn[0][1:] - drawn[1][1:]
     low, high = (float(end) for end in np.quantile(differences, (0.025, 0.975)))
+    r_first, r_second = (float(r[0]) for r in drawn)
     difference, p = r_first - r_second, _two_sided(differences)
     return Gain(first[0], second[0], r_first, r_second, difference, low, high, p)
 
@@ -353,15 +393,45 @@ def _two_sided(differences: Floats) -> float:
     return float(min(1.0, 2 * (1 + beyond) / (1 + len(differences))))
 
 
-def _moments(judged: JudgedPairs, column: Floats) -> Floats:
-    """Return for each original the sums from which Pearson's r is made: n, x, y, xx, yy, xy."""
+def resampled_r(
+    judged: JudgedPairs, x: Floats, y: Floats, resamples: int = 1000, seed: int = SEED
+) -> Floats:
+    """Return Pearson's r of two columns over pairs, and then its bootstrap resamples.
+
+    Originals are drawn, each with all of its pairs. Columns of the same pairs see the same draws.
+    """
+    known = ~(np.isnan(x) | np.isnan(y))
+    if not known.any():
+        return np.full(1 + resamples, np.nan)
+    at, count = _numbered(judged.originals)
+    x, y = (np.where(known, column - column[known].mean(), 0.0) for column in (x, y))
+    rows = np.stack([known, x, y, x * x, y * y, x * y], axis=1)
+    sums = np.zeros((count, rows.shape[1]))
+    np.add.at(sums, at, rows)
+    return _r(np.vstack([sums.sum(axis=0), bootstrap_sums(sums, resamples, seed)]))
+
+
+def resampled_system_r(
+    judged: JudgedPairs, x: Floats, y: Floats, resamples: int = 1000, seed: int = SEED
+) -> Floats:
+    """Return Pearson's r of the means of systems, and then its bootstrap resamples."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    at, count = _numbered(judged.originals)
+    system, systems = _numbered(judged.systems)
+    sums = np.zeros((3, count, systems))
+    for k, column in enumerate((known.astype(np.float64), x, y)):
+        np.add.at(sums[k], (at, system), np.where(known, column, 0.0))
+    drawn = bootstrap_sums(np.concatenate(sums, axis=1), resamples, seed)
+    every = np.vstack([sums.sum(axis=1).reshape(1, -1), drawn]).reshape(-1, 3, systems)
+    there = every[:, 0] > 0
+    a, b = (every[:, k] / np.where(there, every[:, 0], 1.0) for k in (1, 2))
+    return _r(np.stack([there, a, b, a * a, b * b, a * b], axis=2).sum(axis=1))
+
+
+def _numbered(names: Sequence[str]) -> tuple[list[int], int]:
+    """Return the number of each name, in the order in which names appear, and how many differ."""
     number: dict[str, int] = {}
-    at = [number.setdefault(text, len(number)) for text in judged.originals]
-    x, y = column - column.mean(), judged.human - judged.human.mean()
-    rows = np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
-    found = np.zeros((len(number), rows.shape[1]))
-    np.add.at(found, at, rows)
-    return found
+    return [number.setdefault(name, len(number)) for name in names], len(number)
 
 
 def _r(sums: Floats) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product
 from typing import Any, NamedTuple
 
+from karat import __version__
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.metrics.outputs import Outputs
@@ -17,6 +18,7 @@ from karat.paraphrase.pem.pivot_metric import PivotF1
 from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.results import Result
+from karat.settings import to_text
 from karat.storage.output import FilePath
 from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
@@ -227,12 +229,16 @@ class ParaphraseExplanations(Result):
     rows: tuple[PairRow, ...]
     pem: tuple[ParaphraseRow, ...]
     pairs: tuple[PairExplanation, ...]
-    metric: str
-    """The metric of the signature: `pem`, or `pivot_f1` with its settings."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
-    signature: str
+    signatures: Mapping[str, str]
+    """Signatures of PEM and of the n-grams of one pivot language; or of `pivot_f1`."""
     features: tuple[FeatureRow, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """The signatures, a line each."""
+        return "\n".join(self.signatures.values())
 
 
 def explain_paraphrases(
@@ -283,12 +289,20 @@ def explain_paraphrases(
         tuple(PairRow(n, *s, *w) for n, s, w in zip(numbers, shares, weights, strict=True)),
         rows,
         pairs,
-        "pem" if pem else str(metric),
         {"model": pem.name if pem else table, **vars(how)},
         (*notes, *(pem.cautions if pem else ())),
-        pem.signature if pem else metric.signature(),
+        {"pem": pem.signature, "pivot": _pivot_signature(pem, phrases, how)}
+        if pem
+        else {str(metric): metric.signature()},
         features,
     )
+
+
+def _pivot_signature(pem: PEM, table: PhraseTable, settings: bags.PivotSettings) -> str:
+    """Return the signature of n-grams of one pivot language of a model."""
+    language = next(name for name, phrases in pem.pivots.items() if phrases is table)
+    shown = ",".join(f"{name}={to_text(value)}" for name, value in vars(settings).items())
+    return f"pivot:language={language},{shown}|model={pem.digest}|karat={__version__}"
 
 
 def _pem_rows(

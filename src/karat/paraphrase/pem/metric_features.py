@@ -15,6 +15,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.embedding.cosine import Cosine
+from karat.metrics.given import Given
 from karat.metrics.names import metric
 from karat.metrics.pairs import Pairs
 from karat.text.recipe import Recipe
@@ -105,6 +106,14 @@ def read_features(
 def feature_files(features: Sequence[MetricFeature]) -> list[str]:
     """Return the files of metrics."""
     return [file for one in features for file in one.checked().input_files()]
+
+
+def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
+    """Return the digests of scores that features read from files.
+
+    Every text has its own file of scores, so their content is no part of a feature's identity.
+    """
+    return [one.metric.given.digest for one in features if isinstance(one.metric, Given)]
 
 
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:

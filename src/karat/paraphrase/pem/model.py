@@ -9,19 +9,21 @@ mean on the scale of the paper's controls.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib import resources
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 from karat import __version__
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
+from karat.metrics.base import signed
 from karat.metrics.outputs import Outputs
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.combine.mean import POWER, ControlMean, fit_mean
@@ -35,6 +37,7 @@ from karat.paraphrase.pem.metric_features import (
     Names,
     identified,
     read_features,
+    scores_digests,
     stored,
     taken,
 )
@@ -42,8 +45,16 @@ from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.storage.digests import text_digest
 from karat.storage.schema import check_fields, listed, named, perhaps, record, text, truth, whole
-from karat.storage.store import damaged, read_store, with_prefix, without_prefix, write_store
+from karat.storage.store import (
+    content_digest,
+    damaged,
+    read_store,
+    with_prefix,
+    without_prefix,
+    write_store,
+)
 from karat.text.segments import Texts
 
 if TYPE_CHECKING:
@@ -53,10 +64,14 @@ KIND = "paraphrase model"
 VERSION = 1
 SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
+UNSAVED = "the model"
+"""The name in messages of a model that is in no file."""
 BUNDLED = "bundled"
 """The name of the small model that comes with Karat."""
 _BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
 """Names of small models that come with Karat, and their files; the second has the paper's form."""
+_PLAIN = "".join(chr(c) for c in range(33, 127) if chr(c) not in ",|%")
+"""ASCII characters that signatures have as they are."""
 _TRAIN = (
     "train one on your own text and judgements with karat paraphrase train before you rely on a "
     "score."
@@ -99,10 +114,13 @@ class PEMScores(NamedTuple):
     target_f1: Floats
     """0 to 1; the lower, the more dissimilar are the words."""
 
-    def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float]:
-        """Return the 95% interval of mean PEM by a bootstrap over pairs; NaN if there is none."""
+    def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float] | None:
+        """Return the 95% interval of mean PEM by a bootstrap over pairs.
+
+        None without resamples, or without PEM scores.
+        """
         if not resamples or np.isnan(self.pem).any():
-            return math.nan, math.nan
+            return None
         return interval(bootstrap_sums(self.pem[:, None], resamples, seed)[:, 0] / len(self.pem))
 
 
@@ -118,10 +136,12 @@ class PEM:
     about: Mapping[str, Any]
     generator: Generator | None = None
     """The writer of paraphrases; a model that only scores has none."""
-    name: str = "the model"
+    name: str = UNSAVED
     """The name of the model in messages."""
     metrics: tuple[MetricFeature, ...] = ()
     """Metrics whose scores are features, too."""
+    stored_digest: str = ""
+    """Digest of the file that holds this model; empty if no file does."""
 
     @classmethod
     def of(
@@ -211,7 +231,8 @@ class PEM:
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
         learned = {**about, **learned}
         metrics = identified(self.metrics)
-        return replace(self, combination=combination, about=learned, metrics=metrics)
+        made = replace(self, combination=combination, about=learned, metrics=metrics)
+        return replace(made, name=UNSAVED, stored_digest="")
 
     def score(
         self,
@@ -267,12 +288,43 @@ class PEM:
         return (CAUTIONS[os.path.basename(self.name)],) if self.bundled else ()
 
     @property
-    def signature(self) -> str:
-        """All that changes its numbers, but the texts that it was trained on, which it names."""
-        return self.signature_with(self._combined)
+    def label(self) -> str:
+        """The name of the model in signatures: its file, or that of a bundled model."""
+        if self.bundled:
+            return next(name for name in _BUNDLED if bundled_model(name) == self.name)
+        return "unsaved" if self.name == UNSAVED else quote(self.name, safe=_PLAIN)
 
-    def signature_with(self, combined: str) -> str:
-        """Return the signature with another combination of its features."""
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the model, and of the files of scores that its features read now.
+
+        The content of other files of features is part of the model.
+        """
+        own = self.stored_digest or content_digest(KIND, VERSION, *self._stored())
+        scores = scores_digests(self.metrics)
+        return text_digest("\n".join([own, *scores])) if scores else own
+
+    @property
+    def signature(self) -> str:
+        """The signature of its scores, the same as that of the metric `pem` with this model."""
+        return self.signature_of_scores()
+
+    def signature_of_scores(self, drawn: Mapping[str, object] = MappingProxyType({})) -> str:
+        """Return the signature of its scores; `drawn` says how intervals were made."""
+        return signed(f"pem:model={self.label}@{self.digest}", 1, drawn)
+
+    def signature_with(self, combined: str, drawn: Mapping[str, object]) -> str:
+        """Return the signature of an evaluation with another combination of its features."""
+        fields = {"model": self.digest, "karat": __version__, **drawn}
+        more = "".join(f"|{name}={value}" for name, value in fields.items())
+        return f"pem:{self._described(combined)}{more}"
+
+    @property
+    def description(self) -> str:
+        """The settings of the model in one line, without what it learned."""
+        return self._described(self._combined)
+
+    def _described(self, combined: str) -> str:
         how = FORMS[self.form]
         recipe = self.language.recipe
         pivots = "+".join(self.pivots)
@@ -280,16 +332,16 @@ class PEM:
         told = [one.identity or one.metric.identity() for one in self.metrics]
         metrics = f"|features={'+'.join(told)}" if told else ""
         return (
-            f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
+            f"form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}{self._aligned}|"
             f"fluency=log10/words,end counted|lm={self.language.order}-gram,"
-            f"{self.language.about.get('smoothing')}{running}|{combined}{metrics}|karat={__version__}"
+            f"{self.language.about.get('smoothing')}{running}|{combined}{metrics}"
         )
 
     @property
     def _aligned(self) -> str:
-        """The aligner, in the signature, unless it is that of version 0.2 or links were given."""
+        """The aligner, unless it is that of version 0.2 or links were given."""
         before = Aligner(model="hmm", agreement="product" if self.form == "paper" else "root")
         made = dict.fromkeys(str(one.about.get("aligner", "")) for one in self.pivots.values())
         named = [one for one in made if one not in ("", str(before))]
@@ -297,7 +349,7 @@ class PEM:
 
     @property
     def _combined(self) -> str:
-        """The combination of features, in the signature."""
+        """The combination of features."""
         if mean := self.about.get("mean"):
             return f"combine=mean,copy=target F1^{POWER},controls={mean['originals']}"
         learned = self.about.get("judged", {})
@@ -308,6 +360,10 @@ class PEM:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all."""
+        write_store(path, KIND, VERSION, *self._stored())
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the description and the arrays of its file."""
         arrays = with_prefix("lm.", self.language.arrays)
         for k, table in enumerate(self.pivots.values()):
             arrays |= with_prefix(f"pivot{k}.", table.arrays)
@@ -324,7 +380,7 @@ class PEM:
             "generator": self.generator and self.generator.about,
             **({"metrics": stored(self.metrics)} if self.metrics else {}),
         }
-        write_store(path, KIND, VERSION, about, arrays)
+        return about, arrays
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
@@ -353,7 +409,8 @@ class PEM:
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
         known = read_features(metrics, store.name)
-        return replace(model, combination=combination, name=store.name, metrics=known)
+        made = replace(model, combination=combination, name=store.name, metrics=known)
+        return replace(made, stored_digest=store.digest)
 
 
 def _stored_combination(

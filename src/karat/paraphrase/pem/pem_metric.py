@@ -23,7 +23,6 @@ from karat.paraphrase.pem.metric_features import (
     feature_notes,
 )
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
-from karat.paraphrase.table.phrase_table import table_digest
 from karat.settings import setting
 from karat.storage.store import file_stamp
 from karat.text.recipe import Recipe
@@ -32,12 +31,22 @@ _PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 
 
 def model_digest(name: str) -> str:
-    """Return eight digits that differ with the model's content."""
-    return table_digest(model_place(name))
+    """Return eight digits that differ with the model, and with scores that its features read."""
+    return _mapped_model(name).digest
 
 
 def opened_model(name: str) -> PEM:
     """Return the model of a file, mapped once for as long as the file does not change."""
+    model = _mapped_model(name)
+    if model.combination is None:
+        raise MetricError(
+            f"{model.name} was trained without judgements, so it has no PEM score: train a model "
+            "with karat paraphrase train --judged SET or --combine mean, or use pivot_f1"
+        )
+    return model
+
+
+def _mapped_model(name: str) -> PEM:
     place = model_place(name)
     stamp = file_stamp(place)
     return _opened(place, stamp) if stamp else PEM.open(place)  # which says what is wrong
@@ -45,13 +54,7 @@ def opened_model(name: str) -> PEM:
 
 @lru_cache(maxsize=4)
 def _opened(path: str, _stamp: tuple[int, int]) -> PEM:
-    model = PEM.open(path)
-    if model.combination is None:
-        raise MetricError(
-            f"{path} was trained without judgements, so it has no PEM score: train a model with "
-            "karat paraphrase train --judged SET or --combine mean, or use pivot_f1"
-        )
-    return model
+    return PEM.open(path)
 
 
 @dataclass(frozen=True)

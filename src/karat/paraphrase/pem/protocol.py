@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Flags, Floats, np
-from karat.paraphrase.combine.svr import Setting, cross_predict, split_predict
+from karat.paraphrase.combine.svr import GRID, Setting, cross_predict, split_predict
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import SCALE
 from karat.progress import Progress
+from karat.storage.digests import data_digest
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +59,13 @@ class Protocol:
     def combination(self) -> str:
         """The regression that is tested, in the signature."""
         first = self.train_first
-        how = f"folds={self.folds}" if first is None else f"train_first={first}"
-        controls = int((~self.judged.real).sum())
-        return f"combine=svr,{how},learned={self.judged.evalset.name},controls={controls}"
+        split = f"folds={self.folds}" if first is None else f"train_first={first}"
+        judged = self.judged
+        learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
+        data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
+        values = [(one.C, one.epsilon, one.gamma) for one in self.grid]
+        grid = "" if tuple(self.grid) == GRID else f",grid={data_digest(values)}"
+        return f"combine=svr,{split},{data}{grid}"
 
     @property
     def note(self) -> str:

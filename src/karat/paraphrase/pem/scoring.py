@@ -13,6 +13,7 @@ from karat.paraphrase.pem.metric_features import Names
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.scoring.score_rows import interval_fields
 from karat.stats.resampling import SEED
 from karat.text.segments import Texts, as_segments
 
@@ -25,8 +26,9 @@ class SystemRow(NamedTuple):
 
     system: str
     paraphrases: int
-    low: float
-    high: float
+    low: float | None
+    """None without an interval."""
+    high: float | None
     pem: float
     pivot_f1: float
     fluency: float
@@ -88,7 +90,7 @@ def score_paraphrases(
         features: metrics that the model has as features, with files that are elsewhere now.
         threshold: lowest pivot F1 of a paraphrase, 0 to 1.
         segments: keep the score of every paraphrase.
-        resamples: number of bootstrap resamples for the intervals.
+        resamples: number of bootstrap resamples for the intervals; 0 for no intervals.
         seed: seed of the random numbers.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
@@ -113,7 +115,8 @@ def score_paraphrases(
         notes += tuple(f"{name}, {note}" for note in parts.notes)
         means = (float(column.mean()) for column in scores)
         share = None if threshold is None else float((scores.pivot_f1 >= threshold).mean())
-        row = SystemRow(name, len(texts), *scores.interval(resamples, seed), *means)
+        low, high = scores.interval(resamples, seed) or (None, None)
+        row = SystemRow(name, len(texts), low, high, *means)
         rows.append(row._replace(recognised=share))
         if segments:
             both = (some.views(0, len(some)).strings() for some in (given, texts))
@@ -121,8 +124,15 @@ def score_paraphrases(
     notes += pem.cautions
     if pem.combination is None:
         notes += (_NO_SCORE,)
-    settings = {"model": pem.name, "threshold": threshold, "resamples": resamples, "seed": seed}
-    return ParaphraseScores(tuple(rows), tuple(every), settings, notes, pem.signature)
+    settings = {
+        "model": pem.name,
+        "model_settings": pem.description,
+        "threshold": threshold,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    signature = pem.signature_of_scores(interval_fields(resamples, seed))
+    return ParaphraseScores(tuple(rows), tuple(every), settings, notes, signature)
 
 
 def paraphrase_rows(

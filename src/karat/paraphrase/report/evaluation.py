@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby, starmap
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ _NUMBERS = (
     Column("systems", "Systems", align="right"),
     Column("pearson_systems", "r systems", 3, align="right", help="Pearson's r of systems' means."),
 )
+_PAIRS = Column("pairs", "Pairs", help="All pairs, or those that are no controls.")
 _GAINS = (
     Column("first", "First"),
     Column("second", "Second"),
@@ -58,10 +60,12 @@ _POINTS = (
 def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     """Return tables where the set has what they need, and the scatter plots."""
     gains = [one._asdict() for one in result.gains]
+    several = len({one.pairs for one in result.gains}) > 1
+    pairs = _PAIRS if several else replace(_PAIRS, readers="programs")
     points = [one._asdict() for one in result.recognition_points]
     tables = (
         _table("rows", "Against human judgement", "Metric", "Human", result.rows),
-        Table("better", "PEM against its rivals", _GAINS, gains),
+        Table("better", "PEM against its rivals", (*_GAINS, pairs), gains),
         _table("parts", "Each part of PEM by itself", "Part", "Human", result.parts),
         _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
         _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),

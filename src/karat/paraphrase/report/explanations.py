@@ -124,7 +124,7 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     left_out = f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
     many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
-    signatures = {result.metric: result.signature}
+    signatures = result.signatures
     pictures = [
         f for n, one in _pairs(result) for f in (pair_figure(n, one), network_figure(n, one))
     ]

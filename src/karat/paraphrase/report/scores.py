@@ -64,11 +64,13 @@ _WRITTEN = (
 
 
 def scores_document(result: ParaphraseScores, command: str) -> Document:
-    """Return systems with intervals and, if asked for, every paraphrase."""
+    """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
     asked = result.settings.get("threshold") is not None
     more = (_RECOGNISED_SHARE,) if asked else ()
     systems = [row._asdict() for row in result.rows]
-    tables = [Table("rows", "Paraphrases", (*_SYSTEMS, *more), systems)]
+    has_intervals = any(row.low is not None for row in result.rows)
+    shown = [one for one in _SYSTEMS if has_intervals or one.key not in ("low", "high")]
+    tables = [Table("rows", "Paraphrases", (*shown, *more), systems)]
     if result.segments:
         every = [row._asdict() for row in result.segments]
         columns = (*_SEGMENTS[:3], *((_RECOGNISED,) if asked else ()), *_SEGMENTS[3:])
@@ -92,7 +94,7 @@ def generated_document(result: GeneratedParaphrases, command: str) -> Document:
         for row in result.rows
     ]
     table = Table("rows", "Paraphrases", _GENERATED, rows, open=True)
-    signatures = {"pem": result.signature}
+    signatures = result.signatures
     told = generation_answer(result)
     title = "Generated paraphrases"
     return Document(title, (table,), command, signatures, result.notes, answer=told)

@@ -8,21 +8,28 @@ the errors that raters marked give adequacy, fluency and overall quality.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, combinations
+from math import isnan
 from statistics import mean, median
 from typing import Any, NamedTuple
 
-from karat.arrays import np
+from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.bags import PivotSettings, pivot_statistics, pooled_f1
 from karat.paraphrase.pem.evaluation import (
+    NO_CONTROLS,
     Correlation,
     ParaphraseEvaluation,
     evaluate_paraphrases,
+    good_dissimilarity,
+    judge_columns,
     judge_pairs,
+    resampled_r,
+    resampled_system_r,
+    without_controls,
 )
-from karat.paraphrase.pem.judged_pairs import judged_rows
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM, as_pem
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.reproduction.translations import judged_translations, reference_as_original
@@ -31,12 +38,15 @@ from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.train.staged import Pivot
 from karat.reproduction.requests import Request
 from karat.reproduction.results import (
+    FAILS,
+    HOLDS,
+    UNDECIDABLE,
     Conclusion,
     Difference,
     ReproducedNumber,
     Reproduction,
-    judged,
 )
+from karat.stats.correlation import pearson
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
@@ -49,6 +59,7 @@ TRAINED, DEMO_TRAINED = 200, 27
 """Originals that the regression learns from: two thirds, the first ones."""
 COMMON = 100
 """Paraphrases that two judges must share to be correlated."""
+MEASURES = ("r, sentences", "r, systems")
 GOOD = "dissimilarity (adequacy, fluency >= 4)"
 TABLE_1 = {"sentence": (0.6406, 0.6717, 0.5993), "system": (0.9962, 0.9995, 0.9943)}
 """Overall scores of three pairs of judges."""
@@ -59,11 +70,10 @@ TABLE_2 = {
     GOOD: (0.8881, 0.9956),
 }
 """Criterion -> correlation with overall quality over sentences, over systems."""
-TABLE_3 = {
-    "average": (0.8073, 0.9867),
-    "judge": (mean((0.5777, 0.5281, 0.5231)), mean((0.9757, 0.9892, 0.9718))),
-}
-"""PEM with the mean of the judges and with one judge (mean of three), as in Table 2."""
+TABLE_3 = (0.8073, 0.9867)
+"""PEM with the mean of the judges over sentences, over systems; with controls."""
+TABLE_3_JUDGES = {"sentence": (0.5777, 0.5281, 0.5231), "system": (0.9757, 0.9892, 0.9718)}
+"""PEM with each of three judges, without controls."""
 BLEU_ELSEWHERE = 0.4513
 """Section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)."""
 EXAMPLE = "Morning , sir .", "Hello , Querrien ."
@@ -97,14 +107,16 @@ def reproduce_pem(request: Request) -> Reproduction:
         paper=CITATION,
         data=(one.name,),
         rows=(_worked(), *_numbers(one)),
-        conclusions=tuple(_conclusions(one)),
+        conclusions=tuple(_conclusions(one, request.seed)),
         differs=tuple(_differs(one, real)),
         settings={**request.settings, **one.found.settings},
         signatures={"pem": one.found.signature},
         invented="" if real else "The paraphrases and judgements are invented.",
         remarks=(
-            "Correlations are Pearson's. With controls, whose scores are fixed, they are higher "
-            "than among real paraphrases; conclusions are judged by values alone.",
+            "Correlations are Pearson's. With controls, whose scores are fixed and easy to tell, "
+            "they are higher than among real paraphrases. A conclusion holds or fails where the "
+            "95% interval of its margin says so with the control pairs and without them (1,000 "
+            "bootstrap resamples of originals); else it is undecidable.",
         ),
     )
 
@@ -181,21 +193,43 @@ def _ragged(texts: Sequence[str]) -> tuple[Ragged, Vocab]:
 
 
 def _numbers(one: Evaluated) -> Iterator[ReproducedNumber]:
-    if one.judges is not None and one.judges[1]:
-        yield from _between_judges(*one.judges)
+    if one.judges is not None:
+        yield from _between_judges(one.judges[0], 0, [pair.pearson for pair in one.judges[1]])
+    if one.name == DEMO:
+        systems = [pair.pearson_systems for pair in one.found.inter_judge]
+    else:
+        systems = between_system_means(one.found.judged)
+    yield from _between_judges(one.name, 1, systems)
     for row in one.found.criteria:
         yield from _both("Table 2", f"{row.first} and overall", TABLE_2[row.first], row, one.name)
     for row in one.found.rows:
-        if row.first == "PEM":
-            single = row.second.startswith("judge ")
-            known = () if "no controls" in row.second else TABLE_3["judge" if single else "average"]
+        if row.first == "PEM" and not row.second.startswith("judge "):
+            known = () if row.second.endswith(NO_CONTROLS) else TABLE_3
             yield from _both("Table 3", f"PEM and {row.second}", known, row, one.name)
-    (bleu,) = one.found.alone
+    yield from _single_judges(one)
     said = "the paper's is of other data, MetricsMATR 2008"
-    number = ReproducedNumber(
-        "section 6.2", "BLEU alone", "r, sentences", BLEU_ELSEWHERE, bleu.pearson, one.name
-    )
-    yield number._replace(detail=said)
+    for row in one.found.alone:
+        paper = None if row.second.endswith(NO_CONTROLS) else BLEU_ELSEWHERE
+        item = "BLEU alone" if paper else f"BLEU alone, {NO_CONTROLS}"
+        number = ReproducedNumber("section 6.2", item, "r, sentences", paper, row.pearson, one.name)
+        yield number._replace(detail=said if paper else "")
+
+
+def _single_judges(one: Evaluated) -> Iterator[ReproducedNumber]:
+    """Yield the rows of Table 3 for single judges, each compared with the paper's mean."""
+    for row in one.found.rows:
+        if row.first != "PEM" or not row.second.startswith("judge "):
+            continue
+        if row.rows < (COMMON if one.name == SET else 3):
+            continue
+        values = row.pearson, row.pearson_systems
+        for measure, papers, ours in zip(MEASURES, TABLE_3_JUDGES.values(), values, strict=True):
+            detail = f"{min(papers)} to {max(papers)} in the paper; {row.rows:,} pairs here"
+            number = ReproducedNumber(
+                "Table 3", f"PEM and {row.second}", measure, mean(papers), ours, one.name
+            )
+            if not isnan(ours):
+                yield number._replace(detail=detail)
 
 
 def _both(
@@ -204,60 +238,168 @@ def _both(
     """Yield a correlation over sentences, and over systems."""
     ours = row.pearson, row.pearson_systems
     padded = [*known, None, None]
-    for measure, paper, value in zip(("r, sentences", "r, systems"), padded, ours, strict=False):
+    for measure, paper, value in zip(MEASURES, padded, ours, strict=False):
         yield ReproducedNumber(where, item, measure, paper, value, data)
 
 
-def _between_judges(data: str, pairs: list[Correlation]) -> Iterator[ReproducedNumber]:
-    middle = median(pair.pearson for pair in pairs)
-    low, *_, high = sorted(TABLE_1["sentence"])
-    said = f"{low} to {high} in the paper; here the median of {len(pairs):,}"
-    item = "two judges, overall" if data == DEMO else "two judges"
-    paper = mean(TABLE_1["sentence"])
-    number = ReproducedNumber("Table 1", item, "r, sentences", paper, middle, data)
-    yield number._replace(detail=said)
+def _between_judges(data: str, level: int, values: Sequence[float]) -> Iterator[ReproducedNumber]:
+    """Yield the median of the correlations of pairs of judges, if there are any."""
+    known = [value for value in values if not isnan(value)]
+    if not known:
+        return
+    papers = list(TABLE_1.values())[level]
+    detail = f"{min(papers)} to {max(papers)} in the paper"
+    detail += f"; here the median of {len(known):,}" if len(known) > 1 else ""
+    item = "two judges, overall" if data in (DEMO, SET) else "two judges"
+    number = ReproducedNumber("Table 1", item, MEASURES[level], mean(papers), median(known), data)
+    yield number._replace(detail=detail)
+
+
+def between_system_means(judged: JudgedPairs) -> list[float]:
+    """Return r of the system means of each two judges, whatever outputs each of them judged.
+
+    Judges of fewer than `COMMON` outputs are left out, and so are pairs with two common systems.
+    """
+    columns = [column for column in judge_columns(judged).values() if _count(column) >= COMMON]
+    number, systems = {name: k for k, name in enumerate(judged.evalset.systems)}, judged.systems
+    at = np.array([number[name] for name in systems])
+    means = []
+    for column in columns:
+        known = ~np.isnan(column)
+        count = np.bincount(at[known], minlength=len(number))
+        total = np.bincount(at[known], column[known], minlength=len(number))
+        means.append(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+    found = []
+    for first, second in combinations(means, 2):
+        both = ~(np.isnan(first) | np.isnan(second))
+        if both.sum() > 2:
+            found.append(pearson(first[both], second[both]))
+    return found
+
+
+def _count(column: Floats) -> int:
+    return int((~np.isnan(column)).sum())
 
 
 # -------------------------------------------------------------------------------- conclusions
 
 
-def _conclusions(one: Evaluated) -> Iterator[Conclusion]:
-    r = {row.first: row.pearson for row in one.found.criteria}
-    pem = one.found.rows[0]
-    (bleu,) = one.found.alone
-    for where, claim, holds, said in (
+class Evidence(NamedTuple):
+    """A claim as a number that is positive where the claim holds, with its 95% interval."""
+
+    values: str
+    """The correlations that it is made from, in words."""
+    margin: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether the claim holds, by the interval."""
+        if self.low > 0:
+            return HOLDS
+        return FAILS if self.high < 0 else UNDECIDABLE
+
+    def __str__(self) -> str:
+        ends = "no interval" if isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.values}, margin {self.margin:.3f} {ends}"
+
+
+def _conclusions(one: Evaluated, seed: int) -> Iterator[Conclusion]:
+    """Yield the conclusions; one that holds or fails does so with control pairs and without."""
+    for where, claim, measure in (
         (
             "section 5.3",
             "Overall quality agrees with adequacy more than with fluency.",
-            r["adequacy"] > r["fluency"] > 0,
-            f"adequacy {r['adequacy']:.3f}, fluency {r['fluency']:.3f}",
+            _adequacy_and_fluency,
         ),
         (
             "section 5.3",
             "Dissimilarity alone agrees negatively with overall quality.",
-            r["dissimilarity"] < 0,
-            f"{r['dissimilarity']:.3f}",
+            _dissimilarity,
         ),
         (
             "section 5.3",
             "Among adequate and fluent paraphrases, dissimilarity agrees strongly (above 0.5).",
-            r[GOOD] > STRONG,
-            f"{r[GOOD]:.3f}",
+            _good_dissimilarity,
         ),
-        (
-            "section 6.2",
-            "PEM agrees with judges better than BLEU does.",
-            pem.pearson > bleu.pearson,
-            f"PEM {pem.pearson:.3f}, BLEU {bleu.pearson:.3f}",
-        ),
+        ("section 6.2", "PEM agrees with judges better than BLEU does.", _pem_and_bleu),
         (
             "section 6.2",
             "PEM agrees with judges better over systems than over sentences.",
-            pem.pearson_systems > pem.pearson,
-            f"systems {pem.pearson_systems:.3f}, sentences {pem.pearson:.3f}",
+            _systems_and_sentences,
         ),
     ):
-        yield Conclusion(where, claim, judged(holds), said, one.name)
+        every, real = (measure(one.found, controls, seed) for controls in (True, False))
+        yield Conclusion(
+            where, claim, combined_verdict(every, real), _both_ways(every, real), one.name
+        )
+
+
+def combined_verdict(every: Evidence, real: Evidence) -> str:
+    """Return the verdict that all pairs and those without controls agree on.
+
+    The scores of controls are fixed and easy to tell: what rests on them alone is undecidable.
+    """
+    return every.verdict if every.verdict == real.verdict else UNDECIDABLE
+
+
+def _both_ways(every: Evidence, real: Evidence) -> str:
+    return f"with controls: {every}; without: {real}"
+
+
+def _evidence(values: str, margins: Floats) -> Evidence:
+    """Return a margin and its interval from the margin of all pairs and those of resamples."""
+    low, high = (float(end) for end in np.quantile(margins[1:], (0.025, 0.975)))
+    return Evidence(values, float(margins[0]), low, high)
+
+
+def _with_overall(found: ParaphraseEvaluation, column: Floats, controls: bool, seed: int) -> Floats:
+    """Return r of a column and overall quality, and its resamples."""
+    judged = found.judged
+    kept = column if controls else without_controls(judged, column)
+    return resampled_r(judged, kept, judged.human, seed=seed)
+
+
+def _adequacy_and_fluency(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    adequacy, fluency = (
+        _with_overall(found, found.judged.values(name), controls, seed)
+        for name in ("adequacy", "fluency")
+    )
+    values = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
+    return _evidence(values, np.minimum(adequacy - fluency, fluency))
+
+
+def _dissimilarity(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    r = _with_overall(found, found.judged.values("dissimilarity"), controls, seed)
+    return _evidence(f"{r[0]:.3f}", -r)
+
+
+def _good_dissimilarity(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    r = _with_overall(found, good_dissimilarity(found.judged), controls, seed)
+    return _evidence(f"{r[0]:.3f}", r - STRONG)
+
+
+def _tested(found: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
+    """Return the tested pairs, and which of all tested ones they are."""
+    rows = np.ones(len(found.tested), np.bool_) if controls else found.tested.real
+    return found.tested.where(rows), rows
+
+
+def _pem_and_bleu(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    tested, rows = _tested(found, controls)
+    pem, bleu = (
+        resampled_r(tested, found.measures[name][rows], tested.human, seed=seed)
+        for name in ("PEM", "bleu")
+    )
+    return _evidence(f"PEM {pem[0]:.3f}, BLEU {bleu[0]:.3f}", pem - bleu)
+
+
+def _systems_and_sentences(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    tested, rows = _tested(found, controls)
+    columns = found.measures["PEM"][rows], tested.human
+    systems, sentences = (r(tested, *columns, seed=seed) for r in (resampled_system_r, resampled_r))
+    return _evidence(f"systems {systems[0]:.3f}, sentences {sentences[0]:.3f}", systems - sentences)
 
 
 STRONG = 0.5
@@ -273,7 +415,9 @@ def _differs(one: Evaluated, real: bool) -> Iterator[Difference]:
     yield Difference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
     if real:
         yield Difference("original", "a human translation", "a reference translation (refB)")
-        yield Difference("judgements", "3 judges, 5-point scales", "5 minus MQM penalty, 1 rater")
+        yield Difference(
+            "judgements", "3 judges, 5-point scales", "5 minus MQM penalty, 1 rater for each"
+        )
         yield Difference(
             "overall quality", "rewards other words", "errors alone: other words earn nothing"
         )
@@ -281,7 +425,13 @@ def _differs(one: Evaluated, real: bool) -> Iterator[Difference]:
     else:
         yield Difference("judgements", "3 judges, 5-point scales", "2 invented judges")
     if one.judges is not None and real:
-        yield Difference("Table 1", "overall scores of the same pairs", one.judges[0])
+        yield Difference("Table 1, sentences", "overall scores of the same pairs", one.judges[0])
+    if real:
+        yield Difference(
+            "Table 1, systems",
+            "all judges judged all pairs",
+            "means of raters of different outputs",
+        )
     yield Difference("parallel text", "FBIS Chinese-English, 250,000 pairs", one.text)
     yield Difference(
         "pivot words", "Chinese words", "Chinese characters" if real else "French words"

@@ -22,7 +22,7 @@ Row = tuple[str, str, str, str, float]
 def judged_translations(given: EvalSet) -> EvalSet:
     """Return the first outputs of a set with MQM errors as paraphrases of its reference.
 
-    A criterion is 5 minus the penalty, at least 1. Nobody judged dissimilarity: it is
+    A criterion is 5 minus the penalty by each rater, at least 1. Nobody judged dissimilarity: it is
     1 + 4 (1 - F1 of the texts' own n-grams).
     """
     originals = [texts[0] for texts in given.references][:ORIGINALS]
@@ -41,11 +41,12 @@ def judged_translations(given: EvalSet) -> EvalSet:
 
 def _criteria(given: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
     for criterion, errors in CRITERIA.items():
-        scores = BEST + given.human(errors)  # penalties, turned: more is better
-        for s, name in enumerate(systems):
-            for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
-                if not np.isnan(value):
-                    yield name, str(i), "MQM", criterion, max(WORST, value)
+        for rater in given.judgements.judges:
+            scores = BEST + given.rated_by(rater, errors)  # penalties, turned: more is better
+            for s, name in enumerate(systems):
+                for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
+                    if not np.isnan(value):
+                        yield name, str(i), rater, criterion, max(WORST, value)
 
 
 def _dissimilarities(

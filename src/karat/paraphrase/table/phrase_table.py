@@ -9,9 +9,7 @@ of equals in the order of their text; so the same pairs are the same table, wher
 
 from __future__ import annotations
 
-import hashlib
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +21,7 @@ from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.storage.memory import forget_pages
 from karat.storage.schema import Layout, check_arrays, check_fields, record, text, word_columns
-from karat.storage.store import BROKEN, Arrays, damaged, read_store, write_store
+from karat.storage.store import Arrays, damaged, read_store, store_digest, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
 from karat.text.tokens import Vocab
@@ -219,14 +217,7 @@ class PhraseTable:
 
 def table_digest(path: str) -> str:
     """Return eight digits that differ with the table's content, without reading it whole."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            parts = [f"{entry.filename}:{entry.CRC:08x}" for entry in archive.infolist()]
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-    except BROKEN as error:
-        raise InputError(f"{path}: expected a {KIND} of Karat, found something else") from error
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+    return store_digest(path, KIND)
 
 
 # ------------------------------------------------------------------------------ how it is made

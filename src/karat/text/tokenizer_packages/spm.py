@@ -6,13 +6,13 @@ looked for where sacreBLEU keeps what it has downloaded: `models` in $SACREBLEU 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, MissingExtra
+from karat.storage.digests import bytes_digest
 
 _NEEDS = "needs the package sentencepiece: pip install 'karat[spm]'"
 
@@ -32,7 +32,7 @@ def _processor(path: Path, name: str) -> tuple[Any, str]:
         found = sentencepiece.SentencePieceProcessor(model_proto=data)
     except RuntimeError as error:
         raise InputError(f"tokeniser {name}: {path} is no SentencePiece model") from error
-    return found, hashlib.sha256(data).hexdigest()[:8]
+    return found, bytes_digest(data)
 
 
 class SpmTokenizer:

@@ -1,0 +1,99 @@
+"""Digests for signatures: eight hexadecimal digits that change when content does.
+
+A signature names every file, model and data set that can change its number by such a digest: of the
+content, never of the path. All of them are made here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from karat.arrays import NDArray, np
+
+DIGITS = 8
+_PIECE = 1 << 22  # bytes that are read together
+
+
+def bytes_digest(*pieces: bytes | memoryview | Any) -> str:
+    """Return the digest of bytes, as if the pieces were one."""
+    whole = sha256()
+    for piece in pieces:
+        whole.update(piece)
+    return whole.hexdigest()[:DIGITS]
+
+
+def text_digest(text: str) -> str:
+    """Return the digest of a text."""
+    return bytes_digest(text.encode("utf-8", "surrogatepass"))
+
+
+def data_digest(*parts: object) -> str:
+    """Return the digest of values in their order: strings, numbers, and lists or tuples of them.
+
+    Arrays of numbers may be among the parts; missing values (NaN) and negative zeros of floats are
+    equal to each other whatever their bits.
+    """
+    return bytes_digest(*(piece for part in parts for piece in _pieces(part)))
+
+
+def _pieces(part: object) -> Iterable[bytes]:
+    if isinstance(part, np.ndarray):
+        yield f"{part.shape}{part.dtype.kind}".encode()
+        yield _plain_bytes(part)
+    else:
+        yield json.dumps(part, ensure_ascii=True).encode() + b"\n"
+
+
+def _plain_bytes(array: NDArray[Any]) -> bytes:
+    if array.dtype.kind != "f":
+        return np.ascontiguousarray(array, "<i8").tobytes()
+    missing = np.isnan(array)
+    values: NDArray[Any] = np.where(missing, 0.0, array).astype("<f8") + 0.0
+    return bytes(missing.tobytes() + values.tobytes())
+
+
+def file_sha256(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file's bytes, which are read piece by piece."""
+    whole = sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            whole.update(piece)
+    return whole.hexdigest()
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Return the digest of a file, the first digits of its SHA-256.
+
+    It is computed once for as long as the file's time and size do not change.
+    """
+    return _file_sha256(*_stamp(path))[:DIGITS]
+
+
+def files_digest(paths: Sequence[Path]) -> str:
+    """Return the digest of several files in their order, whatever their names are."""
+    whole = [bytes.fromhex(_file_sha256(*_stamp(path))) for path in paths]
+    return bytes_digest(*whole)
+
+
+def archive_digest(checksums: Iterable[tuple[str, int]]) -> str:
+    """Return the digest of an archive by the names and checksums of its parts.
+
+    An archive keeps the CRC-32 of each part, so a model of many gigabytes need not be read.
+    """
+    return text_digest("\n".join(f"{name}:{checksum:08x}" for name, checksum in checksums))
+
+
+def _stamp(path: str | os.PathLike[str]) -> tuple[str, int, int]:
+    status = os.stat(path)
+    return os.fspath(path), status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=64)
+def _file_sha256(path: str, _time: int, _size: int) -> str:
+    return file_sha256(path)
