@@ -246,9 +246,7 @@ class BoundedIntervals(IntervalFamily):
         """Return the distance from the mean to the quantile with the normal score z."""
         values = np.append(self.values, self.ends[side > 0])
         reach = float(np.max(side * (values - self.centre)))
-        if not reach > 0 or self._score(0.0, side) >= z:
-            return 0.0
-        return _solve(lambda gap: self._score(gap, side) - z, reach)
+        return _solve(lambda gap: self._score(gap, side) - z, reach) if reach > 0 else 0.0
 
     def _score(self, gap: float, side: int) -> float:
         """Return the normal score of the probability of a mean farther away than `gap`."""
@@ -343,7 +341,7 @@ def _saddlepoint(scales: Floats) -> float:
         before, s = s, s - slope / curvature
         if not low < s < high:
             s = (low + high) / 2
-        if abs(s - before) <= 1e-10 * abs(s):
+        if abs(s - before) <= 1e-7 * abs(s):  # its error is the square of that
             break
     tilted = scales / (1 - s * scales)
     squares = tilted * tilted
@@ -378,6 +376,6 @@ def _solve(rising: Callable[[float], float], high: float) -> float:
         else:
             high, above, below = middle, value, below / 2 if repeated else below
         before = value
-        if abs(value) < 1e-11 or high - low <= 1e-14 * high:
+        if abs(value) < 1e-9 or high - low <= 1e-14 * high:
             break
     return middle
