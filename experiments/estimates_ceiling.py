@@ -7,9 +7,9 @@ system 1 or 2. A sample may hold none of these outputs; the judge's mean is then
 sample does not show it. Each draw labels some units at random and estimates as `karat estimate`
 does. Held: the share of draws in which the 95% interval holds the mean over all units, with its
 standard error sqrt(p (1 - p) / draws). Average: the interval of the bounded form that takes an
-average prediction for an output that was not seen. In use: each end is the farther one of that
-interval and of one that takes the most extreme predictions. Difference: of this system and the
-next. Width: over that by people alone, the mean over draws.
+average prediction for an output that was not seen. In use: it takes the mean of the most extreme
+predictions, 1 / n of them. Difference: of this system and the next, with the form in use. Width:
+over that by people alone, the mean over draws.
 
 Rows: SHARE-WRONG-LABELS, such as 90-3-20: 90% of the labels are 5, 3% of the outputs of the system
 are rated low, 20 of 100 units are labelled (or 40 of 400); and summeval-WRONG, labels of SummEval
@@ -36,22 +36,20 @@ from karat.estimation.system_estimates import (
     estimate_system,
     predict,
 )
-from karat.stats.estimates.intervals import Bounds, MeanInterval
+from karat.stats.estimates.intervals import MeanInterval
 from karat.stats.estimates.sampling import Design
 
 Floats = NDArray[np.float64]
 SYSTEMS, NOISE = 8, 0.5
 POPULATION = {20: 100, 40: 400}
 COLUMNS = ("people alone", "average", "in use", "difference")
-all_bounds = system_estimates._bounds
+extreme_predictions = system_estimates._extremes
 
 
-def average_bounds(
-    ends: tuple[float, float], guess: Floats, guesses: Floats, sizes: Floats
-) -> Bounds:
-    """Return bounds with an average prediction alone."""
-    usual = all_bounds(ends, guess, guesses, sizes).usual
-    return Bounds(usual, usual)
+def average_predictions(guess: Floats, guesses: Floats, sizes: Floats) -> tuple[float, float]:
+    """Return the average prediction, in place of the most extreme ones."""
+    mean = float(guess.mean())
+    return mean, mean
 
 
 def judged(labels: Floats, system: int, wrong: int, rng: np.random.Generator) -> Floats:
@@ -87,9 +85,9 @@ def intervals(sample: Sample, system: int) -> list[MeanInterval]:
     """Return the intervals of all columns."""
     prediction = predict(sample)
     people, used = (estimate_system(sample, system, p, True).interval for p in (None, prediction))
-    system_estimates._bounds = average_bounds
+    system_estimates._extremes = average_predictions
     average = estimate_system(sample, system, prediction, True).interval
-    system_estimates._bounds = all_bounds
+    system_estimates._extremes = extreme_predictions
     by_difference = difference_prediction(sample, prediction)
     pair = system, (system + 1) % len(sample.systems)
     difference = estimate_difference(sample, pair, by_difference, True)

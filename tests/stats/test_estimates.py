@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from karat.stats.distributions import incomplete_beta, student_quantile
 from karat.stats.estimates.intervals import (
-    Bounds,
     MeanInterval,
     bounded_intervals,
     skewed_intervals,
@@ -139,9 +138,7 @@ def test_the_bounded_form_of_yes_and_no_is_a_beta_interval() -> None:
     """With k of n at 1 the lower bound is the quantile of Beta(k, n - k + 1/2)."""
     values = np.array([1.0] * 16 + [0.0] * 4)
     found = simple(values, range(20), 10**6)
-    family = bounded_intervals(
-        values, np.ones(20), Bounds((0.0, 1.0), (0.0, 1.0)), found, finite=False
-    )
+    family = bounded_intervals(values, np.ones(20), (0.0, 1.0), found, finite=False)
     for alpha in (0.05, 0.001):
         made = family.interval(alpha)
         assert incomplete_beta(16, 4.5, made.low) == pytest.approx(alpha / 2, rel=0.005)
@@ -152,9 +149,7 @@ def test_the_bounded_form_has_a_width_where_all_labels_are_the_best() -> None:
     values = np.full(20, 5.0)
     found = simple(values, range(20), 100)
     made, whole = (
-        bounded_intervals(
-            values, np.ones(20), Bounds((1.0, 5.0), (1.0, 5.0)), found, finite
-        ).interval()
+        bounded_intervals(values, np.ones(20), (1.0, 5.0), found, finite).interval()
         for finite in (True, False)
     )
     assert made.high == pytest.approx(5.0)
@@ -166,9 +161,7 @@ def test_the_bounded_form_adds_a_further_variance() -> None:
     values = np.array([1.0] * 16 + [0.0] * 4)
     found = simple(values, range(20), 100)
     one, two = (
-        bounded_intervals(
-            values, np.ones(20), Bounds((0.0, 1.0), (0.0, 1.0)), found, False, more
-        ).interval()
+        bounded_intervals(values, np.ones(20), (0.0, 1.0), found, False, more).interval()
         for more in (0.0, 0.01)
     )
     added = 2.093 * 0.1  # Student's quantile with 19 degrees of freedom
@@ -180,9 +173,7 @@ def test_the_bounded_form_takes_weights() -> None:
     values, weights = np.array([0.0, 1.0] * 10), np.array([3.0, 1.0] * 10)
     design = Design(np.ones(80), np.tile([1 / 6, 1 / 2], 40), np.ones(80, np.int64))
     found = expand(values, np.arange(20), design, np.arange(80))
-    made = bounded_intervals(
-        values, weights, Bounds((0.0, 1.0), (0.0, 1.0)), found, True
-    ).interval()
+    made = bounded_intervals(values, weights, (0.0, 1.0), found, True).interval()
     assert made.mean == pytest.approx(0.25)
     assert made.low < 0.25 < made.high < 0.6
 

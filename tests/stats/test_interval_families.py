@@ -13,7 +13,6 @@ from sizes import examples
 
 from karat.stats.distributions import incomplete_beta, normal_quantile, normal_tail
 from karat.stats.estimates.intervals import (
-    Bounds,
     IntervalFamily,
     PointEstimate,
     ScaledIntervals,
@@ -45,12 +44,10 @@ def random_families(seed: int) -> Iterator[IntervalFamily]:
     expansion = expand(values, drawn, design, np.arange(units))
     finite, more = bool(rng.integers(2)), float(rng.choice([0.0, 0.01]))
     weights = design.weights(drawn, units)
-    usual = -4 - float(guess.mean()), 4 - float(guess.mean())
-    extreme = -4 - float(guess.max()), 4 - float(guess.min())
+    ends = -4 - float(guess.max()), 4 - float(guess.min())
     for family in (
         skewed_intervals(expansion, finite, more),
-        bounded_intervals(values, weights, Bounds(usual, usual), expansion, finite, more),
-        bounded_intervals(values, weights, Bounds(usual, extreme), expansion, finite, more),
+        bounded_intervals(values, weights, ends, expansion, finite, more),
         ScaledIntervals(0.0, 0.5, *rng.uniform(0.1, 2, 2).tolist(), 1_000),
     ):
         yield family.shifted(float(rng.normal()) - float(values.mean()))
@@ -105,8 +102,7 @@ def test_the_bounded_form_is_near_the_beta_distribution(labelled: int, high: int
     """Of labels 0 and 1 the lower bound is a quantile of Beta; errors are on the safe side."""
     values = np.array([0.0] * high + [1.0] * (labelled - high))
     expansion = expand(values, np.arange(labelled), Design.simple(np.ones(10**6)), np.arange(10**6))
-    bounds = Bounds((0.0, 1.0), (0.0, 1.0))
-    family = bounded_intervals(values, np.ones(labelled), bounds, expansion, finite=False)
+    family = bounded_intervals(values, np.ones(labelled), (0.0, 1.0), expansion, finite=False)
     for alpha in (0.2, 0.05, 1e-3, 1e-6):
         low = family.interval(alpha).low
         exact = incomplete_beta(labelled - high, high + 0.5, low) / (alpha / 2)

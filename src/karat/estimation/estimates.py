@@ -86,7 +86,8 @@ def estimate(
         unit: what was drawn for labelling: `segment`, `group` or `auto`.
         draws: how units were drawn; by default as the set says, else at random.
         baseline: system to compare the others with; by default the one with the best estimate.
-        correction: correction of p-values for the number of comparisons: none, holm or bh.
+        correction: correction of differences, p and intervals, for the number of comparisons:
+            none, holm or bh.
         exclude: systems to leave out.
         normalise: `z` scales the labels of each judge to mean 0 and standard deviation 1.
         next: number of units to draw for labelling next, with random numbers of `seed`.

@@ -11,8 +11,6 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample
 from karat.stats.estimates.intervals import (
     MOST_BOUNDED,
-    UNSEEN,
-    Bounds,
     IntervalFamily,
     MeanInterval,
     PointEstimate,
@@ -64,21 +62,30 @@ def estimate_system(
         guess, guesses = prediction.units[system, units], prediction.every[system, every]
         shift = float(prediction.means[system])
         more = 0.0 if finite else _spread(guess, len(every))
-    ends, bounds = sample.scale.ends, None
-    if ends is not None and (_at_ends(sample, system, ends) >= AT_END or np.ptp(y) == 0):
-        bounds = _bounds(ends, guess, guesses, design.sizes[every])
+    bounds, ends = None, sample.scale.ends
+    if ends is not None:
+        crowded = _crowded(sample, system, ends)
+        if any(crowded) or np.ptp(y) == 0:
+            least, most = _extremes(guess, guesses, design.sizes[every])
+            mean = float(guess.mean())
+            bounds = (
+                ends[0] - (most if crowded[0] else mean),
+                ends[1] - (least if crowded[1] else mean),
+            )
     fixed = finite and sample.wholly(system, units)
     family, form = _intervals(design, (y, guess), units, every, bounds, fixed, more)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
     return EstimatedScore(interval, form, len(units), len(every))
 
 
-def _at_ends(sample: Sample, system: int, ends: tuple[float, float]) -> float:
-    """Return the greatest share of a system's labels at one end of the scale."""
-    if sample.at_ends is not None:
-        return float(sample.at_ends[system])
-    y = sample.y[system, sample.labelled(system)]
-    return max(float((y == end).mean()) for end in ends)
+def _crowded(sample: Sample, system: int, ends: tuple[float, float]) -> tuple[bool, bool]:
+    """Return for each end of the scale whether many of a system's labels are there."""
+    if sample.at_ends is None:
+        y = sample.y[system, sample.labelled(system)]
+        low, high = (float((y == end).mean()) for end in ends)
+    else:
+        low, high = sample.at_ends[system].tolist()
+    return low >= AT_END, high >= AT_END
 
 
 def _spread(guess: Floats, units: int) -> float:
@@ -86,21 +93,21 @@ def _spread(guess: Floats, units: int) -> float:
     return float(guess.var(ddof=1)) / units if len(guess) > 1 else 0.0
 
 
-def _bounds(ends: tuple[float, float], guess: Floats, guesses: Floats, sizes: Floats) -> Bounds:
-    """Return the lowest and the highest value that a label less its prediction can have.
+def _extremes(guess: Floats, guesses: Floats, sizes: Floats) -> tuple[float, float]:
+    """Return the lowest and the highest prediction of an output that the sample may have missed.
+
+    Outputs at a crowded end of the scale may have predictions far from it. If none of them was
+    labelled, an average prediction would leave them out of reach. A labelled unit stands for 1 / n
+    of all units, so these are the means of the most extreme predictions, 1 / n of them.
 
     Args:
-        ends: the ends of the scale.
         guess: predictions of the labelled units.
         guesses: predictions of all units.
         sizes: the sizes of all units.
     """
-    mean, share = float(guess.mean()), min(UNSEEN / len(guess), 1.0)
-    least, most = _lowest_mean(guesses, sizes, share), -_lowest_mean(-guesses, sizes, share)
-    return Bounds(
-        (ends[0] - mean, ends[1] - mean),
-        (ends[0] - max(most, mean), ends[1] - min(least, mean)),
-    )
+    mean, share = float(guess.mean()), 1 / len(guess)
+    lowest, highest = _lowest_mean(guesses, sizes, share), -_lowest_mean(-guesses, sizes, share)
+    return min(lowest, mean), max(highest, mean)
 
 
 def _lowest_mean(values: Floats, sizes: Floats, share: float) -> float:
@@ -117,7 +124,7 @@ def _intervals(
     labels: tuple[Floats, Floats],
     units: Ints,
     population: Ints,
-    bounds: Bounds | None,
+    bounds: tuple[float, float] | None,
     finite: bool,
     more: float,
 ) -> tuple[IntervalFamily, str]:
@@ -179,17 +186,16 @@ def estimate_difference(
     if len(units) < 2:
         return None
     design, y = sample.design_of(a, b), _apart_on(sample, units, pair, sample.y)
-    guess, guesses = np.zeros(len(units)), np.zeros(len(every))
-    shift = more = 0.0
+    guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = _apart_on(sample, units, pair, prediction.units)
         guesses = prediction.every[a, every] - prediction.every[b, every]
         shift = float((guesses * design.sizes[every]).sum() / design.sizes[every].sum())
         more = 0.0 if finite else _spread(guess, len(every))
-    ends, bounds = sample.scale.ends, None
+    bounds, ends = None, sample.scale.ends
     if ends is not None and (float((y == 0).mean()) >= ALIKE or np.ptp(y) == 0):
-        width = ends[1] - ends[0]
-        bounds = _bounds((-width, width), guess, guesses, design.sizes[every])
+        width, mean = ends[1] - ends[0], float(guess.mean())
+        bounds = -width - mean, width - mean
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
     family, form = _intervals(design, (y, guess), units, every, bounds, fixed, more)
     return EstimatedDifference(family.shifted(shift), form, len(units))

@@ -31,12 +31,6 @@ S is a sum of gamma numbers, so its cumulant function is known, and the saddlepo
 (Lugannani and Rice 1980, in the form of Barndorff-Nielsen) gives the probability without random
 numbers, far into the tail. Its relative error at 2.5% is below 1% in general and up to 6% where
 all values are equal, always towards wider intervals.
-
-**Predictions at the end of a scale.** With judges, a value is a label less its prediction, and the
-half observation stands for an output at the end of the scale with an average prediction. If judges
-rate a few such outputs far too low, and none of them was labelled, that is not enough. So there is
-a second interval: all values are equal, and the half observation has the mean prediction of the
-most extreme outputs, as many as may be unseen (`UNSEEN`). Each end is the farther one of the two.
 """
 
 from __future__ import annotations
@@ -55,10 +49,6 @@ from karat.stats.estimates.sampling import Expansion
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-UNSEEN = 2.5
-"""Of n labels without an output of some kind, outputs of this kind may make up UNSEEN / n of all.
-
-That is the share of the half observation at the 97.5% quantile."""
 MOST_BOUNDED = 1000
 """Labels up to which the bounded form is used; with more, the corrected one does as well."""
 
@@ -266,62 +256,35 @@ class BoundedIntervals(IntervalFamily):
         return student_tail(_solve(excess, distance / sqrt(self.more)), self.freedom)
 
 
-@dataclass(frozen=True, eq=False)
-class FartherEnds(IntervalFamily):
-    """Intervals whose ends are the farther ones of several families with one mean."""
-
-    families: tuple[IntervalFamily, ...]
-
-    def _distance(self, alpha: float, side: int) -> float:
-        return max(family._distance(alpha, side) for family in self.families)
-
-    def _tail(self, distance: float, side: int) -> float:
-        return max(family._tail(distance, side) for family in self.families)
-
-
-class Bounds(NamedTuple):
-    """The lowest and the highest possible value of a unit."""
-
-    usual: tuple[float, float]
-    """With an average prediction."""
-    extreme: tuple[float, float]
-    """With the most extreme predictions."""
-
-
 def bounded_intervals(
     values: Floats,
     weights: Floats,
-    bounds: Bounds,
+    ends: tuple[float, float],
     expansion: Expansion,
     finite: bool,
     more: float = 0.0,
-) -> IntervalFamily:
+) -> BoundedIntervals:
     """Return the intervals that allow for values as far as the ends of the scale.
 
     Args:
         values: the values of labelled units.
         weights: their weights.
-        bounds: the lowest and the highest possible values.
+        ends: the lowest and the highest possible value.
         expansion: the mean over the population, and its error.
         finite: whether the mean is that of the finite population.
         more: a further variance.
     """
     sampling_error = expansion.error(finite)
-    family = BoundedIntervals(
+    return BoundedIntervals(
         mean=expansion.mean,
         error=sqrt(sampling_error * sampling_error + more),
         values=values,
         masses=weights / (float(weights.sum()) / len(weights)),
-        ends=bounds.usual,
+        ends=ends,
         shrink=sqrt(1 - expansion.fraction) if finite else 1.0,
         freedom=max(expansion.freedom, 1),
         more=more,
     )
-    if bounds.extreme == bounds.usual:
-        return family
-    equal = np.full(len(values), family.centre)
-    unseen = replace(family, values=equal, ends=bounds.extreme)
-    return FartherEnds(family.mean, family.error, (family, unseen))
 
 
 def _saddlepoint(scales: Floats) -> float:

@@ -65,7 +65,7 @@ from karat.errors import InputError
 )
 @option(
     "--correction",
-    "Correction of p-values for the number of comparisons.",
+    "Correction of the differences, p and intervals, for the number of comparisons.",
     choice("none", "holm", "bh"),
     "holm",
     heading=TESTS,
