@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -583,6 +583,27 @@ def test_the_result_goes_anywhere() -> None:
     assert found.settings["judges"] == ("chrf",)
     again = kt.estimate("demo-labels", judges="chrf")
     assert again.rows == found.rows
+
+
+def test_the_help_promises_no_more_than_holds(output: Callable[..., str]) -> None:
+    text = " ".join(output("estimate", "--help").split())
+    assert "right even if" not in text
+    assert (
+        "if segments were drawn at random for labelling, the estimate is right on average" in text
+    )
+
+
+def test_summeval_is_labelled_whole(karat_data: Path) -> None:
+    """M22 leads by 0.02, and nothing is said on whether that is chance."""
+    found = kt.estimate("summeval", "coherence")
+    assert found.summary == (
+        "Every segment is labelled, so nothing was estimated or tested: M22 has the best mean, "
+        "4.18. To ask about new segments like these, use --population new."
+    )
+    assert {one.verdict for one in found.differences} == {"not tested"}
+    new = kt.estimate("summeval", "coherence", population="new")
+    assert "nothing was estimated" not in new.summary
+    assert {one.verdict for one in new.differences} == {"undecided", "worse"}
 
 
 def test_real_labels_of_wmt23(karat_data: Path) -> None:
