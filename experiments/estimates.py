@@ -118,7 +118,11 @@ def _pairs(sample: Sample, truth: NDArray[np.float64]) -> Both:
         for b in range(a):
             found = [estimate_difference(sample, (a, b), p, True) for p in (None, prediction)]
             if found[0] is not None and found[1] is not None:
-                yield found[0].interval, found[1].interval, float(truth[a] - truth[b])
+                yield (
+                    found[0].intervals.interval(),
+                    found[1].intervals.interval(),
+                    float(truth[a] - truth[b]),
+                )
 
 
 def simple(full: Sample, count: int, draws: int) -> Iterator[Sample]:

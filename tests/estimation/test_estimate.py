@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def test_differences_on_new_segments_have_the_spread_of_the_judge() -> None:
     f = guess.units[0, ::2] - guess.units[1, ::2]
     y = given.y[0, ::2] - given.y[1, ::2]
     square = (y - f).var(ddof=1) / 20 + f.var(ddof=1) / 40
-    assert found.interval.error == pytest.approx(math.sqrt(square))
+    assert found.intervals.error == pytest.approx(math.sqrt(square))
 
 
 def test_labels_that_halve_the_width() -> None:
@@ -173,12 +173,21 @@ def test_people_alone_without_a_judge() -> None:
     assert "No judge was named: estimates are those of people alone." in found.notes
 
 
-def test_all_labelled_is_exact() -> None:
-    found = kt.estimate(a_set(range(SEGMENTS)), judges="judge")
+def test_all_labelled_is_exact_and_nothing_is_tested() -> None:
+    found = kt.estimate(a_set(range(SEGMENTS), systems=3), judges="judge")
     for row in found.rows:
         assert row.low == row.high == pytest.approx(row.people)
         assert row.form == "exact"
-    assert found.notes[0].startswith("All segments are labelled")
+    assert {(one.verdict, one.form) for one in found.differences} == {("not tested", "exact")}
+    assert all(math.isnan(one.p) for one in found.differences)
+    best = found.ranked[0]
+    assert found.summary == (
+        "Every segment is labelled, so nothing was estimated or tested: "
+        f"{best.system} has the best mean, {best.estimate:.2f}. To ask about new segments like "
+        "these, use --population new."
+    )
+    assert not any("estimate" in note or "interval" in note for note in found.notes)
+    assert "than people do" not in found.render("text")  # nor is the bias of the judge tested
 
 
 # --------------------------------------------------------------------------------- differences
@@ -205,12 +214,12 @@ def test_a_baseline_that_the_data_chose_counts_all_pairs() -> None:
 
 
 def test_a_difference_is_that_of_the_outputs_that_both_have() -> None:
-    """s1 has outputs for the ten easiest of 30 segments only: that does not make it better."""
-    easy = np.arange(30) % 3 == 0
-    value = np.where(easy, 5.0, 1.0) + 0.01 * np.arange(30)
-    texts = {"s0": ["x"] * 30, "s1": ["y" if one else None for one in easy]}
-    rows = [("s0", str(i + 1), "ann", "q", value[i]) for i in range(0, 30, 2)]
-    rows += [("s1", str(i + 1), "ann", "q", value[i] + 0.5) for i in range(30) if easy[i]]
+    """s1 has outputs for the 20 easiest of 60 segments only: that does not make it better."""
+    easy = np.arange(60) % 3 == 0
+    value = np.where(easy, 5.0, 1.0) + 0.01 * np.arange(60)
+    texts = {"s0": ["x"] * 60, "s1": ["y" if one else None for one in easy]}
+    rows = [("s0", str(i + 1), "ann", "q", value[i]) for i in range(0, 60, 2)]
+    rows += [("s1", str(i + 1), "ann", "q", value[i] + 0.5) for i in range(60) if easy[i]]
     made = kt.make_evalset("m", texts, judgements=rows, dimensions=[kt.Dimension("q")])
     judge = {
         "s0": value.tolist(),
@@ -228,7 +237,7 @@ def test_differences_on_new_segments_allow_for_the_judges_sample() -> None:
     assert guess is not None
     units = made.labelled(0)
     d, g = (part[1, units] - part[0, units] for part in (made.y, guess.units))
-    error = estimate_difference(made, (1, 0), guess, False).interval.error  # type: ignore[union-attr]
+    error = estimate_difference(made, (1, 0), guess, False).intervals.error  # type: ignore[union-attr]
     assert error**2 == pytest.approx((d - g).var(ddof=1) / 20 + g.var(ddof=1) / SEGMENTS)
 
 
@@ -449,7 +458,8 @@ def test_a_scale_at_its_end_has_bounded_intervals() -> None:
     found = kt.estimate(made)
     assert {row.form for row in found.rows} == {"bounded"}
     assert all(row.high <= 5 and row.low < 4.8 for row in found.rows)
-    assert any("at one end of the scale for 2 of 2 systems" in note for note in found.notes)
+    told = "For 2 of 2 systems, at least a quarter of the labels are at one end of the scale"
+    assert any(note.startswith(told) for note in found.notes)
     free = kt.make_evalset("top", texts, judgements=rows, dimensions=["quality"])
     assert {row.form for row in kt.estimate(free).rows} == {"student"}
 
@@ -461,6 +471,29 @@ def test_equal_labels_on_an_unknown_scale_have_no_interval() -> None:
     assert row.people == 5.0
     assert math.isnan(row.low)
     assert row.form == "none"
+
+
+def test_equal_labels_within_a_known_scale_have_a_bounded_interval() -> None:
+    rows = [("a", str(i), "ann", "quality", 3.0) for i in range(1, 31)]
+    scale = kt.Dimension("quality", low=1, high=5)
+    made = kt.make_evalset("same", {"a": ["x"] * 100}, judgements=rows, dimensions=[scale])
+    found = kt.estimate(made)
+    (row,) = found.rows
+    assert row.form == "bounded"
+    assert 2.5 < row.low < 3 < row.high < 3.5
+    assert not any("No interval" in note for note in found.notes)
+
+
+def test_ten_labels_of_both_systems_are_needed_for_a_difference() -> None:
+    """s0 and s1 have 12 labels each, on segments of their own but for two."""
+    texts = {name: [f"{name} {i}" for i in range(SEGMENTS)] for name in ("s0", "s1")}
+    rows = [("s0", str(i), "ann", "q", 1 + 0.01 * i) for i in range(1, 13)]
+    rows += [("s1", str(i), "ann", "q", 4 + 0.02 * i) for i in range(11, 23)]
+    found = kt.estimate(kt.make_evalset("few", texts, judgements=rows, dimensions=["q"]))
+    assert found.differences == ()
+    assert found.document().answer[1] == (
+        "No system was compared: too few segments are labelled for two systems."
+    )
 
 
 # --------------------------------------------------------------------------------- bad input
@@ -550,6 +583,27 @@ def test_the_result_goes_anywhere() -> None:
     assert found.settings["judges"] == ("chrf",)
     again = kt.estimate("demo-labels", judges="chrf")
     assert again.rows == found.rows
+
+
+def test_the_help_promises_no_more_than_holds(output: Callable[..., str]) -> None:
+    text = " ".join(output("estimate", "--help").split())
+    assert "right even if" not in text
+    assert (
+        "if segments were drawn at random for labelling, the estimate is right on average" in text
+    )
+
+
+def test_summeval_is_labelled_whole(karat_data: Path) -> None:
+    """M22 leads by 0.02, and nothing is said on whether that is chance."""
+    found = kt.estimate("summeval", "coherence")
+    assert found.summary == (
+        "Every segment is labelled, so nothing was estimated or tested: M22 has the best mean, "
+        "4.18. To ask about new segments like these, use --population new."
+    )
+    assert {one.verdict for one in found.differences} == {"not tested"}
+    new = kt.estimate("summeval", "coherence", population="new")
+    assert "nothing was estimated" not in new.summary
+    assert {one.verdict for one in new.differences} == {"undecided", "worse"}
 
 
 def test_real_labels_of_wmt23(karat_data: Path) -> None:

@@ -119,8 +119,8 @@ def test_scores_and_differences_are_those_of_plain_loops(choose: Choose) -> None
         apart = estimate_difference(sample, (a, b), None, False)
         assert apart is not None
         # the loops have one factor n / (n - 1) for both systems, and each system its own c
-        assert apart.interval.mean == pytest.approx(value)
-        assert apart.interval.error == pytest.approx(error, rel=1e-6)
+        assert apart.intervals.mean == pytest.approx(value)
+        assert apart.intervals.error == pytest.approx(error, rel=1e-6)
 
 
 def test_shares_of_whole_segments_are_ratings() -> None:

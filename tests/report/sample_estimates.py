@@ -25,7 +25,8 @@ def difference(
 ) -> EstimateDifference:
     """A difference whose interval reaches 1 to both sides."""
     p = 0.4 if verdict == "undecided" else 0.00001
-    return EstimateDifference(system, base, delta, delta - 1, delta + 1, p, 50, verdict)
+    ends = delta - 1, delta + 1
+    return EstimateDifference(system, base, delta, *ends, p, 50, verdict, "student", 0.975)
 
 
 JUDGE = JudgeWorth("chrf", 0.6, 0.8, 3, "chrf|karat")

@@ -13,11 +13,16 @@ from karat.estimation.system_estimates import labels_worth
 from karat.report.answers.estimates import digits, estimate_answer, estimate_basis
 
 A, B, C = row("A", 84.0), row("B", 83.0), row("C", 70.0)
+EXACT = [
+    row(name, value)._replace(low=value, high=value, form="exact", ratio=nan, labels=460)
+    for name, value in (("A", 4.18), ("B", 4.16), ("C", 4.18))
+]
 NO_WIDTH = A._replace(low=nan, high=nan, ratio=nan)
 HELPS = (
     "With chrF, intervals are 0.80 times as wide as by people alone: worth 24 more labelled "
     "segments."
 )
+NEW = "To ask about new segments like these, use --population new."
 BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
 
 
@@ -91,6 +96,50 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
                 "alone.",
             ),
         ),
+        (
+            made((A, B, C), (difference("B", -1.0), difference("C", 1.0, "better"))),
+            (BEST, "Against A, better: C; worse: B.", HELPS),
+        ),
+        (
+            made((A, B, C), (difference("B", -1.0), difference("C", -1.0, "not tested"))),
+            (BEST, "Against A, worse: B; not tested: C.", HELPS),
+        ),
+        (
+            made((A, B, C), (difference("B", -1.0),)),
+            (BEST, "Against A, worse: B; not compared: C.", HELPS),
+        ),
+        (
+            made((A, B)),
+            (
+                BEST,
+                "No system was compared: too few segments are labelled for two systems.",
+                HELPS,
+            ),
+        ),
+        (
+            made(tuple(EXACT[:2]), (difference("B", -0.02, "not tested"),)),
+            (
+                "Every segment is labelled, so nothing was estimated or tested: A has the best "
+                "mean, 4.18.",
+                NEW,
+            ),
+        ),
+        (
+            made(tuple(EXACT), tuple(difference(name, -0.02, "not tested") for name in "BC")),
+            (
+                "Every segment is labelled, so nothing was estimated or tested: A and C share the "
+                "best mean, 4.18.",
+                NEW,
+            ),
+        ),
+        (
+            made((EXACT[0],)),
+            (
+                "Every segment is labelled, so nothing was estimated or tested: the mean of A is "
+                "4.18.",
+                NEW,
+            ),
+        ),
         (made(()), ()),
     ],
 )
@@ -100,14 +149,61 @@ def test_answers(found: Estimate, told: tuple[str, ...]) -> None:
 
 def test_the_basis_says_what_was_labelled_and_when_differences_are_decided() -> None:
     assert estimate_basis(THREE) == (
-        "50 of 460 segments labelled. 95% intervals for the segments of the set. Decided where the "
-        "interval of the difference excludes 0 and p < 0.05 with Holm's correction."
+        "50 of 460 segments labelled. 95% intervals for the segments of the set. A difference is "
+        "decided if p < 0.05 with Holm's correction, that is, if its 97.5% interval excludes 0."
     )
     new = replace(made((A, B._replace(labels=48))), settings={"population": "new"}, unit="group")
     assert estimate_basis(new) == (
         "48 to 50 of 460 groups labelled. 95% intervals for new groups like these."
     )
     assert estimate_basis(made(())) == ""
+
+
+def test_a_set_that_is_labelled_whole_has_no_word_on_intervals_and_tests() -> None:
+    found = made(tuple(EXACT[:2]), (difference("B", -0.02, "not tested"),))
+    assert estimate_basis(found) == "460 of 460 segments labelled."
+    text = found.render("text")
+    assert "Dots: means." in text
+    assert "better than" not in text
+
+
+@pytest.mark.parametrize(
+    ("found", "absent"),
+    [
+        (made((EXACT[0], B), (difference("B", -1.0),)), "nothing was estimated"),
+        (made(()), "nothing was estimated"),
+        (made((A, B), (difference("B", -1.0, "undecided"),)), "is better than"),
+        (made((A, B), (difference("B", 1.0, "better"),)), "A is better"),
+        (made((A, B), (difference("B", -1.0),)), "not shown to be better"),
+        (made((A, B), (difference("B", -1.0),)), "No system was compared"),
+        (made((A, B), (difference("B", -1.0),)), "undecided"),
+        (made((A, B), (difference("B", -1.0),)), "almost nothing"),
+        (made((row("A", 84.0, 0.981),)), "worth"),
+        (made((NO_WIDTH,)), "times as wide"),
+        (made((row("A", 84.0)._replace(ratio=0.0),)), "worth"),
+        (made(tuple(EXACT), judges=()), "times as wide"),
+    ],
+)
+def test_sentences_that_do_not_follow_are_not_said(found: Estimate, absent: str) -> None:
+    assert absent not in " ".join(estimate_answer(found))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "level"),
+    [(0.95, "95%"), (0.975, "97.5%"), (1 - 0.05 / 120, "99.958%"), (1 - 0.05 / 3, "98.3%")],
+)
+def test_the_level_of_intervals_has_two_digits_of_what_is_left(
+    confidence: float, level: str
+) -> None:
+    found = made((A, B), (difference("B", -1.0)._replace(confidence=confidence),))
+    assert f"if its {level} interval excludes 0." in estimate_basis(found)
+
+
+def test_the_bias_of_a_judge_is_not_told_from_an_interval_without_width() -> None:
+    rows = [one._replace(bias=0.1, bias_low=0.1, bias_high=0.1) for one in EXACT]
+    assert "than people do" not in made(tuple(rows)).render("text")
+    seen = [one._replace(bias_low=0.05) for one in rows]
+    assert "higher than people do" in made(tuple(seen)).render("text")
 
 
 @pytest.mark.parametrize(("half", "places"), [(26, 0), (2.6, 1), (0.44, 2), (0.08, 3), (0, 2)])

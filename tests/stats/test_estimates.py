@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from karat.stats.distributions import incomplete_beta, student_quantile
 from karat.stats.estimates.intervals import (
     MeanInterval,
-    bounded_interval,
-    skewed_interval,
-    two_sided,
+    bounded_intervals,
+    skewed_intervals,
 )
 from karat.stats.estimates.predictions import Labelled, cross_fitted, tuned
 from karat.stats.estimates.sampling import Design, expand
@@ -97,7 +96,7 @@ def test_known_probabilities_undo_an_uneven_draw() -> None:
 
 def test_without_skewness_the_interval_is_students() -> None:
     found = simple(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), range(5), 50)
-    made = skewed_interval(found)
+    made = skewed_intervals(found).interval()
     reach = student_quantile(0.025, 4) * math.sqrt(2.5 / 5 * 0.9)
     assert (made.low, made.high) == (pytest.approx(3 - reach), pytest.approx(3 + reach))
 
@@ -105,10 +104,10 @@ def test_without_skewness_the_interval_is_students() -> None:
 def test_skewness_moves_one_end_out_and_none_in() -> None:
     values = np.array([0.0, 0.0, 0.0, 0.1, 0.2, 5.0])
     found = simple(values, range(6), 60)
-    made, reach = skewed_interval(found), student_quantile(0.025, 5) * found.error()
+    made, reach = skewed_intervals(found).interval(), student_quantile(0.025, 5) * found.error()
     assert made.high > found.mean + reach
     assert made.low == pytest.approx(found.mean - reach)
-    mirrored = skewed_interval(simple(-values, range(6), 60))
+    mirrored = skewed_intervals(simple(-values, range(6), 60)).interval()
     assert (mirrored.low, mirrored.high) == (pytest.approx(-made.high), pytest.approx(-made.low))
 
 
@@ -129,7 +128,7 @@ def hall_end(found: Any, fraction: float, t: float) -> float:
 def test_the_ends_solve_the_cubic(values: list[float]) -> None:
     found = simple(np.exp(np.array(values)), range(len(values)), 3 * len(values))
     t = student_quantile(0.025, len(values) - 1)
-    made = skewed_interval(found)
+    made = skewed_intervals(found).interval()
     below, above = hall_end(found, 1 / 3, t), -hall_end(found, 1 / 3, -t)
     assert made.low == pytest.approx(found.mean - max(t, below) * found.error(), rel=1e-6)
     assert made.high == pytest.approx(found.mean + max(t, above) * found.error(), rel=1e-6)
@@ -139,16 +138,21 @@ def test_the_bounded_form_of_yes_and_no_is_a_beta_interval() -> None:
     """With k of n at 1 the lower bound is the quantile of Beta(k, n - k + 1/2)."""
     values = np.array([1.0] * 16 + [0.0] * 4)
     found = simple(values, range(20), 10**6)
-    made = bounded_interval(values, np.ones(20), (0.0, 1.0), found, finite=False)
-    assert incomplete_beta(16, 4.5, made.low) == pytest.approx(0.025, abs=0.006)
-    assert 1 - incomplete_beta(16.5, 4, made.high) == pytest.approx(0.025, abs=0.006)
+    family = bounded_intervals(values, np.ones(20), (0.0, 1.0), found, finite=False)
+    for alpha in (0.05, 0.001):
+        made = family.interval(alpha)
+        assert incomplete_beta(16, 4.5, made.low) == pytest.approx(alpha / 2, rel=0.005)
+        assert 1 - incomplete_beta(16.5, 4, made.high) == pytest.approx(alpha / 2, rel=0.005)
 
 
 def test_the_bounded_form_has_a_width_where_all_labels_are_the_best() -> None:
     values = np.full(20, 5.0)
-    made = bounded_interval(values, np.ones(20), (1.0, 5.0), simple(values, range(20), 100), True)
+    found = simple(values, range(20), 100)
+    made, whole = (
+        bounded_intervals(values, np.ones(20), (1.0, 5.0), found, finite).interval()
+        for finite in (True, False)
+    )
     assert made.high == pytest.approx(5.0)
-    whole = bounded_interval(values, np.ones(20), (1.0, 5.0), simple(values, range(20), 100), False)
     assert 4.2 < whole.low < made.low < 4.9
     assert 5 - made.low == pytest.approx((5 - whole.low) * math.sqrt(0.8))
 
@@ -157,7 +161,7 @@ def test_the_bounded_form_adds_a_further_variance() -> None:
     values = np.array([1.0] * 16 + [0.0] * 4)
     found = simple(values, range(20), 100)
     one, two = (
-        bounded_interval(values, np.ones(20), (0.0, 1.0), found, False, more)
+        bounded_intervals(values, np.ones(20), (0.0, 1.0), found, False, more).interval()
         for more in (0.0, 0.01)
     )
     added = 2.093 * 0.1  # Student's quantile with 19 degrees of freedom
@@ -169,7 +173,7 @@ def test_the_bounded_form_takes_weights() -> None:
     values, weights = np.array([0.0, 1.0] * 10), np.array([3.0, 1.0] * 10)
     design = Design(np.ones(80), np.tile([1 / 6, 1 / 2], 40), np.ones(80, np.int64))
     found = expand(values, np.arange(20), design, np.arange(80))
-    made = bounded_interval(values, weights, (0.0, 1.0), found, True)
+    made = bounded_intervals(values, weights, (0.0, 1.0), found, True).interval()
     assert made.mean == pytest.approx(0.25)
     assert made.low < 0.25 < made.high < 0.6
 
@@ -180,10 +184,11 @@ def test_intervals_stay_on_the_scale() -> None:
     assert MeanInterval(1.0, 0.5, 1.5, 0.2).within(None, None).low == 0.5
 
 
-def test_p_is_students() -> None:
-    t = student_quantile(0.025, 9)
-    assert two_sided(t * 2.0, 2.0, 9) == pytest.approx(0.05)
-    assert math.isnan(two_sided(1.0, 0.0, 9))
+def test_p_is_students_without_skewness() -> None:
+    family = skewed_intervals(simple(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), range(5), 50))
+    t = student_quantile(0.025, 4)
+    assert family.shifted(t * family.error - 3).p_value() == pytest.approx(0.05)
+    assert family.shifted(-3).p_value() == 1.0
 
 
 # ------------------------------------------------------------------------------ predictions
@@ -271,7 +276,7 @@ def test_intervals_hold_the_truth(shape: str, least: float) -> None:
     held = 0
     for _ in range(300):
         units = rng.permutation(300)[:20]
-        made = skewed_interval(simple(population[units], units, 300))
+        made = skewed_intervals(simple(population[units], units, 300)).interval()
         held += made.low <= population.mean() <= made.high
     assert least <= held / 300 <= 0.99
 

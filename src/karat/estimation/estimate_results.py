@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from karat import __version__
 from karat.estimation.planning import PlannedUnit
-from karat.estimation.system_estimates import labels_worth
+from karat.estimation.system_estimates import EXACT, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Result
 
+NOT_TESTED = "not tested"
+"""The verdict on a difference that is known: every unit is labelled."""
 ESTIMATE = "estimate"
 """The method of this room: labels, and judges beside them."""
 
@@ -44,7 +46,7 @@ class EstimateRow(NamedTuple):
 
 
 class EstimateDifference(NamedTuple):
-    """A system against the baseline."""
+    """A system against the baseline; the interval excludes 0 exactly where p decides."""
 
     system: str
     baseline: str
@@ -52,10 +54,14 @@ class EstimateDifference(NamedTuple):
     low: float
     high: float
     p: float
-    """Two-sided, after the correction."""
+    """Two-sided, after the correction; NaN if nothing was tested."""
     labels: int
     verdict: str
-    """`better`, `worse` or `undecided`."""
+    """`better`, `worse`, `undecided`, or `not tested` where every unit is labelled."""
+    form: str
+    """The form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets."""
+    confidence: float
+    """The confidence level of the interval, by the correction: 0.95 without one."""
 
 
 class JudgeWorth(NamedTuple):
@@ -99,6 +105,11 @@ class Estimate(Result):
     def finite(self) -> bool:
         """Return whether scores are those of the set, and not of new units."""
         return self.settings["population"] == "set"
+
+    @property
+    def exact(self) -> bool:
+        """Return whether scores are means of the set, with every unit labelled: not estimates."""
+        return bool(self.rows) and all(row.form == EXACT for row in self.rows)
 
     @property
     def ranked(self) -> list[EstimateRow]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isnan, nan
+from math import nan
 from typing import Any, TypeAlias
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.estimation.estimate_results import (
+    NOT_TESTED,
     Estimate,
     EstimateDifference,
     EstimateRow,
@@ -39,11 +40,11 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_settings
-from karat.stats.estimates.intervals import MeanInterval, two_sided
+from karat.stats.estimates.intervals import MeanInterval
 from karat.stats.estimates.predictions import Prediction, tuned
 from karat.stats.resampling import SEED
-from karat.stats.significance.multiple import CORRECTIONS
-from karat.stats.significance.verdicts import verdict
+from karat.stats.significance.multiple import CORRECTIONS, single_level
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, verdict
 from karat.trials import check_count, check_seed
 
 POPULATIONS = {
@@ -85,7 +86,8 @@ def estimate(
         unit: what was drawn for labelling: `segment`, `group` or `auto`.
         draws: how units were drawn; by default as the set says, else at random.
         baseline: system to compare the others with; by default the one with the best estimate.
-        correction: correction of p-values for the number of comparisons: none, holm or bh.
+        correction: correction of differences, p and intervals, for the number of comparisons:
+            none, holm or bh.
         exclude: systems to leave out.
         normalise: `z` scales the labels of each judge to mean 0 and standard deviation 1.
         next: number of units to draw for labelling next, with random numbers of `seed`.
@@ -249,12 +251,16 @@ def _turned(one: MeanInterval, sign: int) -> MeanInterval:
 def sample_differences(
     sample: Sample, prediction: Prediction | None, finite: bool
 ) -> FindDifference:
-    """Return the function that finds the difference of two systems of a sample."""
+    """Return the function that finds the difference of two systems of a sample.
+
+    It returns None where fewer than `FEWEST` units are labelled for both.
+    """
     guess = difference_prediction(sample, prediction)
 
     def find(system: str, other: str) -> EstimatedDifference | None:
         pair = sample.systems.index(system), sample.systems.index(other)
-        return estimate_difference(sample, pair, guess, finite)
+        difference = estimate_difference(sample, pair, guess, finite)
+        return difference if difference and difference.labels >= FEWEST else None
 
     return find
 
@@ -271,31 +277,31 @@ def differences(
         return ()
     first = baseline or max(rows, key=lambda row: sign * row.estimate).system
     others = [row.system for row in rows if row.system != first]
-    made = {name: find(name, first) for name in others}
-    known = {name: one for name, one in made.items() if one is not None}
-    p_values = [_p(one) for one in known.values()]
+    pairs = ((name, find(name, first)) for name in others)
+    compared = {name: difference for name, difference in pairs if difference is not None}
+    p_values = [difference.intervals.p_value() for difference in compared.values()]
     if baseline is None:  # as many comparisons as there are pairs of systems
         p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(others))
-    corrected = CORRECTIONS[correction](p_values)[: len(known)].tolist()
-    pairs = zip(known.items(), corrected, strict=True)
-    return tuple(_difference((name, first), one, p, sign) for (name, one), p in pairs)
-
-
-def _p(found: EstimatedDifference) -> float:
-    mean, low, high, error = found.interval
-    if low == high:  # nothing is left to label: the difference is known
-        return 1.0 if mean == 0 else 0.0
-    p = two_sided(mean, error, found.freedom)
-    return 1.0 if isnan(p) else p
+    corrected = CORRECTIONS[correction](p_values)
+    alpha = single_level(correction, corrected, SIGNIFICANCE_LEVEL)
+    return tuple(
+        _difference((name, first), difference, p, alpha, sign)
+        for (name, difference), p in zip(compared.items(), corrected.tolist(), strict=False)
+    )
 
 
 def _difference(
-    pair: tuple[str, str], found: EstimatedDifference, p: float, sign: int
+    pair: tuple[str, str], difference: EstimatedDifference, p: float, alpha: float, sign: int
 ) -> EstimateDifference:
-    _, low, high, _ = found.interval
-    turned = _turned(found.interval, sign)
-    decision = verdict(p, (low, high), found.freedom + 1)
-    return EstimateDifference(*pair, *turned[:3], p, found.labels, decision)
+    interval = difference.intervals.interval(alpha)
+    decision = verdict(p, (interval.low, interval.high), difference.units)
+    if interval.width == 0:
+        decision = NOT_TESTED
+    delta, low, high, _ = _turned(interval, sign)
+    return EstimateDifference(
+        *(*pair, delta, low, high, p, difference.labels, decision),
+        *(difference.form, 1 - alpha),
+    )
 
 
 def _worths(

@@ -195,8 +195,8 @@ class _UnitValues(NamedTuple):
     x: Floats
     every: Floats
     partly: Flags
-    at_ends: float
-    """The greatest share of units in which it won all of its comparisons, or lost all."""
+    at_ends: Floats
+    """The share of units in which it lost all of its comparisons, and that in which it won all."""
     labels: int
 
 
@@ -221,7 +221,7 @@ def _unit_values(given: _Given, system: int, systems: int) -> _UnitValues:
         made[:, 1:],
         _every(given, apart),
         (judged.sum(axis=0) > 0) & (judged.sum(axis=0) < sizes * len(others)),
-        max(float((won == end).mean()) for end in (0, 1)),
+        np.array([float((won == end).mean()) for end in (0, 1)]),
         sum(len(one.segments) for one in labels),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.arrays import Flags, np
 from karat.estimation.samples import Sample
-from karat.estimation.system_estimates import BOUNDED, NONE
+from karat.estimation.system_estimates import BOUNDED, EXACT, NONE
 from karat.stats.estimates.predictions import Prediction
 
 if TYPE_CHECKING:
@@ -41,11 +41,6 @@ def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
         if n == whole:
             return
     elif n == whole:
-        if finite and sample.known[sample.present].all():
-            yield (
-                f"All {sample.unit}s are labelled: intervals for the set have no width. Use "
-                f"--population new for new {sample.unit}s like these."
-            )
         return
     recorded = not np.isnan(sample.design.probability[labelled]).all()
     if recorded:
@@ -101,9 +96,9 @@ def _forms(sample: Sample, rows: Sequence[EstimateRow]) -> Iterator[str]:
     bounded = [row.system for row in rows if row.form == BOUNDED]
     if bounded:
         yield (
-            f"A quarter or more of the labels are at one end of the scale for {len(bounded)} of "
-            f"{len(rows)} systems: their intervals are of the bounded form, which allows for "
-            "values that were not seen."
+            f"For {len(bounded)} of {len(rows)} systems, at least a quarter of the labels are at "
+            "one end of the scale, or all labels are equal: their intervals have the bounded form, "
+            "which allows for values that were not seen."
         )
     without = [row.system for row in rows if row.form == NONE]
     if without:
@@ -126,7 +121,8 @@ def _judges(
                 "system stands in their place."
             )
     if prediction is None:
-        yield "No judge was named: estimates are those of people alone."
+        if not rows or any(row.form != EXACT for row in rows):
+            yield "No judge was named: estimates are those of people alone."
         return
     if prediction.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"

@@ -71,8 +71,8 @@ class Sample:
     """Systems x units: the number of outputs, where systems lack some; None if none does."""
 
     at_ends: Floats | None = None
-    """Where labels are comparisons: each system's greatest share of units in which it won all of
-    its comparisons, or lost all; None for ratings."""
+    """Where labels are comparisons: systems x 2, the share of units in which a system lost all of
+    its comparisons, and that in which it won all; None for ratings."""
 
     @cached_property
     def digest(self) -> str:

@@ -11,9 +11,11 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample
 from karat.stats.estimates.intervals import (
     MOST_BOUNDED,
+    IntervalFamily,
     MeanInterval,
-    bounded_interval,
-    skewed_interval,
+    PointEstimate,
+    bounded_intervals,
+    skewed_intervals,
 )
 from karat.stats.estimates.judged_pairs import on_units
 from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
@@ -23,9 +25,9 @@ STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
 itself where all units are labelled, none."""
 AT_END = 0.25
-"""The share of a system's labels at one end of the scale from which on its interval is bounded."""
+"""Use the bounded interval of a score if at least this share of labels is at an end of a scale."""
 ALIKE = 0.5
-"""The share of equal labels from which on the interval of a difference is bounded."""
+"""Use the bounded interval of a difference if at least this share of units has equal labels."""
 
 
 class EstimatedScore(NamedTuple):
@@ -53,24 +55,37 @@ def estimate_system(
 ) -> EstimatedScore:
     """Return the estimate of a system's score; without a prediction, from people alone."""
     units, every = sample.labelled(system), sample.population(system)
-    y = sample.y[system, units]
-    guess = np.zeros(len(units)) if prediction is None else prediction.units[system, units]
-    shift = 0.0 if prediction is None else float(prediction.means[system])
-    more = 0.0 if finite or prediction is None else _spread(guess, len(every))
-    ends = sample.scale.ends
-    bounds = _bounds(ends, guess) if ends and _at_ends(sample, system, ends) >= AT_END else None
+    design, y = sample.design_of(system), sample.y[system, units]
+    guess, guesses = np.zeros(len(units)), np.zeros(len(every))
+    shift = more = 0.0
+    if prediction is not None:
+        guess, guesses = prediction.units[system, units], prediction.every[system, every]
+        shift = float(prediction.means[system])
+        more = 0.0 if finite else _spread(guess, len(every))
+    bounds, ends = None, sample.scale.ends
+    if ends is not None:
+        crowded = _crowded(sample, system, ends)
+        if any(crowded) or np.ptp(y) == 0:
+            least, most = _extremes(guess, guesses, design.sizes[every])
+            mean = float(guess.mean())
+            bounds = (
+                ends[0] - (most if crowded[0] else mean),
+                ends[1] - (least if crowded[1] else mean),
+            )
     fixed = finite and sample.wholly(system, units)
-    made, form = _interval(sample.design_of(system), y - guess, units, every, bounds, fixed, more)
-    kept = made.shifted(shift).within(*sample.scale.turned)
-    return EstimatedScore(*_told(kept, form, y), len(units), len(every))
+    family, form = _intervals(design, (y, guess), units, every, bounds, fixed, more)
+    interval = family.shifted(shift).interval().within(*sample.scale.turned)
+    return EstimatedScore(interval, form, len(units), len(every))
 
 
-def _at_ends(sample: Sample, system: int, ends: tuple[float, float]) -> float:
-    """Return the greatest share of a system's labels at one end of the scale."""
-    if sample.at_ends is not None:
-        return float(sample.at_ends[system])
-    y = sample.y[system, sample.labelled(system)]
-    return max(float((y == end).mean()) for end in ends)
+def _crowded(sample: Sample, system: int, ends: tuple[float, float]) -> tuple[bool, bool]:
+    """Return for each end of the scale whether many of a system's labels are there."""
+    if sample.at_ends is None:
+        y = sample.y[system, sample.labelled(system)]
+        low, high = (float((y == end).mean()) for end in ends)
+    else:
+        low, high = sample.at_ends[system].tolist()
+    return low >= AT_END, high >= AT_END
 
 
 def _spread(guess: Floats, units: int) -> float:
@@ -78,45 +93,74 @@ def _spread(guess: Floats, units: int) -> float:
     return float(guess.var(ddof=1)) / units if len(guess) > 1 else 0.0
 
 
-def _bounds(ends: tuple[float, float], guess: Floats) -> tuple[float, float]:
-    """Return the ends of the scale less the mean prediction: what an unseen value would leave."""
-    mean = float(guess.mean())
-    return ends[0] - mean, ends[1] - mean
+def _extremes(guess: Floats, guesses: Floats, sizes: Floats) -> tuple[float, float]:
+    """Return the lowest and the highest prediction of an output that the sample may have missed.
+
+    Outputs at a crowded end of the scale may have predictions far from it. If none of them was
+    labelled, an average prediction would leave them out of reach. A labelled unit stands for 1 / n
+    of all units, so these are the means of the most extreme predictions, 1 / n of them.
+
+    Args:
+        guess: predictions of the labelled units.
+        guesses: predictions of all units.
+        sizes: the sizes of all units.
+    """
+    mean, share = float(guess.mean()), 1 / len(guess)
+    lowest, highest = _lowest_mean(guesses, sizes, share), -_lowest_mean(-guesses, sizes, share)
+    return min(lowest, mean), max(highest, mean)
 
 
-def _interval(
+def _lowest_mean(values: Floats, sizes: Floats, share: float) -> float:
+    """Return the mean of the lowest values, as many as make up a share of the sizes."""
+    order = np.argsort(values, kind="stable")
+    values, sizes = values[order], sizes[order]
+    room = share * float(sizes.sum()) - (np.cumsum(sizes) - sizes)
+    weights = np.clip(room, 0.0, sizes)
+    return float((weights * values).sum() / weights.sum())
+
+
+def _intervals(
     design: Design,
-    values: Floats,
+    labels: tuple[Floats, Floats],
     units: Ints,
     population: Ints,
     bounds: tuple[float, float] | None,
     finite: bool,
     more: float,
-) -> tuple[MeanInterval, str]:
-    """Return the interval of the mean of some values over a population, and its form."""
-    found = expand(values, units, design, population)
+) -> tuple[IntervalFamily, str]:
+    """Return the intervals of the mean label less its prediction, and their form.
+
+    Args:
+        design: how units were drawn.
+        labels: the values of labelled units, and the predictions of these.
+        units: the labelled units.
+        population: all units.
+        bounds: the bounds of the bounded form; None for the other form.
+        finite: whether the mean is that of the finite population.
+        more: a further variance.
+    """
+    y, guess = labels
+    values = y - guess
+    expansion = expand(values, units, design, population)
     if finite and len(units) == len(population):
-        return MeanInterval(found.mean, found.mean, found.mean, 0.0), EXACT
-    if bounds is not None and len(units) <= MOST_BOUNDED:
+        return PointEstimate(expansion.mean, 0.0), EXACT
+    equal = float(np.ptp(y)) == 0  # labels that do not differ tell no spread
+    if bounds is not None and (equal or len(units) <= MOST_BOUNDED):
         weights = design.weights(units, len(population))
-        return bounded_interval(values, weights, bounds, found, finite, more), BOUNDED
-    return skewed_interval(found, finite, more), STUDENT
-
-
-def _told(made: MeanInterval, form: str, labels: Floats) -> tuple[MeanInterval, str]:
-    """Return an interval and its form; labels that do not differ tell no spread."""
-    if form == STUDENT and float(np.ptp(labels)) == 0:
-        return made._replace(low=nan, high=nan), NONE
-    return made, form
+        return bounded_intervals(values, weights, bounds, expansion, finite, more), BOUNDED
+    if equal:
+        return PointEstimate(expansion.mean, nan), NONE
+    return skewed_intervals(expansion, finite, more), STUDENT
 
 
 class EstimatedDifference(NamedTuple):
     """The difference of two systems, from the units that people labelled for both."""
 
-    interval: MeanInterval
+    intervals: IntervalFamily
     form: str
     labels: int
-    freedom: int
+    units: int
+    """The units that the intervals rest on."""
 
 
 def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
@@ -147,18 +191,16 @@ def estimate_difference(
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = _apart_on(sample, units, pair, prediction.units)
-        apart = prediction.every[a, every] - prediction.every[b, every]
-        sizes = design.sizes[every]
-        shift = float((apart * sizes).sum() / sizes.sum())
+        guesses = prediction.every[a, every] - prediction.every[b, every]
+        shift = float((guesses * design.sizes[every]).sum() / design.sizes[every].sum())
         more = 0.0 if finite else _spread(guess, len(every))
-    ends = sample.scale.ends
-    bounds = None
-    if ends is not None and float((y == 0).mean()) >= ALIKE:
-        bounds = _bounds((ends[0] - ends[1], ends[1] - ends[0]), guess)
+    bounds, ends = None, sample.scale.ends
+    if ends is not None and (float((y == 0).mean()) >= ALIKE or np.ptp(y) == 0):
+        width, mean = ends[1] - ends[0], float(guess.mean())
+        bounds = -width - mean, width - mean
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
-    made, form = _interval(design, y - guess, units, every, bounds, fixed, more)
-    told = _told(made.shifted(shift), form, y)
-    return EstimatedDifference(*told, len(units), len(units) - 1)
+    family, form = _intervals(design, (y, guess), units, every, bounds, fixed, more)
+    return EstimatedDifference(family.shifted(shift), form, len(units), len(units))
 
 
 def _units_of(sample: Sample, a: int, b: int) -> Ints:
@@ -241,8 +283,8 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
             yield SystemBias(nan, nan, nan)
             continue
         gap = slope * guess[k, own] - y[k, own]
-        made = skewed_interval(expand(gap, own, sample.design_of(k), sample.population(k)), finite)
-        yield SystemBias(made.mean, made.low, made.high)
+        expansion = expand(gap, own, sample.design_of(k), sample.population(k))
+        yield SystemBias(*skewed_intervals(expansion, finite).interval()[:3])
 
 
 def _apart(values: Floats, shared: Flags) -> Floats:

@@ -128,7 +128,7 @@ def reproduce_gtm(request: Request) -> Reproduction:
         differs=(*map(_difference, sets), *_differs(request)),
         settings={**request.settings, **_sizes(request), "metrics": metrics},
         signatures={
-            (f"set ({one.data})" if name == "set" else f"{name}, {references_in_words(number)}"): line
+            _signature_name(one.data, name, number): line
             for one in sets
             for number, curves in one.by_references.items()
             for name, line in curves.signatures.items()
@@ -136,6 +136,10 @@ def reproduce_gtm(request: Request) -> Reproduction:
         invented="" if here else "The judgements of the bundled set are invented.",
         remarks=_REMARKS,
     )
+
+
+def _signature_name(data: str, name: str, references: int) -> str:
+    return f"set ({data})" if name == "set" else f"{name}, {references_in_words(references)}"
 
 
 def _named() -> dict[str, str]:

@@ -13,6 +13,16 @@ def normal_tail(z: float) -> float:
     return 0.5 * erfc(z / sqrt(2))
 
 
+@lru_cache(maxsize=1024)
+def normal_quantile(tail: float) -> float:
+    """The z with P(Z >= z) = tail, for tails of at most a half, by bisection."""
+    low, high = 0.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if normal_tail(middle) > tail else (low, middle)
+    return (low + high) / 2
+
+
 def student_tail(t: float, freedom: float) -> float:
     """P(T >= t): half the regularised incomplete beta function I_x(v/2, 1/2) at x = v/(v + t^2)."""
     x = freedom / (freedom + t * t)

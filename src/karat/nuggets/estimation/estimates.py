@@ -70,7 +70,8 @@ def estimate_nuggets(
         exclude: runs to leave out; their judgements still teach the classifier.
         population: `set` for the questions of the set, `new` for new questions like these.
         unit: `auto`: the unit is the question.
-        correction: correction of p-values for the number of comparisons: none, holm or bh.
+        correction: correction of differences, p and intervals, for the number of comparisons:
+            none, holm or bh.
         draws: how questions were drawn; by default at random.
         baseline: run to compare the others with; by default the one with the best estimate.
         next: number of questions to draw for judging next.

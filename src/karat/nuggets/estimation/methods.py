@@ -19,7 +19,7 @@ from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
 from karat.nuggets.results.scoring import score_nuggets
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
-from karat.stats.estimates.intervals import LEVEL, MeanInterval
+from karat.stats.estimates.intervals import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
 
 NUGGETEER = "nuggeteer"
 _INTERVALS = {"f": "macro", "A": "share"}
@@ -88,9 +88,12 @@ def difference_of_rows(
     delta = a.estimate - b.estimate
     below = _root(a.estimate - a.low, b.high - b.estimate)
     above = _root(a.high - a.estimate, b.estimate - b.low)
-    error = (below if delta > 0 else above) / student_quantile((1 - LEVEL) / 2, _FREEDOM)
-    made = MeanInterval(delta, delta - below, delta + above, error)
-    return EstimatedDifference(made, NUGGETEER, min(a.labels, b.labels), _FREEDOM)
+    labels, units = min(a.labels, b.labels), min(a.units, b.units)
+    if below == above == 0:
+        return EstimatedDifference(PointEstimate(delta, 0.0), NUGGETEER, labels, units)
+    error = (below if delta > 0 else above) / student_quantile(ALPHA / 2, _FREEDOM)
+    intervals = ScaledIntervals(delta, error, below, above, _FREEDOM)
+    return EstimatedDifference(intervals, NUGGETEER, labels, units)
 
 
 def _root(x: float, y: float) -> float:

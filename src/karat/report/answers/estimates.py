@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateDifference, EstimateRow
+from karat.estimation.estimate_results import (
+    ESTIMATE,
+    NOT_TESTED,
+    Estimate,
+    EstimateDifference,
+    EstimateRow,
+)
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, sentence_case, span
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
@@ -33,13 +39,27 @@ def estimate_basis(found: Estimate) -> str:
     """Return how much was labelled, and what the intervals and verdicts are."""
     if not found.rows:
         return ""
+    if found.exact:
+        return f"{_labelled(found)}."
     whom = f"the {found.unit}s of the set" if found.finite else f"new {found.unit}s like these"
-    told = [f"{_labelled(found)}. 95% intervals for {whom}."]
-    if found.differences:
-        how = _CORRECTED.get(str(found.settings["correction"]), "")
-        rule = "Decided where the interval of the difference excludes 0 and"
-        told.append(f"{rule} p < {SIGNIFICANCE_LEVEL}{how}.")
-    return " ".join(told)
+    sentences = [f"{_labelled(found)}. 95% intervals for {whom}."]
+    tested = [one for one in found.differences if one.verdict != NOT_TESTED]
+    if tested:
+        correction = _CORRECTED.get(str(found.settings["correction"]), "")
+        level = _percent(tested[0].confidence)
+        sentences.append(
+            f"A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its {level} interval "
+            "excludes 0."
+        )
+    return " ".join(sentences)
+
+
+def _percent(confidence: float) -> str:
+    """Return a confidence level with two digits of what it leaves out: 95%, 99.958%."""
+    alpha = 100 * (1 - confidence)
+    exponent = int(f"{alpha:.1e}".partition("e")[2])
+    text = f"{100 - alpha:.{max(1 - exponent, 0)}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
 
 
 def digits(found: Estimate) -> int:
@@ -76,42 +96,75 @@ def named(helpers: Sequence[str]) -> str:
 
 
 def _systems(found: Estimate) -> Iterator[str]:
-    best, others = found.ranked[0], ranked_differences(found)
-    if not others:
+    best, differences = found.ranked[0], ranked_differences(found)
+    if found.exact:
+        yield _means(found)
+        yield f"To ask about new {found.unit}s like these, use --population new."
+    elif len(found.rows) == 1:
         yield f"People's score of {best.system} is estimated at {_score(found, best)}."
-    elif others[0].baseline == best.system:
+    elif differences and differences[0].baseline == best.system:
         yield from _leader(found, best)
     else:
         yield f"{best.system} has the best estimate: {_score(found, best)}."
-        yield _against(found)
+        yield from _against(found)
+
+
+def _means(found: Estimate) -> str:
+    """State that nothing was estimated, and the best mean, without a word on significance."""
+    score = _score(found, found.ranked[0])
+    best = [row.system for row in found.rows if _score(found, row) == score]
+    labelled = f"Every {found.unit} is labelled, so nothing was estimated or tested"
+    if len(found.rows) == 1:
+        return f"{labelled}: the mean of {best[0]} is {score}."
+    verb = "has" if len(best) == 1 else "share"
+    return f"{labelled}: {listing(best, MOST_NAMED)} {verb} the best mean, {score}."
 
 
 def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
     """The best system against all others."""
-    others, score = ranked_differences(found), _score(found, best)
-    rivals = [one.system for one in others if one.verdict == "undecided"]
-    if not rivals:
-        whole = others[0].system if len(others) == 1 else f"all {len(others)} others"
-        yield f"{best.system} is better than {whole}: {score}."
-    elif len(rivals) == len(others):
-        than = rivals[0] if len(rivals) == 1 else f"any of the {len(rivals)} others"
+    score, count = _score(found, best), len(found.rows) - 1
+    by_verdict = _by_verdict(found)
+    beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
+    if len(beaten) == count:
+        than = beaten[0] if count == 1 else f"all {count} others"
+        yield f"{best.system} is better than {than}: {score}."
+    elif len(rivals) == count:
+        than = rivals[0] if count == 1 else f"any of the {count} others"
         yield (
             f"{best.system} has the best estimate, {score}, but is not shown to be better than "
             f"{than}."
         )
+    elif len(beaten) + len(rivals) == count:
+        better = f"It is better than {len(beaten)} of {count} others"
+        undecided = f"undecided: {listing(rivals, MOST_NAMED)}"
+        yield f"{best.system} has the best estimate: {score}. {better}; {undecided}."
     else:
-        sure = f"It is better than {len(others) - len(rivals)} of {len(others)} others"
-        open_ = f"undecided: {listing(rivals, MOST_NAMED)}"
-        yield f"{best.system} has the best estimate: {score}. {sure}; {open_}."
+        yield f"{best.system} has the best estimate: {score}."
+        yield from _against(found)
 
 
-def _against(found: Estimate) -> str:
-    """A sentence that counts the systems by what they are against the baseline."""
-    others, told = ranked_differences(found), []
-    for kind in ("better", "worse", "undecided"):
-        names = [one.system for one in others if one.verdict == kind]
-        told += [f"{kind}: {listing(names, MOST_NAMED)}"] if names else []
-    return f"Against {others[0].baseline}, {'; '.join(told)}."
+def _against(found: Estimate) -> Iterator[str]:
+    """A sentence that lists the systems by what they are against the baseline."""
+    groups = [
+        f"{verdict}: {listing(systems, MOST_NAMED)}"
+        for verdict, systems in _by_verdict(found).items()
+    ]
+    if not found.differences:
+        yield f"No system was compared: too few {found.unit}s are labelled for two systems."
+    else:
+        yield f"Against {found.differences[0].baseline}, {'; '.join(groups)}."
+
+
+def _by_verdict(found: Estimate) -> dict[str, list[str]]:
+    """Return the systems of each verdict, best first; some may not have been compared."""
+    differences = ranked_differences(found)
+    systems = {
+        verdict: [one.system for one in differences if one.verdict == verdict]
+        for verdict in ("better", "worse", "undecided", NOT_TESTED)
+    }
+    compared = {name for one in differences for name in (one.system, one.baseline)}
+    systems["not compared"] = [row.system for row in found.ranked if row.system not in compared]
+    return {verdict: names for verdict, names in systems.items() if names}
 
 
 def _score(found: Estimate, row: EstimateRow) -> str:
@@ -144,6 +197,6 @@ def _judges(found: Estimate) -> Iterator[str]:
         verb = "adds" if len(found.judges) == 1 else "add"
         yield f"{who} {verb} almost nothing: {told}."
         return
-    more = round(found.worth)
+    more = 0 if isnan(found.worth) else round(found.worth)
     labels = several(more, f"more labelled {found.unit}")
     yield f"With {who}, {told}" + (f": worth {labels}." if more else ".")

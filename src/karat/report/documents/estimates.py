@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow
+from karat.estimation.estimate_results import (
+    NOT_TESTED,
+    Estimate,
+    EstimateDifference,
+    EstimateRow,
+)
 from karat.report.answers.estimates import (
     digits,
     estimate_answer,
@@ -39,6 +44,11 @@ _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
     "an end of the scale; Nuggeteer's, where other runs were judged; or none."
 )
+_DIFFERENCE_FORM = (
+    "Form of the interval: Student's t corrected for skewness; bounded, where at least half of the "
+    "labelled units have the same label for both systems; Nuggeteer's; exact, where every unit is "
+    "labelled; or none, where the labels show no spread."
+)
 _BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _SYSTEM = Column("system", "System", help="The name of the system.")
 _LOW = _number("low", "Low", help="Lower end of the 95% interval.")
@@ -68,11 +78,15 @@ _DIFFERENCES = (
     _SYSTEM,
     Column("baseline", "Baseline", readers="programs"),
     _number("delta", "Difference", signed=True, help="Estimate minus that of the baseline."),
-    replace(_LOW, signed=True),
-    replace(_HIGH, signed=True),
+    _number("low", "Low", signed=True, help="Lower end of the interval, wider by the correction."),
+    _number(
+        "high", "High", signed=True, help="Upper end of the interval, wider by the correction."
+    ),
     _number("p", "p", 4, help="Two-sided p of the difference, corrected.", positive=True),
     _number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
-    Column("verdict", "Verdict", help="Better or worse where interval and p decide."),
+    Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
+    Column("verdict", "Verdict", help="Better or worse if p < 0.05: then the interval excludes 0."),
+    Column("confidence", "Confidence", readers="programs"),
 )
 _JUDGES = (
     Column("judge", "Judge", help="A model, a metric, or scores that came with the set."),
@@ -132,7 +146,7 @@ def _alone(column: Column) -> Column:
 def _cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
     """The cells of a row; scores and their differences have so many decimals."""
     told: dict[str, Cell] = row._asdict()
-    other = {"ratio", "p"}
+    other = {"ratio", "p", "confidence"}
     return {
         key: Decimals(x, places) if isinstance(x, float) and key not in other else x
         for key, x in told.items()
@@ -175,7 +189,7 @@ def _intervals(found: Estimate) -> PairedIntervals:
         )
         for row in found.ranked
     ]
-    caption = "Dots: estimates; lines: 95% intervals."
+    caption = "Dots: means." if found.exact else "Dots: estimates; lines: 95% intervals."
     title = f"Human scores with and without {named(helpers(found))}" if judged else "Human scores"
     title += " (lower is better)" if found.better == "lower" else ""
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
@@ -192,12 +206,17 @@ def _biased(found: Estimate) -> list[EstimateRow]:
 
 
 def _change(row: EstimateRow, places: int) -> Change:
-    told = signed(row.bias, places), _side(row)
-    return Change(row.system, row.bias, row.bias_low, row.bias_high, *told)
+    side = _side(row)
+    verdict = "undecided" if side == NOT_TESTED else side
+    return Change(
+        row.system, row.bias, row.bias_low, row.bias_high, signed(row.bias, places), verdict
+    )
 
 
 def _side(row: EstimateRow) -> str:
     """The words for how judges rate a system, where the interval of the bias excludes 0."""
+    if row.bias_low == row.bias_high:
+        return NOT_TESTED
     if row.bias_low > 0:
         return "higher than people do"
     return "lower than people do" if row.bias_high < 0 else "undecided"

@@ -46,6 +46,23 @@ CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
 }
 
 
+def single_level(correction: str, corrected: ArrayLike, level: float) -> float:
+    """Return the level for single tests that decides as a correction does.
+
+    A p-value is below it exactly where the corrected one is below `level`, so the intervals at this
+    level agree with corrected p-values. With m tests, r of them decided, that is level / (m - r)
+    for Holm, the level at which its steps end, and level r / m for Benjamini and Hochberg, whose
+    intervals are those of Benjamini and Yekutieli (2005). A NaN does not count.
+    """
+    p = np.asarray(corrected, float)
+    tests, decided = int((~np.isnan(p)).sum()), int((p < level).sum())
+    if correction == "holm":
+        return level / max(tests - decided, 1)
+    if correction == "bh":
+        return level * max(decided, 1) / max(tests, 1)
+    return level
+
+
 def clusters(p_values: ArrayLike, level: float = SIGNIFICANCE_LEVEL) -> list[int]:
     """Ranks of metrics that are sorted by falling score, as the WMT metrics tasks give them.
 

@@ -65,7 +65,7 @@ from karat.errors import InputError
 )
 @option(
     "--correction",
-    "Correction of p-values for the number of comparisons.",
+    "Correction of the differences, p and intervals, for the number of comparisons.",
     choice("none", "holm", "bh"),
     "holm",
     heading=TESTS,
@@ -86,8 +86,10 @@ def command(
     """Estimate human scores from few labels and many judgements of a model or metric.
 
     People label some segments, a judge (a language model or any metric) rates all of them. The
-    estimate is what people would say of all segments, with a 95% interval. It is right even if the
-    judge is biased, and narrower where the judge agrees with people. SET can also be a nugget set.
+    estimate is what people would say of all segments, with a 95% interval. The judge may be biased:
+    if segments were drawn at random for labelling, the estimate is right on average over draws, and
+    with many labels the intervals hold. They are narrower where the judge agrees with people. SET
+    can also be a nugget set.
 
     \b
     karat estimate demo-labels --judge chrf

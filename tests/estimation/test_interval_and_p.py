@@ -1,0 +1,187 @@
+"""Differences of `kt.estimate`: interval, p and verdict agree, whatever was labelled and how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.estimation.estimate_results import Estimate
+from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.judge_values import judge_values
+from karat.estimation.samples import Sample, Scale
+from karat.estimation.system_estimates import (
+    difference_prediction,
+    estimate_difference,
+    estimate_system,
+    predict,
+)
+from karat.evalset.judged_pairs import JudgedPair
+from karat.progress import silent
+from karat.stats.estimates.sampling import Design
+
+SYSTEMS, SEGMENTS = 5, 60
+
+
+def ratings(
+    rng: np.random.Generator, top: float, groups: bool = False, drawn: bool = False
+) -> kt.EvalSet:
+    """Ratings from 1 to 5, of which about a share `top` is 5, and a judge with noise."""
+    names = [f"s{k}" for k in range(SYSTEMS)]
+    quality = np.linspace(0, 0.6, SYSTEMS)[:, None]
+    own = rng.random((SYSTEMS, SEGMENTS)) ** (1 + quality)
+    value = np.where(own < top, 5.0, np.ceil(4 * rng.random(own.shape)))
+    probability = rng.uniform(0.3, 0.7, SEGMENTS)
+    labelled = np.flatnonzero(rng.random(SEGMENTS) < probability)
+    if groups:
+        labelled = np.flatnonzero(np.repeat(rng.permutation(SEGMENTS // 3) < 12, 3))
+    rows = [
+        (name, str(i + 1), "ann", "quality", float(value[k, i]))
+        for k, name in enumerate(names)
+        for i in labelled
+    ]
+    evalset = kt.make_evalset(
+        "ratings",
+        {name: [f"{name} {i}" for i in range(SEGMENTS)] for name in names},
+        judgements=rows,
+        dimensions=[kt.Dimension("quality", low=1, high=5)],
+        groups=[f"d{i // 3}" for i in range(SEGMENTS)] if groups else None,
+        draws=[kt.Draw(str(i + 1), probability[i]) for i in labelled] if drawn else None,
+    )
+    scores = value + rng.normal(size=value.shape)
+    return evalset.with_scores("judge", {n: list(scores[k]) for k, n in enumerate(names)})
+
+
+def compared(rng: np.random.Generator) -> kt.EvalSet:
+    """Comparisons of three systems on some segments, some pairs of these."""
+    utility = rng.normal(size=(3, SEGMENTS)) + np.array([[0.0], [0.4], [0.8]])
+    names = ("A", "B", "C")
+    texts = {name: [f"{name} {i}" for i in range(SEGMENTS)] for name in names}
+    plain = kt.make_evalset("pairs", texts, dimensions=[kt.Dimension("win", low=0, high=1)])
+    pairs = tuple(
+        JudgedPair(names[a], str(i + 1), "ann", "win", float(utility[a, i] > utility[b, i]), b_name)
+        for i in range(0, SEGMENTS, 2)
+        for a, b in combinations(range(3), 2)
+        if rng.random() < 0.8
+        for b_name in [names[b]]
+    )
+    scores = utility + rng.normal(size=utility.shape)
+    judged = replace(plain, pairs=pairs)
+    return judged.with_scores("judge", {n: list(scores[k]) for k, n in enumerate(names)})
+
+
+def disagreements(found: Estimate) -> list[str]:
+    """Differences whose interval, p and verdict do not agree."""
+    return [
+        f"{one}"
+        for one in found.differences
+        if not (one.low > 0 or one.high < 0)
+        == (one.p < 0.05)
+        == (one.verdict in ("better", "worse"))
+    ]
+
+
+@pytest.mark.parametrize("correction", ["none", "holm", "bh"])
+@pytest.mark.parametrize("population", ["set", "new"])
+def test_interval_p_and_verdict_of_ratings_agree(population: str, correction: str) -> None:
+    rng = np.random.default_rng(5)
+    forms: set[str] = set()
+    verdicts: set[str] = set()
+    for top, groups, drawn in [
+        (0.1, False, False),
+        (0.5, False, True),
+        (0.75, False, False),
+        (0.75, True, False),
+        (0.9, False, True),
+    ]:
+        for baseline in (None, "s0"):
+            evalset = ratings(rng, top, groups, drawn)
+            how = {"population": population, "correction": correction, "baseline": baseline}
+            found = kt.estimate(evalset, judges="judge", **how)
+            assert not disagreements(found)
+            forms |= {one.form for one in found.differences}
+            verdicts |= {one.verdict for one in found.differences}
+    assert forms == {"student", "bounded"}
+    assert len(verdicts) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_interval_p_and_verdict_of_comparisons_agree(seed: int) -> None:
+    evalset = compared(np.random.default_rng(seed))
+    for population in ("set", "new"):
+        found = kt.estimate(evalset, judges="judge", population=population)
+        assert found.differences
+        assert not disagreements(found)
+
+
+def test_interval_and_p_agree_on_summeval(karat_data: Path) -> None:
+    """20 of 100 documents: 120 differences, at two levels each."""
+    evalset = kt.load_evalset("summeval")
+    values = judge_values(evalset, ["chrf"], "consistency", None, silent)
+    full = sample_of_set(evalset, "consistency", values, unit="segment")
+    known = np.isin(np.arange(100), np.random.default_rng(1).permutation(100)[:20])
+    sample = replace(full, y=np.where(known, full.y, np.nan))
+    prediction = difference_prediction(sample, predict(sample))
+    for pair in combinations(range(16), 2):
+        difference = estimate_difference(sample, pair, prediction, True)
+        assert difference is not None
+        p = difference.intervals.p_value()
+        for alpha in (0.05, 0.05 / 120):
+            assert difference.intervals.interval(alpha).excludes_zero == (p < alpha)
+
+
+def test_a_correction_widens_intervals_and_says_so() -> None:
+    evalset = ratings(np.random.default_rng(1), 0.5)
+    plain, holm = (kt.estimate(evalset, correction=name) for name in ("none", "holm"))
+    for one, other in zip(plain.differences, holm.differences, strict=True):
+        assert (one.delta, one.form) == (other.delta, other.form)
+        assert other.low < one.low < one.high < other.high
+        assert one.confidence == pytest.approx(0.95)
+        assert other.p > one.p
+    decided = sum(one.verdict != "undecided" for one in holm.differences)
+    assert holm.differences[0].confidence == pytest.approx(1 - 0.05 / (10 - decided))
+    assert "if its 95% interval excludes 0" in plain.document().basis
+    assert f"{100 * holm.differences[0].confidence:.2f}% interval" in holm.document().basis
+
+
+# ------------------------------------------------------------------- judges that are wrong
+
+
+def ceiling(wrong: float, units: int = 100, seed: int = 1) -> Sample:
+    """Eight systems with nine of ten labels at 5; the judge rates some 5s of the first 1 or 2."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random((8, units)) < 0.9, 5.0, rng.integers(1, 5, (8, units)))
+    values = np.clip(y + 0.5 * rng.normal(size=y.shape), 1, 5)
+    cluster = rng.permutation(np.flatnonzero(y[0] == 5))[: round(wrong * units)]
+    values[0, cluster] = rng.integers(1, 3, len(cluster))
+    names = tuple(f"s{k}" for k in range(8))
+    about = "ceiling", "quality", names, tuple(map(str, range(units))), "segment"
+    every, there = values[:, :, None], np.ones(y.shape, bool)
+    design = Design.simple(np.ones(units))
+    return Sample(*about, y, every, every, there, ("judge",), design, Scale(1.0, 5.0))
+
+
+@pytest.mark.parametrize("wrong", [0.03, 0.06])
+def test_good_outputs_that_the_judge_rates_low_are_allowed_for(wrong: float) -> None:
+    """20 of 100 labels; with average predictions, 83% and 81% of intervals hold the mean."""
+    full = ceiling(wrong)
+    rng, held = np.random.default_rng(3), 0
+    for _ in range(100):
+        known = np.isin(np.arange(100), rng.permutation(100)[:20])
+        sample = replace(full, y=np.where(known, full.y, np.nan))
+        interval = estimate_system(sample, 0, predict(sample), True).interval
+        held += interval.low <= float(full.y[0].mean()) <= interval.high
+    assert held >= 95
+
+
+def test_predictions_do_not_matter_without_a_judge() -> None:
+    """People alone have one bounded interval, whatever judges would say."""
+    full = ceiling(0.06)
+    sample = replace(full, y=np.where(np.arange(100) < 20, full.y, np.nan))
+    other = replace(sample, every=-sample.every, x=-sample.x)
+    first, second = (estimate_system(one, 0, None, True).interval for one in (sample, other))
+    assert first == second
