@@ -180,10 +180,14 @@ def _serve(studio: OpenStudio, browser: bool) -> None:
     def ready() -> None:
         for one in studio.people:
             _tell(f"{visible(one.name)} ({one.role}): {studio.links[one.name]}")
+        owner = next((one for one in studio.people if one.role == "owner"), None)
+        if owner is None:
+            advice = f"make a link with `karat studio owner {visible(str(studio.store))}`"
+            _tell(f"No owner is left: {advice}.")
         _tell_overlap(studio.opened, len(studio.people))
         _tell("Press Ctrl-C to stop.")
-        if browser:
-            _open(studio.links[studio.people[0].name])
+        if browser and owner:
+            _open(studio.links[owner.name])
 
     studio.serve(ready)
     studio.opened.check_there()

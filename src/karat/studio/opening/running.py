@@ -17,7 +17,7 @@ from karat.storage.paths import as_path
 from karat.studio.assignment.rounds import prepare_rounds
 from karat.studio.opening.asked import PORT, Asked, check_listed
 from karat.studio.opening.stores import Given, Tell, check_given, open_store, place_of
-from karat.studio.store.assessors import check_name
+from karat.studio.store.assessors import OWNER, check_name
 from karat.studio.store.store import Store
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def prepare(
     address = _address(host, token)
     _check_installed()
     from karat.studio.web.keys import Keys
-    from karat.studio.web.links import OWNER, links
+    from karat.studio.web.links import links
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Studio
 
@@ -161,8 +161,8 @@ def prepare(
         where = place_of(given) if store is None else as_path("store", store)
         opened = open_store(given, where, asked, progress, tell)
         try:
-            studio = Studio(opened, Keys.beside(opened.path), token)
-            found = links(studio, assessors)
+            studio = Studio(opened, Keys.beside(opened.path))
+            found = links(studio, assessors, token)
             prepare_rounds(opened)
         except BaseException:
             opened.close()

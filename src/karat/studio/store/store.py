@@ -11,16 +11,15 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from json import JSONDecodeError
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from karat.errors import InputError, OutputError, short
+from karat.errors import InputError, KaratError, OutputError, short
 from karat.storage.paths import as_path
 from karat.studio.store.lock import ServingLock
-from karat.studio.store.schema import APPLICATION, STEPS, migrate
+from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, migrate
 
 if TYPE_CHECKING:
     from karat.studio.store.checks import StoreCheck
@@ -78,12 +77,23 @@ class Store:
 
     @contextmanager
     def intact(self) -> Iterator[Store]:
-        """Give the store to a reader; rows that no studio wrote are told in one sentence."""
+        """Give the store to a reader; rows that no studio wrote are reported in one sentence.
+
+        An exception counts as damage only if the check of the store finds a problem: else it is
+        raised as it is.
+        """
         try:
             yield self
-        except (JSONDecodeError, KeyError, TypeError, AttributeError):
-            told = "look at it with karat studio --check, and use a copy or an export of it"
-            raise InputError(f"{short(self.path)} is damaged: {told}") from None
+        except KaratError:
+            raise
+        except Exception:
+            problems = self.check().problems
+            if not problems:
+                raise
+            advice = "use a copy or an export of it (karat studio --check lists all problems)"
+            raise DamagedStore(
+                f"{short(self.path.name)} is damaged: {problems[0].rstrip('.')}; {advice}"
+            ) from None
 
     @classmethod
     def _prepared(cls, store: Store) -> Store:
@@ -255,7 +265,7 @@ class Store:
     def _told(self, said: str) -> InputError | OutputError:
         name = short(self.path.name)  # assessors read it: folders are none of their business
         if "not a database" in said or "malformed" in said:
-            return InputError(f"{name} is no store of the studio, or is damaged ({said})")
+            return DamagedStore(f"{name} is no store of the studio, or is damaged ({said})")
         if "locked" in said or "busy" in said:
             return OutputError(f"{name} is in use by another process: nothing was saved, try again")
         if "full" in said:

@@ -12,6 +12,7 @@ from karat.studio.live.latest import latest_results
 from karat.studio.live.progress import assessor_progress
 from karat.studio.live.results import LiveResults
 from karat.studio.store.projects import project
+from karat.studio.store.schema import DamagedStore
 from karat.studio.store.store import Store
 from karat.studio.web.glance import glance, labels_needed, left_out, warnings
 
@@ -66,6 +67,8 @@ def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[Liv
     """Return the estimates, or why they are not shown."""
     try:
         check_told(store, owner)
+    except DamagedStore:
+        raise
     except InputError as error:
         return [], str(error)
     return results.estimates, ""
