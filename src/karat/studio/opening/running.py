@@ -162,8 +162,9 @@ def prepare(
         opened = open_store(given, where, asked, progress, tell)
         try:
             studio = Studio(opened, Keys.beside(opened.path))
-            found = links(studio, assessors, token)
-            prepare_rounds(opened)
+            with opened.intact():
+                found = links(studio, assessors, token)
+                prepare_rounds(opened)
         except BaseException:
             opened.close()
             raise

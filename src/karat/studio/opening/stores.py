@@ -71,12 +71,13 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
     """
     store = Store.open(where)
     try:
-        if not has_project(store):  # the import was cut off
-            import_set(store, *_read(given, asked, progress), progress)
-        found = project(store)
-        check_task(where, asked, found.settings)
-        check_options(where, asked, found.settings)
-        same = _is_same(given, where, asked, found, progress)
+        with store.intact():
+            if not has_project(store):  # the import was cut off
+                import_set(store, *_read(given, asked, progress), progress)
+            found = project(store)
+            check_task(where, asked, found.settings)
+            check_options(where, asked, found.settings)
+            same = _is_same(given, where, asked, found, progress)
         tell(f"{where} continues: {visible(found.name)}")
         if not same:
             tell("Its texts differ from those of the set now: those in the file are judged.")

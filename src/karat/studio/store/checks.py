@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError, KaratError, quoted
 from karat.results import Result
 from karat.studio.store.columns import parsed, wrong_rows
 from karat.studio.store.judgements import COUNTED
@@ -29,6 +29,8 @@ TABLES = (
     *("judgement", "adjudication", "key_edit", "event"),
 )
 MOST_ROUNDS = 1_000_000
+LARGEST_VALUE = 2.0**32
+"""Values of metrics and people are summed exactly up to this size."""
 MOST_LISTED = 10
 """Problems of one kind that are listed one by one."""
 _RULES = {
@@ -51,6 +53,14 @@ _RULES = {
     "decisions on an output of another item": """
         SELECT count(*) FROM adjudication d JOIN output o ON o.id = d.output
         WHERE o.item != d.item""",
+    "projects with a wrong id or state": """
+        SELECT count(*) FROM project
+        WHERE id != 1 OR state NOT IN ('open', 'frozen', 'revealed')""",
+    "items with a segment among calibration, or without one in the set": """
+        SELECT count(*) FROM item WHERE (segment IS NULL) != calibration""",
+    "edits of a key that are no edits": """
+        SELECT count(*) FROM key_edit WHERE (what = 'undo') != (undoes IS NOT NULL)
+        OR what NOT IN ('add', 'reword', 'drop', 'importance', 'undo')""",
     "nuggets whose importance is neither vital nor okay": """
         SELECT count(*) FROM nugget WHERE importance NOT IN ('vital', 'okay')""",
     "nuggets without an id or a description": """
@@ -101,9 +111,9 @@ _RULES = {
         judged != (SELECT count(*) FROM assignment a WHERE a.assessor = assessor.id
             AND a.judged IS NOT NULL)
         OR assigned != (SELECT count(*) FROM assignment a WHERE a.assessor = assessor.id)""",
-    "assessors with a wrong name, quota, round or state": """
+    "assessors with a wrong name, role, quota, round or state": """
         SELECT count(*) FROM assessor WHERE trim(name) = '' OR quota < 1 OR frontier < 1
-        OR active NOT IN (0, 1)""",
+        OR active NOT IN (0, 1) OR role NOT IN ('assessor', 'adjudicator', 'owner')""",
     "items drawn with a probability that is none": """
         SELECT count(*) FROM draw WHERE NOT (probability > 0 AND probability <= 1)""",
     "draws in a round that is none": f"""
@@ -114,7 +124,11 @@ _RULES = {
         (SELECT 1 FROM assessor a WHERE a.id = json_extract(e.detail, '$.of')
             AND json_type(e.detail, '$.of') = 'integer')""",
 }
-"""A problem -> a query that counts it."""
+"""A problem -> a query that counts it.
+
+SQLite does not look at CHECK constraints in a file that is opened for reading alone, so they are
+here again.
+"""
 
 
 class TableCount(NamedTuple):
@@ -156,7 +170,7 @@ def check_store(connection: sqlite3.Connection, name: str) -> StoreCheck:
 def _problems(connection: sqlite3.Connection) -> list[str]:
     """Return the problems of the first step that finds any."""
     steps: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (
-        *(_file, _tables, _values, _references, _project, _rules, _contents),
+        *(_file, _tables, _values, _references, _project, _rules, _contents, _unreadable),
     )
     for step in steps:
         if problems := list(step(connection)):
@@ -331,7 +345,8 @@ def _check_decision(
         names = [scale["dimension"] for scale in settings.tasks["ratings"]["scales"]]
         if decision.about not in names:
             raise InputError(f"{place}: found the dimension {quoted(decision.about)}")
-        decided_rating(decision)
+        if abs(decided_rating(decision)) >= LARGEST_VALUE:
+            raise InputError(f"{place}: found {quoted(decision.value)}, expected a rating")
         return
     shown = _shown(connection, settings, decision.task, decision.item, [decision.output])
     if decision.task == "nuggets":
@@ -340,6 +355,31 @@ def _check_decision(
         decided_label(decision)
     elif wrong := TASKS["spans"].check(decided_spans(decision), shown):
         raise InputError(f"{place}: {wrong}")
+
+
+def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
+    """Read the store as a set, as other commands do."""
+    from karat.evalset.reading import Reading
+    from karat.nuggets.sets.draft import NuggetDraft
+    from karat.studio.export.contents import contents_in
+    from karat.studio.export.reading import put_nuggets
+    from karat.studio.export.sets import NUGGETS, evalset_of
+    from karat.studio.export.values import dimensions_of
+
+    if connection.execute("SELECT 1 FROM project").fetchone() is None:
+        return
+    try:
+        contents = contents_in(connection, anonymous=False)
+        if dimensions_of(contents.project.settings):
+            evalset_of(contents)
+        if NUGGETS in contents.project.settings.tasks:
+            name, reading = contents.project.name, Reading()
+            draft = NuggetDraft(name, reading)
+            put_nuggets(contents, name, draft)
+            draft.finish()
+            reading.check()
+    except KaratError as error:
+        yield f"The judgements cannot be read: {error}."
 
 
 def _shown(

@@ -91,12 +91,12 @@ def _answer(
         csrf = studio.sessions.csrf(cookie)
         call = Call(studio, who, request.path_params, given, csrf, request.query_params)
         with studio.store.intact():
-            found = handler(call)
+            answer = handler(call)
+            return answer if isinstance(answer, Response) else JSONResponse(answer)
     except InputError as error:
         return _told(str(error), _REFUSED.get(type(error), 422), as_page)
     except KaratError as error:  # nothing was saved: the client keeps it and tries again
         return _told(str(error), 503, as_page)
-    return found if isinstance(found, Response) else JSONResponse(found)
 
 
 def _those(roles: Collection[str]) -> str:
