@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -78,20 +79,37 @@ def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> N
     write(Path(path), load(found.writer)(given))
 
 
-def write_file(target: Path, pieces: Iterable[str]) -> None:
-    """Write a new file, whole or not at all."""
-    _whole(target, lambda temporary: _write(temporary, pieces))
+def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> None:
+    """Write a new file, whole or not at all; only its owner can read a `private` one."""
+    _whole(target, lambda temporary: _write(temporary, pieces, private))
 
 
-def write_folder(target: Path, files: Iterable[NamedFile]) -> None:
-    """Write a new folder with all its files, or nothing."""
+def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[str] = ()) -> None:
+    """Write a new folder with all its files, or nothing; only its owner can read `private` files.
+
+    Names of files that differ only in case are refused: on some disks they are one file.
+    """
 
     def fill(temporary: Path) -> None:
-        for name, pieces in files:
+        for name, pieces in distinct_files(files):
             (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-            _write(temporary / name, pieces)
+            _write(temporary / name, pieces, name in private)
 
     _whole(target, fill)
+
+
+def distinct_files(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
+    """Yield files; names that differ only in case or in Unicode's forms of a letter are refused."""
+    names: dict[str, str] = {}
+    for name, pieces in files:
+        first = names.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
+        if first != name:
+            raise OutputError(
+                f"the files {quoted(first)} and {quoted(name)} would be one file on some disks, "
+                "which do not tell upper and lower case apart: rename a system, or choose a format "
+                "that is a single file"
+            )
+        yield name, pieces
 
 
 def _whole(target: Path, fill: Callable[[Path], None]) -> None:
@@ -118,8 +136,9 @@ def check_free(target: Path) -> None:
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
 
 
-def _write(path: Path, pieces: Iterable[str]) -> None:
-    with path.open("xb") as file:
+def _write(path: Path, pieces: Iterable[str], private: bool) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags, 0o600 if private else 0o666), "wb") as file:
         for piece in pieces:
             try:
                 file.write(piece.encode("utf-8"))

@@ -73,7 +73,7 @@ def test_malformed_bodies_print_nothing(server: StudioServer) -> None:
                     assert status_of(server, *parts) in (0, 400, 401, 403, 405, 408, 413), body
     ada = Client(server, "ada")
     assert ada.judge(ada.next(), RATED).status == 200
-    assert server.stop() == f"Stopped. Units judged: 1. All is saved in {server.store}.\n"
+    assert server.stop() == f"Stopped. Judgements: 1. All is saved in {server.store}.\n"
 
 
 def test_slow_bodies_of_one_assessor_block_nobody(server: StudioServer) -> None:

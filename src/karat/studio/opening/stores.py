@@ -20,7 +20,7 @@ from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.settings import asked_task, settings_of
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
-from karat.studio.store.store import Store, remove_store
+from karat.studio.store.store import Store, read_by_others, remove_store
 from karat.visible import visible
 
 Given = str | os.PathLike[str] | EvalSet | NuggetSet
@@ -79,6 +79,8 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
             check_options(where, asked, found.settings)
             same = _is_same(given, where, asked, found, progress)
         tell(f"{where} continues: {visible(found.name)}")
+        if read_by_others(where):
+            tell(f"Other users of this machine can read {where}: close it with chmod 600.")
         if not same:
             tell("Its texts differ from those of the set now: those in the file are judged.")
     except BaseException:

@@ -42,10 +42,10 @@ class Store:
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
-        """Make a new store; a file that exists is refused."""
+        """Make a new store that only its owner can read; a file that exists is refused."""
         where = as_path("store", path)
         try:
-            where.open("xb").close()
+            make_private(where)
         except FileExistsError:
             raise InputError(f"{short(where)} exists: open it, or name another file") from None
         except OSError as error:
@@ -195,6 +195,7 @@ class Store:
             raise InputError(f"{short(where)} exists: name another file for the copy")
         part = where.with_name(f"{where.name}.{token_hex(4)}.part")
         try:
+            make_private(part)
             with closing(sqlite3.connect(part)) as copy, self._connected() as connection:
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
@@ -281,6 +282,16 @@ class Store:
             )
             return OutputError(self._broken)
         return OutputError(f"cannot save in {name} ({said}): nothing was saved")
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file for its owner alone; SQLite gives the files beside it the same rights."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def read_by_others(path: Path) -> bool:
+    """Return whether other users of the machine may read a file."""
+    return os.name == "posix" and bool(path.stat().st_mode & 0o044)
 
 
 def _number_of(path: Path) -> tuple[int, int] | None:

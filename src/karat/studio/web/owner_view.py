@@ -14,7 +14,13 @@ from karat.studio.live.results import LiveResults
 from karat.studio.store.projects import project
 from karat.studio.store.schema import DamagedStore
 from karat.studio.store.store import Store
-from karat.studio.web.glance import glance, labels_needed, left_out, warnings
+from karat.studio.web.glance import (
+    glance,
+    labels_needed,
+    left_out,
+    nothing_is_estimated,
+    warnings,
+)
 
 
 class Interval(NamedTuple):
@@ -52,15 +58,11 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
         "disputes": results.disputes,
         "letters": output_letters(store, [one.item for one in results.disputes]),
         "estimates": [(one, intervals(one)) for one in estimates],
-        "complete": all(row.labels == row.units for row in _rows(estimates)),
+        "complete": nothing_is_estimated(estimates),
         "left_out": left_out(estimates),
         "needed": labels_needed(estimates),
         "hidden": why,
     }
-
-
-def _rows(estimates: list[LiveEstimate]) -> list[Any]:
-    return [row for one in estimates if one.estimate for row in one.estimate.rows]
 
 
 def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[LiveEstimate], str]:
