@@ -143,7 +143,10 @@ def _name(server: StudioServer, id: int) -> str:
 
 def test_a_chosen_token_is_the_link_of_the_owner_until_it_is_renewed(tmp_path: Path) -> None:
     token = "chosen-by-the-owner-1"
-    server = StudioServer(tmp_path, write_set(tmp_path, 3), "--token", token)
+    (tmp_path / "token").write_text(f"{token}\n")
+    server = StudioServer(tmp_path, write_set(tmp_path, 3), "--token-file", "token")
+    arguments = Path(f"/proc/{server.process.pid}/cmdline")
+    assert not arguments.exists() or token.encode() not in arguments.read_bytes()
     assert server.links["owner"] == f"/join/{token}"
     owner = Client(server, "owner")
     server.stop()
