@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.evalset.reading import json_line
+from karat.studio.checking.columns import columns_of
 from karat.studio.export.contents import pseudonym
-from karat.studio.store.columns import columns_of
 from karat.studio.store.schema import STEPS
 from karat.studio.store.store import Store
 

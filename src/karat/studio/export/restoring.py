@@ -15,11 +15,11 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import Place, Reading, json_rows
 from karat.storage.paths import as_path
+from karat.studio.checking.checks import check_store
+from karat.studio.checking.columns import Column, check_row, columns_of
 from karat.studio.export.formats import FORMATS
 from karat.studio.export.log import TABLES
 from karat.studio.store.assessors import hashed
-from karat.studio.store.checks import check_store
-from karat.studio.store.columns import Column, check_row, columns_of
 from karat.studio.store.events import record
 from karat.studio.store.schema import STEPS, migrate
 from karat.studio.store.store import Store, remove_store

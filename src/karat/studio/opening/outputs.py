@@ -122,7 +122,7 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
         outputs,
         reading=Reading(),
         where=table.path,
-        references=list(zip(*map(values.get, references), strict=True)) if references else None,  # type: ignore[arg-type]
+        references=list(zip(*map(values.get, references), strict=True)) if references else None,
         groups=values.get(roles.get(GROUP, "")),
         sources=values.get(roles.get(SOURCE, "")),
     )

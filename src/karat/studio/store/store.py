@@ -22,7 +22,7 @@ from karat.studio.store.lock import ServingLock
 from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, migrate
 
 if TYPE_CHECKING:
-    from karat.studio.store.checks import StoreCheck
+    from karat.studio.checking.checks import StoreCheck
 
 WAIT = 30.0
 """Seconds that a writer waits for another process."""
@@ -183,7 +183,7 @@ class Store:
 
     def check(self) -> StoreCheck:
         """Return what the store holds, and what is wrong with it."""
-        from karat.studio.store.checks import check_store
+        from karat.studio.checking.checks import check_store
 
         with self.read() as connection:
             return check_store(connection, self.path.name)

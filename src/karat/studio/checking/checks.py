@@ -13,14 +13,30 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat.errors import InputError, KaratError, quoted
+from karat.evalset.reading import Reading
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.results import Result
-from karat.studio.store.columns import parsed, wrong_rows
+from karat.studio.checking.columns import parsed, wrong_rows
+from karat.studio.export.contents import Decision, contents_in, items_in, outputs_in
+from karat.studio.export.decided import (
+    decided_label,
+    decided_pair,
+    decided_rating,
+    decided_spans,
+)
+from karat.studio.export.reading import put_nuggets
+from karat.studio.export.sets import NUGGETS, evalset_of
+from karat.studio.export.values import dimensions_of
+from karat.studio.key_editing.concerned import as_judged
+from karat.studio.store.imports import Imported, ImportedItem, ImportedOutput
 from karat.studio.store.judgements import COUNTED
+from karat.studio.store.projects import count_units, digest_of, project_in
 from karat.studio.store.schema import migrate
 from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.shown import key_of_item, shown_in, shown_output
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.shown import Shown
 
@@ -261,10 +277,6 @@ def _changed_texts(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _changed_set(connection: sqlite3.Connection, settings: ProjectSettings) -> Iterator[str]:
     """Compare the segments, systems and texts with the digest that the import noted."""
-    from karat.studio.export.contents import items_in, outputs_in
-    from karat.studio.store.imports import Imported, ImportedItem, ImportedOutput
-    from karat.studio.store.projects import count_units, digest_of, project_in
-
     project = project_in(connection)
     outputs: dict[int, list[ImportedOutput]] = {}
     for one in outputs_in(connection).values():
@@ -282,9 +294,6 @@ def _changed_set(connection: sqlite3.Connection, settings: ProjectSettings) -> I
 
 
 def _wrong_judgements(connection: sqlite3.Connection) -> Iterator[str]:
-    from karat.studio.key_editing.concerned import as_judged
-    from karat.studio.store.shown import shown_in
-
     rows = connection.execute(
         "SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL"
     ).fetchall()
@@ -309,8 +318,6 @@ def _wrong_known_answers(
 
 
 def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) -> Iterator[str]:
-    from karat.studio.export.contents import Decision
-
     rows = connection.execute(
         "SELECT id, uuid, task, item, output, about, value, assessor, time FROM adjudication "
         "WHERE value IS NOT NULL"
@@ -324,15 +331,9 @@ def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) 
 
 
 def _check_decision(
-    connection: sqlite3.Connection, settings: ProjectSettings, decision: Any
+    connection: sqlite3.Connection, settings: ProjectSettings, decision: Decision
 ) -> None:
     """Refuse a decision that cannot be one on its task."""
-    from karat.studio.export.decided import (
-        decided_label,
-        decided_pair,
-        decided_rating,
-        decided_spans,
-    )
 
     if decision.task == "pairs":
         rows = connection.execute("SELECT id FROM output WHERE item = ?", (decision.item,))
@@ -359,13 +360,6 @@ def _check_decision(
 
 def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
     """Read the store as a set, as other commands do."""
-    from karat.evalset.reading import Reading
-    from karat.nuggets.sets.draft import NuggetDraft
-    from karat.studio.export.contents import contents_in
-    from karat.studio.export.reading import put_nuggets
-    from karat.studio.export.sets import NUGGETS, evalset_of
-    from karat.studio.export.values import dimensions_of
-
     if connection.execute("SELECT 1 FROM project").fetchone() is None:
         return
     try:
@@ -390,8 +384,6 @@ def _shown(
     outputs: list[int],
 ) -> Shown:
     """Return outputs with the nuggets of their item, as far as an answer is checked by them."""
-    from karat.studio.store.shown import key_of_item, shown_output
-
     nuggets, dropped = key_of_item(connection, item)
     texts = tuple(shown_output(connection, id) for id in outputs)
     return Shown(0, task, settings.tasks[task], texts, nuggets=nuggets, dropped=dropped)
