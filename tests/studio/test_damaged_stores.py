@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sizes import SHORT
@@ -73,6 +74,20 @@ def test_known_damage_is_found_and_refused(judged: Path, tmp_path: Path) -> None
         assert copy, damage.name
         assert check_studio(copy).problems, damage.name
         assert problem(copy) == "", damage.name
+
+
+def test_the_command_tells_damage_from_none(judged: Path, called: Any, folder: Path) -> None:
+    copy = folder / "store.sqlite"
+    copy.write_bytes(judged.read_bytes())
+    done = called("studio", "--check", copy.name)
+    assert done.returncode == 0
+    assert done.stdout.endswith("No problems found.\n")
+    assert Damage("taken", "UPDATE unit SET taken = 9 WHERE id = 1").apply(copy)
+    done = called("studio", "--check", copy.name)
+    assert done.returncode == 2
+    assert "No problems found" not in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "store.sqlite is damaged: Found 1 units whose count of places taken is wrong" in line
 
 
 def test_every_damage_is_read_or_refused(judged: Path, tmp_path: Path) -> None:

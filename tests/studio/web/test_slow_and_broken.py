@@ -16,6 +16,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.web.browser_page import Visitor
 from studio.web.person import Person, rows, values
 from studio.web.studio_server import Client, StudioServer, write_set
 
@@ -145,12 +146,18 @@ def test_the_page_keeps_an_answer_that_a_damaged_store_does_not_take(
     browser: Any, server: StudioServer
 ) -> None:
     ada = Person(browser, server, "ada")
+    owner = Visitor(browser, server, "owner")
+    owner.open("/owner")
     before = damage(server.store)
     ada.press("4", "Enter")
     ada.page.wait_for_function(
         "() => document.getElementById('saved').textContent.includes('damaged')"
     )
     assert ada.page.locator("#saved.failed").count() == 0
+    owner.page.wait_for_function(
+        "() => document.getElementById('saved').textContent.includes('damaged')"
+    )
+    assert "signed in" not in owner.page.text_content("#saved")
     with server.store.open("r+b") as file:
         file.write(before)
     server.stop()

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from karat.errors import InputError, KaratError, quoted
+from karat.evalset.draws import MOST_ROUNDS
 from karat.evalset.reading import Reading
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.results import Result
@@ -44,7 +45,6 @@ TABLES = (
     *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
     *("judgement", "adjudication", "key_edit", "event"),
 )
-MOST_ROUNDS = 1_000_000
 LARGEST_VALUE = 2.0**32
 """Values of metrics and people are summed exactly up to this size."""
 MOST_LISTED = 10
