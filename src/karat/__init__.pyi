@@ -171,12 +171,12 @@ from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic
 from karat.stats.significance.paired_tests import wilcoxon as wilcoxon
 from karat.stats.significance.paired_tests import williams as williams
+from karat.studio.checking.checks import StoreCheck as StoreCheck
 from karat.studio.export.files import check_studio as check_studio
 from karat.studio.export.files import export_studio as export_studio
 from karat.studio.export.files import import_studio as import_studio
 from karat.studio.opening.running import OpenStudio as OpenStudio
 from karat.studio.opening.running import open_studio as open_studio
-from karat.studio.store.checks import StoreCheck as StoreCheck
 from karat.text.conllu import read_conllu as read_conllu
 from karat.text.recipe import Recipe as Recipe
 from karat.text.references import References as References

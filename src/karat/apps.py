@@ -12,6 +12,7 @@ DECLARED = {
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
         "studio": ("karat.studio.cli.studio", "Judge outputs in the browser."),
         "studio export": ("karat.studio.cli.export", "Export the judgements of a studio."),
+        "studio owner": ("karat.studio.cli.owner", "Print a new owner's link of a studio."),
         "studio import": ("karat.studio.cli.restore", "Make a studio's store from its log."),
     },
     "kinds": {

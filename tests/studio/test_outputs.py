@@ -92,6 +92,88 @@ def test_tables_that_cannot_be_judged(tmp_path: Path, text: str, told: str) -> N
         read_outputs(place)
 
 
+LONG = """item,model,text,alice,bob,source,reference
+1,gpt,A cat sat.,4,5,S1,R1
+1,base,Cat sat.,3,2,S1,R1
+2,gpt,"Rain, again.",5,5,S2,R2
+"""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+@pytest.mark.parametrize(
+    "header", ["item,model,text", "ID,System,Output", "seg_id,system,candidate"]
+)
+def test_a_long_table(tmp_path: Path, suffix: str, header: str) -> None:
+    text = LONG.replace("item,model,text", header)
+    if suffix == ".tsv":
+        text = text.replace("Rain, again.", "Rain; again.").replace('"', "").replace(",", "\t")
+    place = tmp_path / f"ratings{suffix}"
+    place.write_text(text, "utf-8")
+    told: list[str] = []
+    found = read_outputs(place, told.append)
+    assert [*found.segments] == ["1", "2"]
+    rain = "Rain, again." if suffix == ".csv" else "Rain; again."
+    assert {name: [*texts] for name, texts in found.systems.items()} == {
+        "gpt": ["A cat sat.", rain],
+        "base": ["Cat sat.", None],
+    }
+    assert [*(found.sources or ())] == ["S1", "S2"]
+    assert [[*group] for group in found.references or ()] == [["R1"], ["R2"]]
+    (line,) = told
+    assert line.endswith(f"ratings{suffix}: columns that are not used: alice, bob")
+
+
+def test_names_of_files_and_columns(tmp_path: Path) -> None:
+    found = read_outputs(folder(tmp_path / "own", id="a\nb\n", item="x\nz\n"))
+    assert ([*found.segments], [*found.systems]) == (["a", "b"], ["item"])
+    place = tmp_path / "own.csv"
+    place.write_text("Item,Source,Reference,first\na,S,R,x\n", "utf-8")
+    found = read_outputs(place)
+    assert ([*found.segments], [*found.systems]) == (["a"], ["first"])
+    assert [[*group] for group in found.references or ()] == [["R"]]
+
+
+def test_a_long_table_with_a_row_for_each_rating(tmp_path: Path) -> None:
+    place = tmp_path / "ratings.csv"
+    place.write_text("item,system,text,judge,value\n1,a,x,ann,4\n1,a,x,bob,5\n1,b,y,ann,1\n")
+    found = read_outputs(place)
+    assert {name: [*texts] for name, texts in found.systems.items()} == {"a": ["x"], "b": ["y"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "item,model,answer,alice\n1,a,x,4\n",
+            "found the columns item, model, answer, alice: rename the column of the text to text",
+        ),
+        ("item,text,alice\n1,x,4\n", "rename the column of the system to system"),
+        ("model,text\na,x\n", "rename the column of the id to id"),
+        (
+            "id,item,first\n1,2,x\n",
+            "found the columns 'id' and 'item', which both have the name of the id",
+        ),
+        ("id,first,second,alice\n1,x,y,4\n2,z,w,5.5\n", "the column 'alice' holds only numbers"),
+        ("id,first,second,alice\n1,x,y,\n2,z,w,5\n", "the column 'alice' holds only numbers"),
+        ("id,first,fluency_score\n1,x,good\n", "the column 'fluency_score' is called as ratings"),
+        ("id,first,Annotator\n1,x,ann\n", "the column 'Annotator' is called as ratings"),
+        ("item,system,text\n1,a,x\n1,a,y\n", "line 3: found another text of a for item 1"),
+        ("item,system,text,source\n1,a,x,s\n1,b,y,t\n", "line 3: found another source of item 1"),
+    ],
+)
+def test_ratings_are_never_taken_for_systems(tmp_path: Path, text: str, told: str) -> None:
+    place = tmp_path / "ratings.csv"
+    place.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=told):
+        read_outputs(place)
+
+
+def test_systems_with_some_numbers_are_systems(tmp_path: Path) -> None:
+    place = tmp_path / "own.csv"
+    place.write_text("id,first,scoreboard\n1,42,x\n2,no answer,7\n", "utf-8")
+    assert [*read_outputs(place).systems] == ["first", "scoreboard"]
+
+
 def test_other_folders_are_left_to_the_readers_of_sets(tmp_path: Path) -> None:
     place = folder(tmp_path / "own", first="x\n")
     (place / "karat.toml").write_text("")

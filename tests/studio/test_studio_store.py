@@ -16,6 +16,7 @@ import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.export.files import check_studio, export_studio
 from karat.studio.store import schema, store
+from karat.studio.store.clock import stamp
 from karat.studio.store.judgements import Judgement, history, judge
 from karat.studio.store.store import Store
 
@@ -87,9 +88,9 @@ def test_a_store_of_the_first_version_opens_today(
         file.executescript(FIRST.read_text("utf-8"))
         file.execute(f"PRAGMA application_id = {schema.APPLICATION}")
         file.execute("PRAGMA user_version = 1")
-        file.execute("INSERT INTO event VALUES (1, 't', NULL, 'old', '{}')")
+        file.execute(f"INSERT INTO event VALUES (1, '{stamp()}', NULL, 'old', '{{}}')")
         file.execute("INSERT INTO item VALUES (1, 's', NULL, NULL, NULL, '[]', 1, 0, 0)")
-        file.execute("INSERT INTO nugget VALUES (5, 1, 'a', 'vital', '[]')")
+        file.execute("INSERT INTO nugget VALUES (5, 1, 'a', 'vital', '[\"x\"]')")
         file.commit()
     further = "ALTER TABLE item ADD COLUMN more TEXT; CREATE TABLE extra (x);"
     steps = (*schema.STEPS, further)
@@ -101,7 +102,7 @@ def test_a_store_of_the_first_version_opens_today(
         assert column(opened, "SELECT what FROM event") == ["old"]
         assert column(opened, "SELECT count(more) FROM item") == [0]
         assert column(opened, "SELECT dropped FROM nugget WHERE ord IS NULL") == [0]
-        assert opened.check().ok
+        assert opened.check().problems == ("The row of the project is missing.",)
         assert column(opened, "PRAGMA user_version") == [len(steps)]
     with Store.open(path) as again:
         assert column(again, "SELECT count(*) FROM extra") == [0]
@@ -321,7 +322,8 @@ DAMAGE = {
     "UPDATE assignment SET judged = NULL": "assignments whose newest judgement is not the one",
     "UPDATE assessor SET judged = 7": "assessors whose count of assignments or judgements",
     "UPDATE assignment SET assessor = 2": "judgements by somebody else than",
-    "INSERT INTO judgement VALUES (9, 'u', 1, 1, '{}', 0, NULL, 't')": "two first judgements",
+    f"INSERT INTO judgement VALUES (9, 'u', 1, 1, '{{}}', 0, NULL, '{stamp()}')": "two first judg",
+    "INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0); "
     "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "a probability that is none",
     "DELETE FROM unit": "rows name others that are not there",
 }
@@ -333,12 +335,9 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
         who = assessor(made)
         assessor(made, "bea")
         answered(made, who, 0)
-        if "draw" in damage:
-            with made.write() as connection:
-                connection.execute("INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0)")
         assert made.check().ok
     with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
-        file.execute(damage)
+        file.executescript(damage)
         file.commit()
     with Store.reading(tmp_path / "project.studio") as broken:
         assert any(DAMAGE[damage] in one for one in broken.check().problems)
@@ -348,9 +347,9 @@ def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
 @pytest.mark.parametrize(
     ("damage", "found"),
     [
-        ("UPDATE project SET settings = '{'", "1 rows of project whose settings is no JSON object"),
-        ("UPDATE item SET refs = '5'", "rows of item whose refs is no JSON array"),
-        ("UPDATE assignment SET outputs = '['", "rows of assignment whose outputs is no JSON"),
+        ("UPDATE project SET settings = '{'", "1 row of project whose settings is not an object"),
+        ("UPDATE item SET refs = '5'", "rows of item whose refs is not a list of texts"),
+        ("UPDATE assignment SET outputs = '['", "row of assignment whose outputs is not a list"),
     ],
 )
 def test_damaged_rows_are_told_in_one_sentence(tmp_path: Path, damage: str, found: str) -> None:

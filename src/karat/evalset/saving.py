@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -78,10 +79,11 @@ def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> N
     write(Path(path), load(found.writer)(given))
 
 
-def write_file(target: Path, pieces: Iterable[str]) -> None:
-    """Write a new file, whole or not at all."""
+def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> None:
+    """Write a new file, whole or not at all; only its owner can read a `private` one."""
     check_free(target)
-    with _output_errors(target), claimed_file(str(target)) as (temporary, stream):
+    claimed = claimed_file(str(target), _mode(private))
+    with _output_errors(target), claimed as (temporary, stream):
         stream.writelines(_encoded(target.name, piece) for piece in pieces)
         stream.flush()
         check_free(target)
@@ -90,24 +92,38 @@ def write_file(target: Path, pieces: Iterable[str]) -> None:
         os.rename(temporary, target)
 
 
-def write_folder(target: Path, files: Iterable[NamedFile]) -> None:
-    """Write a new folder with all its files, or nothing."""
+def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[str] = ()) -> None:
+    """Write a new folder with all its files, or nothing; only its owner can read `private` files.
+
+    Names of files that differ only in case are refused: on some disks they are one file.
+    """
     check_free(target)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with _output_errors(target), claimed_folder(str(target)) as temporary:
-        spellings: dict[str, str] = {}
-        for name, pieces in files:
-            if (earlier := spellings.setdefault(name.casefold(), name)) != name:
-                raise OutputError(
-                    f"cannot write {target}: the files {quoted(earlier)} and {quoted(name)} would "
-                    "be one file on disks that ignore case; rename a system, or write the format "
-                    "jsonl"
-                )
+        for name, pieces in distinct_files(files):
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
+            with open(os.open(path, flags, _mode(name in private)), "wb") as file:
                 file.writelines(_encoded(name, piece) for piece in pieces)
         check_free(target)
         os.rename(temporary, target)
+
+
+def distinct_files(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
+    """Yield files; names that differ only in case or in Unicode's forms of a letter are refused."""
+    names: dict[str, str] = {}
+    for name, pieces in files:
+        first = names.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
+        if first != name:
+            raise OutputError(
+                f"the files {quoted(first)} and {quoted(name)} would be one file on disks that "
+                "ignore case: rename a system, or choose a format that is a single file"
+            )
+        yield name, pieces
+
+
+def _mode(private: bool) -> int:
+    return 0o600 if private else 0o666
 
 
 @contextmanager

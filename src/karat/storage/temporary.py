@@ -59,7 +59,7 @@ _MAX_WRITERS = 100
 
 
 @contextmanager
-def claimed_file(target: str) -> Iterator[tuple[str, IO[bytes]]]:
+def claimed_file(target: str, mode: int = 0o666) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the path of a new temporary file for `target`, and the file open for writing.
 
     The caller renames it while it is open (if there are locks). If it was not renamed, it is
@@ -67,7 +67,7 @@ def claimed_file(target: str) -> Iterator[tuple[str, IO[bytes]]]:
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     # os.open and not tempfile, whose files are private whatever the umask says.
-    path, descriptor = _claim(target, lambda path: os.open(path, flags, 0o666))
+    path, descriptor = _claim(target, lambda path: os.open(path, flags, mode))
     identity = os.fstat(descriptor)
     with open(descriptor, "wb") as stream:
         try:

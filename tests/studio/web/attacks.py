@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from studio.web.studio_server import Client, StudioServer, judgement
 
+from karat.studio.store.assessors import active_link
 from karat.studio.store.store import Store
 from karat.studio.web.sessions import Sessions
 
@@ -127,7 +128,10 @@ def forged(key: bytes | None, clock: float | None = None) -> Attack:
         stored = json.loads((world.server.folder / "judged.sqlite.keys").read_text())["key"]
         right = Sessions(bytes.fromhex(stored))
         made = Sessions(key or right.key, (lambda: clock) if clock is not None else right.clock)
-        cookie = f"{right.cookie}={made.begin(2)}"
+        with Store.reading(world.server.store) as store:
+            link = active_link(store, 2)
+        assert link
+        cookie = f"{right.cookie}={made.begin(2, link[1])}"
         return world.stranger.ask("GET", "/api/next", headers={"Cookie": cookie}).status
 
     return attack
@@ -143,6 +147,6 @@ def cookie(value: str) -> Attack:
 
 def signature_of_another(world: World) -> int:
     name, _, value = world.ada.cookie.partition("=")
-    id, ends, signature = value.split(".")
-    sent = f"{name}={int(id) + 1}.{ends}.{signature}"
+    id, rest = value.split(".", 1)
+    sent = f"{name}={int(id) + 1}.{rest}"
     return world.stranger.ask("GET", "/api/next", headers={"Cookie": sent}).status

@@ -45,7 +45,7 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     begins = {name: Client(server, None).ask("GET", link).text for name, link in links.items()}
     assert 'href="/owner"' in begins["owner"]  # who only looks takes no unit from others
     assert 'href="/"' in begins["ada"]
-    assert server.stop() == f"Stopped. Units judged: 1. All is saved in {server.store}.\n"
+    assert server.stop() == f"Stopped. Judgements: 1. All is saved in {server.store}.\n"
     assert server.process.returncode == 0
     keys = tmp_path / "judged.sqlite.keys"
     assert stat.S_IMODE(os.stat(keys).st_mode) == 0o600

@@ -41,13 +41,13 @@ def test_names_of_a_server(bound: str, header: str, known: bool) -> None:
 def test_a_session_ends_and_belongs_to_one_key() -> None:
     time = [1000.0]
     sessions = Sessions(b"a" * 32, lambda: time[0])
-    cookie = sessions.begin(7)
+    cookie = sessions.begin(7, "hash")
     time[0] += LASTS - 1
-    assert sessions.assessor(cookie) == 7
+    assert sessions.read(cookie) == (7, sessions.mark("hash"))
     time[0] += 1
-    assert sessions.assessor(cookie) is None
+    assert sessions.read(cookie) is None
     other = Sessions(b"b" * 32, lambda: 1000.0)
-    assert other.assessor(cookie) is None
+    assert other.read(cookie) is None
     assert other.cookie != sessions.cookie
     assert not other.is_csrf(sessions.csrf(cookie), cookie)
 

@@ -27,11 +27,12 @@ from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.live.agreement import LiveAgreement
 from karat.studio.live.coverage import Coverage, coverage
+from karat.studio.live.estimates import LiveEstimate, ask_estimates
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
-from karat.studio.web.glance import glance, warnings
+from karat.studio.web.glance import glance, nothing_is_estimated, warnings
 from karat.studio.web.owner_view import live_view
 from karat.studio.web.pages import page
 
@@ -48,16 +49,17 @@ def owner(browser: Any, server: StudioServer) -> Visitor:
     return Visitor(browser, server, "owner")
 
 
-def agreed(**alphas: float) -> Any:
-    rows = [SimpleNamespace(dimension=name, ordinal=value) for name, value in alphas.items()]
+def agreed(shared: int = 10, **alphas: float) -> Any:
+    rows = [
+        SimpleNamespace(dimension=name, ordinal=value, shared=shared)
+        for name, value in alphas.items()
+    ]
     return LiveAgreement(SimpleNamespace(rows=rows, judges=()), None, None)  # type: ignore[arg-type]
 
 
 NOTHING = LiveAgreement(None, None, None)
-UNKNOWN = (
-    "Agreement is not known yet: it takes two or more outputs that several assessors judged, and "
-    "judgements that are not all equal."
-)
+UNKNOWN = "Agreement is not known yet: 0 shared units so far, 10 are needed."
+EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ UNKNOWN = (
             agreed(quality=0.517, fluency=nan),
             "open",
             [
-                "60 of 90 units are judged (67%), 30 of them by 2 assessors as planned.",
+                "60 of 90 units are judged (66%), 30 of them by 2 assessors as planned.",
                 "Krippendorff's ordinal alpha is 0.52 in quality; 1 is perfect, 0 is chance.",
                 "Still needed: 91 judgements and decisions on 1 dispute.",
             ],
@@ -83,7 +85,38 @@ UNKNOWN = (
             Coverage(5, 5, 5, 1, 5, 0, 0, 0),
             agreed(quality=nan),
             "open",
-            ["5 of 5 units are judged (100%).", UNKNOWN, "Nothing is needed any more."],
+            ["5 of 5 units are judged (100%).", EQUAL, "Nothing is needed any more."],
+        ),
+        (
+            Coverage(1000, 999, 999, 1, 999, 1, 0, 0),
+            agreed(shared=9, quality=1.0),
+            "open",
+            [
+                "999 of 1,000 units are judged (99%).",
+                "Agreement is not known yet: 9 shared units so far, 10 are needed.",
+                "Still needed: 1 judgement.",
+            ],
+        ),
+        (
+            Coverage(1000, 1, 0, 2, 1, 1999, 0, 0),
+            agreed(shared=1, quality=nan, fluency=nan),
+            "open",
+            [
+                "1 of 1,000 units is judged (under 1%), 0 of them by 2 assessors as planned.",
+                "Agreement is not known yet: 1 shared unit so far, 10 are needed.",
+                "Still needed: 1,999 judgements.",
+            ],
+        ),
+        (
+            Coverage(20, 20, 20, 2, 40, 0, 1, 0),
+            LiveAgreement(agreed(quality=0.4).ratings, None, agreed(shared=2, nugget=1.0).ratings),
+            "open",
+            [
+                "20 of 20 units are judged (100%), 20 of them by 2 assessors as planned.",
+                "Krippendorff's ordinal alpha is 0.40 in quality; 1 is perfect, 0 is chance. "
+                "Not known yet in nugget (2 shared units so far).",
+                "Still needed: decisions on 1 dispute.",
+            ],
         ),
         (
             Coverage(5, 4, 4, 1, 4, 1, 2, 0),
@@ -117,8 +150,67 @@ def test_one_output_of_two_assessors_tells_no_agreement(tmp_path: Path) -> None:
             seen = live_view(store, owner)
             assert counted in bytes(page("owner_live.html", **seen).body).decode()
             assert seen["answer"][0].startswith("1 of 1 unit is judged (100%), ")
-            assert seen["answer"][1] == UNKNOWN
+            shared = "1 shared unit" if name == "bob" else "0 shared units"
+            assert seen["answer"][1] == UNKNOWN.replace("0 shared units", shared)
         assert len({row.mean for row in seen["agreement"][0].judges}) > 1  # they differ
+
+
+LABELLED = "Every segment of every system is labelled."
+
+
+@pytest.mark.parametrize(
+    ("segments", "judged", "complete"),
+    [(6, 9, False), (6, 18, False), (12, 18, False), (12, 35, False), (12, 36, True)],
+)
+def test_labelled_segments_are_all_of_them(
+    tmp_path: Path, segments: int, judged: int, complete: bool
+) -> None:
+    """Six segments are too few for an estimate, whether or not they are all judged."""
+    with make_store(tmp_path / "store", texts(segments, 3), people=1) as store:
+        judge_all(store, most=judged)
+        invite(store, "olga", "owner")
+        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        ask_estimates(store, owner)
+        view = live_view(store, owner)
+        assert view["coverage"].judged == judged
+        shown = bytes(page("owner_live.html", **view).body).decode()
+        assert (LABELLED in shown) is complete
+        assert ("label at least 10" in shown) is (judged < 20)
+
+
+def estimated(*rows: tuple[int, int, float], notes: tuple[str, ...] = ()) -> LiveEstimate:
+    """An estimate with labels, units and the upper end of an interval from 0 for each system."""
+    systems = [
+        SimpleNamespace(labels=labels, units=units, low=0.0, high=high)
+        for labels, units, high in rows
+    ]
+    return LiveEstimate("quality", SimpleNamespace(rows=systems, notes=notes))  # type: ignore[arg-type]
+
+
+def test_nothing_is_estimated_only_where_nothing_is() -> None:
+    whole = estimated((12, 12, 0.0), (12, 12, 0.0))
+    assert nothing_is_estimated([whole])
+    assert not nothing_is_estimated([])
+    assert not nothing_is_estimated([whole, LiveEstimate("fluency", None, "too few labels")])
+    assert not nothing_is_estimated([whole, estimated()])
+    assert not nothing_is_estimated([estimated((12, 12, 0.0), (11, 12, 0.0))])
+    assert not nothing_is_estimated([estimated((12, 12, 0.1))])
+    assert not nothing_is_estimated([estimated((12, 12, 0.0), notes=("Left out: system 2.",))])
+
+
+def test_sentences_on_a_page_of_which_nothing_is_judged(tmp_path: Path) -> None:
+    with make_store(tmp_path / "store", texts(12, 2), people=2) as store:
+        invite(store, "olga", "owner")
+        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        before = bytes(page("owner_live.html", **live_view(store, owner)).body).decode()
+        judge_all(store)
+        after = bytes(page("owner_live.html", **live_view(store, owner)).body).decode()
+    for sentence in ("No unit is judged yet.", "There are no open disputes.", UNKNOWN):
+        assert sentence in before
+        assert sentence not in after
+    for sentence in ("Krippendorff&#39;s ordinal alpha is ", "Decide "):
+        assert sentence not in before
+        assert sentence in after
 
 
 def test_warnings_name_who_stands_apart() -> None:
@@ -179,7 +271,7 @@ def test_links_are_renewed_and_exports_wait_for_the_reveal(server: StudioServer)
     fresh = owner.ask("POST", "/api/owner/renew", {"assessor": 1}).json["link"]
     assert Client(server, None).ask("GET", before).status == 403
     assert Client(server, None).ask("GET", fresh).status == 200
-    assert ann.ask("GET", "/api/progress").status == 200
+    assert ann.ask("GET", "/api/progress").status == 401
     for wrong in (99, "1", None, [1]):
         assert owner.ask("POST", "/api/owner/renew", {"assessor": wrong}).status == 422
     assert owner.ask("POST", "/api/owner/withdraw", {"assessor": 5}).status == 422

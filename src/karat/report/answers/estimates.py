@@ -48,8 +48,8 @@ def estimate_basis(found: Estimate) -> str:
         correction = _CORRECTED.get(str(found.settings["correction"]), "")
         level = _percent(tested[0].confidence)
         sentences.append(
-            f"A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its {level} interval "
-            "excludes 0."
+            f"A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
+            f"{level} interval excludes 0."
         )
     return " ".join(sentences)
 

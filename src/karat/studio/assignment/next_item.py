@@ -180,7 +180,10 @@ def _free(connection: sqlite3.Connection, asker: _Asker, settings: ProjectSettin
     """Return a free unit of the earliest round that has one, else of a new round."""
     (newest,) = connection.execute("SELECT coalesce(max(round), 0) FROM draw").fetchone()
     found = None
-    for round in range(asker.frontier, newest + 1):
+    rounds = connection.execute(
+        "SELECT DISTINCT round FROM draw WHERE round >= ? ORDER BY round", (asker.frontier,)
+    ).fetchall()
+    for (round,) in rounds:
         if found := _free_in(connection, asker, round, settings.overlap):
             _advance(connection, asker, round)
             return found

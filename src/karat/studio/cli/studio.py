@@ -13,7 +13,7 @@ from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
 from karat.errors import InputError, short
-from karat.studio.opening.asked import PORT
+from karat.studio.opening.asked import PORT, TOKEN_VARIABLE
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -108,12 +108,20 @@ if TYPE_CHECKING:
 @option("--port", "Port to listen on.", whole(min=1, max=65535), PORT, heading=ADVANCED)
 @named(
     "--host",
-    "Address to listen on, such as 0.0.0.0 for a local network. Needs --token.",
+    "Address to listen on, such as 0.0.0.0 for a local network. Needs --token-file.",
+    heading=ADVANCED,
+)
+@option(
+    "--token-file",
+    "File with the token of the owner's link, at least 16 letters and digits. The environment "
+    f"variable {TOKEN_VARIABLE} may hold it instead.",
+    path,
     heading=ADVANCED,
 )
 @named(
     "--token",
-    "Token of the owner's link, at least 16 letters and digits.",
+    "Token of the owner's link. Other users of the machine can see it in the list of processes: "
+    "prefer --token-file.",
     metavar="TOKEN",
     heading=ADVANCED,
 )
@@ -124,6 +132,7 @@ def command(
     host: str | None,
     port: int,
     token: str | None,
+    token_file: str | None,
     no_browser: bool,
     check: str | None,
     backup: tuple[str, str] | None,
@@ -148,10 +157,11 @@ def command(
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
     from karat.studio.opening.asked import Asked
-    from karat.studio.opening.running import prepare
+    from karat.studio.opening.running import chosen_token, prepare
 
     with Bar() as progress:
-        wanted = name, store, Asked(**asked), assessors, host, port, token
+        chosen = chosen_token(token, token_file)
+        wanted = name, store, Asked(**asked), assessors, host, port, chosen
         opened = prepare(*wanted, progress, _tell)
     with opened:
         _serve(opened, not no_browser)
@@ -180,14 +190,18 @@ def _serve(studio: OpenStudio, browser: bool) -> None:
     def ready() -> None:
         for one in studio.people:
             _tell(f"{visible(one.name)} ({one.role}): {studio.links[one.name]}")
+        owner = next((one for one in studio.people if one.role == "owner"), None)
+        if owner is None:
+            advice = f"make a link with `karat studio owner {visible(str(studio.store))}`"
+            _tell(f"No owner is left: {advice}.")
         _tell_overlap(studio.opened, len(studio.people))
         _tell("Press Ctrl-C to stop.")
-        if browser:
-            _open(studio.links[studio.people[0].name])
+        if browser and owner:
+            _open(studio.links[owner.name])
 
     studio.serve(ready)
     studio.opened.check_there()
-    _tell(f"Stopped. Units judged: {studio.judged:,}. All is saved in {studio.store}.")
+    _tell(f"Stopped. Judgements: {studio.judged:,}. All is saved in {studio.store}.")
 
 
 def _tell_overlap(store: Store, people: int) -> None:

@@ -111,16 +111,21 @@ class Contents:
 def read_contents(store: Store, anonymous: bool = False) -> Contents:
     """Read a store; `anonymous` gives pseudonyms instead of the names of assessors."""
     with store.read() as connection:
-        return Contents(
-            project_in(connection),
-            items_in(connection),
-            outputs_in(connection),
-            nuggets_in(connection),
-            draws_in(connection),
-            names_in(connection, anonymous),
-            answers_of(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
-            decisions_in(connection),
-        )
+        return contents_in(connection, anonymous)
+
+
+def contents_in(connection: sqlite3.Connection, anonymous: bool) -> Contents:
+    """Read a store within a transaction."""
+    return Contents(
+        project_in(connection),
+        items_in(connection),
+        outputs_in(connection),
+        nuggets_in(connection),
+        draws_in(connection),
+        names_in(connection, anonymous),
+        answers_of(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
+        decisions_in(connection),
+    )
 
 
 _ITEMS = "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration"

@@ -10,7 +10,7 @@ from karat.studio.export.restoring import restore
 from karat.studio.store.store import Store
 
 if TYPE_CHECKING:
-    from karat.studio.store.checks import StoreCheck
+    from karat.studio.checking.checks import StoreCheck
 
 
 def export_studio(

@@ -9,7 +9,13 @@ from typing import NamedTuple
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.formats.directory import directory_files
-from karat.evalset.saving import NamedFile, check_free, write_file, write_folder
+from karat.evalset.saving import (
+    NamedFile,
+    check_free,
+    distinct_files,
+    write_file,
+    write_folder,
+)
 from karat.nuggets.formats.jsonl import jsonl_lines
 from karat.nuggets.formats.trec import trec_files
 from karat.storage.paths import as_path
@@ -29,6 +35,8 @@ from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 
 ALL = "all"
+PRIVATE = ("log.jsonl",)
+"""Files with all that assessors said under their names: only the owner of the file reads them."""
 
 
 class Exported:
@@ -124,7 +132,8 @@ def export_store(
     if format == ALL:
         chosen = formats_of(given.contents.project.settings)
         with store.read():  # one state of the store for all files
-            write_folder(place, (file for name in chosen for file in _files(name, given)))
+            files = (file for name in chosen for file in _files(name, given))
+            write_folder(place, files, private=() if anonymous else PRIVATE)
         return tuple(chosen)
     if format not in FORMATS:
         raise InputError(f"format {quoted(format)}: expected one of {', '.join((ALL, *FORMATS))}")
@@ -132,7 +141,7 @@ def export_store(
     found = FORMATS[format]
     with store.read():
         if found.write:
-            write_file(place, found.write(given))
+            write_file(place, found.write(given), found.name in PRIVATE and not anonymous)
         elif found.files:
             write_folder(place, found.files(given))
     return (format,)
@@ -150,7 +159,8 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
         if format != ALL:
             _check_fits(format, given)
         chosen = formats_of(given.contents.project.settings) if format == ALL else [format]
-        return [(file, "".join(text)) for name in chosen for file, text in _files(name, given)]
+        files = distinct_files(file for name in chosen for file in _files(name, given))
+        return [(file, "".join(text)) for file, text in files]
 
 
 def _files(name: str, given: Exported) -> Iterator[NamedFile]:

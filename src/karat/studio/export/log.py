@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.evalset.reading import json_line
-from karat.studio.export.columns import columns_of
+from karat.studio.checking.columns import columns_of
 from karat.studio.export.contents import pseudonym
 from karat.studio.store.schema import STEPS
 from karat.studio.store.store import Store

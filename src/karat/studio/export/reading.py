@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from karat.evalset.reading import Place, Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.jsonl import jsonl_lines, take_rows
 from karat.nuggets.sets.draft import NuggetDraft
-from karat.studio.export.contents import read_contents
+from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.sets import evalset_of, nuggets_of
 from karat.studio.store.store import Store
 
@@ -31,10 +29,10 @@ def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> E
 def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
     """Put the key, the runs and every current label of a store into a draft."""
     with Store.reading(path) as store, store.intact():
-        found = nuggets_of(read_contents(store, False))
-    take_rows(_rows(path, jsonl_lines(found)), draft)
+        put_nuggets(read_contents(store), str(path), draft)
 
 
-def _rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[Place, dict[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        yield Place(str(path), number), json.loads(line)
+def put_nuggets(contents: Contents, name: str, draft: NuggetDraft) -> None:
+    """Put the key, the runs and every current label of a project into a draft."""
+    lines = enumerate(jsonl_lines(nuggets_of(contents)), 1)
+    take_rows(((Place(name, number), json.loads(line)) for number, line in lines), draft)

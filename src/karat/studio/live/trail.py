@@ -27,6 +27,7 @@ WORDS = {
     "import": "import the set",
     "invite": "invite",
     "renew": "make a new link",
+    "recover": "recover an owner's link from the command line",
     "withdraw": "withdraw the invitation",
     "estimates": "ask for estimates",
     "names": "ask for names",

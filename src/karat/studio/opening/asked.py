@@ -10,6 +10,8 @@ from karat.errors import InputError, quoted
 
 PORT = 8642
 """The port of a studio if none is named."""
+TOKEN_VARIABLE = "KARAT_STUDIO_TOKEN"
+"""The environment variable that may hold the token of the owner's link."""
 
 
 @dataclass(frozen=True, kw_only=True)

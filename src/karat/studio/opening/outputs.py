@@ -1,23 +1,49 @@
-"""Outputs that are no set yet: a folder of text files, or a table with a column for each system.
+"""Outputs that are no set yet: a folder of text files, or a table.
 
-Files and columns named `source`, `reference` (also `reference1`, `reference2` and so on), and
-columns named `id` and `group`, are what these names say; all others are systems.
+A wide table has a column for each system. A long table has a row for each output, with columns for
+the item, the system and the text. Columns are known by their names (`ROLES`); in a wide table all
+other columns are systems, in a long one they are not used. Columns that look like ratings are never
+taken for systems.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.reading import Reading, csv_records, read_lines
+from karat.evalset.reading import Place, Reading, csv_records, number, read_lines
 from karat.evalset.sets import EvalSet
 
 SUFFIXES = (".csv", ".tsv")
+ITEM, SYSTEM, TEXT, GROUP, SOURCE = "id", "system", "text", "group", "source"
+ROLES = {
+    ITEM: ("id", "item", "item_id", "segment", "segment_id", "seg_id"),
+    SYSTEM: ("system", "system_id", "model"),
+    TEXT: ("text", "output", "candidate", "hypothesis"),
+    GROUP: ("group",),
+    SOURCE: ("source",),
+}
+"""Role of a column -> its names."""
 _REFERENCE = re.compile(r"reference\d*")
-_OTHERS = ("id", "group", "source")
+_RATING = re.compile(r"(.*[ _-])?(ratings?|scores?|raters?|judges?|annotators?|assessors?|labels?)")
+LONG = "a table with a row for each output needs columns called id, system and text"
+WIDE = "a table with a row for each segment needs a column for each system"
+
+
+class _Table(NamedTuple):
+    """A table with a header."""
+
+    path: Path
+    header: Sequence[str]
+    rows: Sequence[tuple[Place, Sequence[str]]]
+
+    def column(self, name: str) -> list[str]:
+        at = self.header.index(name)
+        return [row[at] for _, row in self.rows]
 
 
 def is_outputs(path: Path) -> bool:
@@ -28,32 +54,125 @@ def is_outputs(path: Path) -> bool:
     return bool(files) and all(one.suffix == ".txt" and one.is_file() for one in files)
 
 
-def read_outputs(path: Path) -> EvalSet:
-    """Return a set of the outputs of a folder or table."""
+def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) -> EvalSet:
+    """Return a set of the outputs of a folder or table; `tell` is called with unused columns."""
+    if path.is_dir():
+        return _wide_set(path, _folder(path), Reading())
     reading = Reading()
-    columns = _folder(path) if path.is_dir() else _table(path, reading)
-    reading.check()
+    table = _table(path, reading)
+    roles = _roles(table)
+    if SYSTEM in roles or TEXT in roles:
+        return _long_set(table, roles, tell)
+    _check_systems(table, roles)
+    names = {name: role for role, name in roles.items()}
+    names |= {name: name.strip().lower() for name in table.header if _is_reference(name)}
+    columns = {names.get(name, name): table.column(name) for name in table.header}
+    return _wide_set(path, columns, reading)
+
+
+def _wide_set(path: Path, columns: Mapping[str, Sequence[str]], reading: Reading) -> EvalSet:
+    """Return the set of columns: those of roles, references, and the others, which are systems."""
     systems = {
         name: texts
         for name, texts in columns.items()
-        if name not in _OTHERS and not _REFERENCE.fullmatch(name)
+        if name not in (ITEM, GROUP, SOURCE) and not _is_reference(name)
     }
     if not systems:
         what = "files of systems beside source and references" if path.is_dir() else "columns"
         raise InputError(f"{short(path)} has no outputs: expected {what}, one for each system")
     count = len(next(iter(systems.values())))
-    references = [texts for name, texts in columns.items() if _REFERENCE.fullmatch(name)]
+    references = [texts for name, texts in columns.items() if _is_reference(name)]
     draft = EvalSetDraft(
         path.name.split(".")[0] or "set",
-        columns.get("id") or [str(k + 1) for k in range(count)],
+        columns.get(ITEM) or [str(k + 1) for k in range(count)],
         systems,
         reading=reading,
         where=path,
         references=list(zip(*references, strict=True)) if references else None,
-        groups=columns.get("group"),
-        sources=columns.get("source"),
+        groups=columns.get(GROUP),
+        sources=columns.get(SOURCE),
     )
     return draft.finish()
+
+
+def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], None]) -> EvalSet:
+    """Return the set of a table with a row for each output."""
+    if lacking := [role for role in (ITEM, SYSTEM, TEXT) if role not in roles]:
+        columns = ", ".join(map(short, table.header))
+        advice = f"rename the column of the {lacking[0]} to {lacking[0]} ({LONG}; {WIDE})"
+        raise InputError(f"{short(table.path)}, line 1: found the columns {columns}: {advice}")
+    items, systems, texts = (table.column(roles[role]) for role in (ITEM, SYSTEM, TEXT))
+    place = {item: at for at, item in enumerate(dict.fromkeys(items))}
+    outputs: dict[str, list[str | None]] = {name: [None] * len(place) for name in systems}
+    for (line, _), item, system, text in zip(table.rows, items, systems, texts, strict=True):
+        before = outputs[system][place[item]]
+        if before is not None and before != text:
+            found = f"found another text of {short(system)} for item {short(item)}"
+            raise InputError(f"{line}: {found}, expected one text for each item and system")
+        outputs[system][place[item]] = text
+    shared = [roles[role] for role in (GROUP, SOURCE) if role in roles]
+    references = [name for name in table.header if _is_reference(name)]
+    values = {name: _of_items(table, name, items) for name in (*shared, *references)}
+    used = {*(roles[role] for role in roles), *references}
+    if unused := [name for name in table.header if name not in used]:
+        tell(f"{short(table.path)}: columns that are not used: {', '.join(map(short, unused))}")
+    draft = EvalSetDraft(
+        table.path.name.split(".")[0] or "set",
+        list(place),
+        outputs,
+        reading=Reading(),
+        where=table.path,
+        references=list(zip(*map(values.get, references), strict=True)) if references else None,
+        groups=values.get(roles.get(GROUP, "")),
+        sources=values.get(roles.get(SOURCE, "")),
+    )
+    return draft.finish()
+
+
+def _of_items(table: _Table, name: str, items: Sequence[str]) -> list[str]:
+    """Return the value of each item in a column, which must be the same in all rows of the item."""
+    values: dict[str, str] = {}
+    for (line, _), item, value in zip(table.rows, items, table.column(name), strict=True):
+        if values.setdefault(item, value) != value:
+            found = f"found another {short(name)} of item {short(item)}"
+            raise InputError(f"{line}: {found}, expected the same in all rows of an item")
+    return list(values.values())
+
+
+def _is_reference(name: str) -> bool:
+    return _REFERENCE.fullmatch(name.strip().lower()) is not None
+
+
+def _roles(table: _Table) -> dict[str, str]:
+    """Return the column of each role that a table has."""
+    roles: dict[str, str] = {}
+    for name in table.header:
+        role = next((role for role, names in ROLES.items() if name.strip().lower() in names), None)
+        if role is None:
+            continue
+        if role in roles:
+            both = f"{quoted(roles[role])} and {quoted(name)}"
+            told = f"which both have the name of the {role}: rename one of them"
+            raise InputError(f"{short(table.path)}, line 1: found the columns {both}, {told}")
+        roles[role] = name
+    return roles
+
+
+def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
+    """Refuse columns of a wide table that look like ratings: they would be judged as outputs."""
+    for name in table.header:
+        if name in roles.values() or _is_reference(name):
+            continue
+        values = [value for value in table.column(name) if value.strip()]
+        if values and all(number(value) is not None for value in values):
+            found = f"the column {quoted(name)} holds only numbers, as ratings do"
+            advice = "outputs that are numbers go into a folder of text files, one for each system"
+        elif _RATING.fullmatch(name.strip().lower()):
+            found = f"the column {quoted(name)} is called as ratings are"
+            advice = "if it is a system, rename it"
+        else:
+            continue
+        raise InputError(f"{short(table.path)}: {found}: remove it ({WIDE}; {LONG}; {advice})")
 
 
 def _folder(path: Path) -> Mapping[str, Sequence[str]]:
@@ -68,8 +187,8 @@ def _folder(path: Path) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _table(path: Path, reading: Reading) -> Mapping[str, Sequence[str]]:
-    """Return the columns of a table with a header."""
+def _table(path: Path, reading: Reading) -> _Table:
+    """Return a table with a header."""
     rows = list(
         csv_records(path, reading)
         if path.suffix == ".csv"
@@ -85,4 +204,4 @@ def _table(path: Path, reading: Reading) -> Mapping[str, Sequence[str]]:
         if len(row) != len(header):
             reading.problem(place, f"found {len(row)} columns, expected {len(header)}")
     reading.check()
-    return {name: [row[k] for _, row in rows[1:]] for k, name in enumerate(header)}
+    return _Table(path, header, rows[1:])

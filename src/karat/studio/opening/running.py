@@ -15,9 +15,9 @@ from karat.evalset.sets import check_known
 from karat.progress import Progress, silent
 from karat.storage.paths import as_path
 from karat.studio.assignment.rounds import prepare_rounds
-from karat.studio.opening.asked import PORT, Asked, check_listed
+from karat.studio.opening.asked import PORT, TOKEN_VARIABLE, Asked, check_listed
 from karat.studio.opening.stores import Given, Tell, check_given, open_store, place_of
-from karat.studio.store.assessors import check_name
+from karat.studio.store.assessors import OWNER, check_name
 from karat.studio.store.store import Store
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class OpenStudio:
 
     @property
     def judged(self) -> int:
-        """Units that are judged."""
+        """Complete judgements of all assessors, with those of calibration items."""
         from karat.studio.store.assessors import assessors
 
         return sum(one.judged for one in assessors(self._studio.store))
@@ -146,7 +146,7 @@ def prepare(
     address = _address(host, token)
     _check_installed()
     from karat.studio.web.keys import Keys
-    from karat.studio.web.links import OWNER, links
+    from karat.studio.web.links import links
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Studio
 
@@ -161,9 +161,10 @@ def prepare(
         where = place_of(given) if store is None else as_path("store", store)
         opened = open_store(given, where, asked, progress, tell)
         try:
-            studio = Studio(opened, Keys.beside(opened.path), token)
-            found = links(studio, assessors)
-            prepare_rounds(opened)
+            studio = Studio(opened, Keys.beside(opened.path))
+            with opened.intact():
+                found = links(studio, assessors, token)
+                prepare_rounds(opened)
         except BaseException:
             opened.close()
             raise
@@ -173,6 +174,21 @@ def prepare(
     site = f"http://{_reached(address)}:{bound.getsockname()[1]}"
     paths = MappingProxyType({one.name: site + one.path for one in found})
     return OpenStudio(opened.path, paths, tuple(found), studio, bound, address)
+
+
+def chosen_token(token: str | None, file: str | None) -> str | None:
+    """Return the token of the owner's link: from the command line, a file or the environment."""
+    if file is None:
+        return token or os.environ.get(TOKEN_VARIABLE) or None
+    if token is not None:
+        raise InputError("--token and --token-file: expected one of them")
+    try:
+        text = Path(file).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the token file {short(file)}: {error}") from None
+    if not text:
+        raise InputError(f"{short(file)} is empty: expected the token of the owner's link")
+    return text
 
 
 def _address(host: str | None, token: str | None) -> str:
@@ -186,11 +202,11 @@ def _address(host: str | None, token: str | None) -> str:
         good = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
         if not good or not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN:
             told = f"expected {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits, - and _"
-            raise InputError(f"--token: found {len(token)} characters, {told}")
+            raise InputError(f"token of the owner's link: found {len(token)} characters, {told}")
     if host is None:
         return LOOPBACK[0]
     if token is None and host not in LOOPBACK:
-        raise InputError(f"--host {short(host)} opens the studio to others: add --token TOKEN")
+        raise InputError(f"--host {short(host)} opens the studio to others: add --token-file FILE")
     return host
 
 

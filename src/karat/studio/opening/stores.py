@@ -20,7 +20,7 @@ from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.settings import asked_task, settings_of
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
-from karat.studio.store.store import Store, remove_store
+from karat.studio.store.store import Store, read_by_others, remove_store
 from karat.visible import visible
 
 Given = str | os.PathLike[str] | EvalSet | NuggetSet
@@ -49,7 +49,7 @@ def open_store(given: Given, where: Path, asked: Asked, progress: Progress, tell
         return _continued(given, where, asked, progress, tell)
     if not os.access(where.parent, os.W_OK):
         raise OutputError(f"cannot write to the folder of {short(where)}: use --store FILE")
-    found, settings = _read(given, asked, progress)
+    found, settings = _read(given, asked, progress, tell)
     store = Store.create(where)
     try:
         import_set(store, found, settings, progress)
@@ -71,13 +71,16 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
     """
     store = Store.open(where)
     try:
-        if not has_project(store):  # the import was cut off
-            import_set(store, *_read(given, asked, progress), progress)
-        found = project(store)
-        check_task(where, asked, found.settings)
-        check_options(where, asked, found.settings)
-        same = _is_same(given, where, asked, found, progress)
+        with store.intact():
+            if not has_project(store):  # the import was cut off
+                import_set(store, *_read(given, asked, progress, tell), progress)
+            found = project(store)
+            check_task(where, asked, found.settings)
+            check_options(where, asked, found.settings)
+            same = _is_same(given, where, asked, found, progress)
         tell(f"{where} continues: {visible(found.name)}")
+        if read_by_others(where):
+            tell(f"Other users of this machine can read {where}: close it with chmod 600.")
         if not same:
             tell("Its texts differ from those of the set now: those in the file are judged.")
     except BaseException:
@@ -98,7 +101,7 @@ def _is_same(given: Given, where: Path, asked: Asked, found: Project, progress: 
 
 
 def _read(
-    given: Given, asked: Asked, progress: Progress = silent
+    given: Given, asked: Asked, progress: Progress = silent, tell: Tell = lambda line: None
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Return a set of either kind, and the settings of its project."""
     nuggets = isinstance(given, NuggetSet) or (not isinstance(given, EvalSet) and is_nuggets(given))
@@ -111,7 +114,7 @@ def _read(
     elif nuggets:
         found = load_nuggets(given, asked.runs, progress=progress)
     elif is_outputs(Path(given)) and not EVALSETS.recognise(Path(given)):
-        found = read_outputs(Path(given))
+        found = read_outputs(Path(given), tell)
     else:
         found = load_evalset(given, progress=progress)
     return found, settings_of(asked, tasks, found)

@@ -8,7 +8,7 @@ from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.studio.store.checks import StoreCheck
+    from karat.studio.checking.checks import StoreCheck
 
 _ROWS = (Column("table", "Table"), Column("rows", "Rows", align="right"))
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)

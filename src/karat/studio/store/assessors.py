@@ -1,9 +1,14 @@
-"""Assessors: invitations by a token that is shown once, and roles."""
+"""Assessors: invitations by a token that is shown once, and roles.
+
+A project always has an active owner. If all links of owners are lost, whoever can write to the
+store file makes a new one with `recover_owner`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import sqlite3
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -15,6 +20,8 @@ from karat.studio.store.store import Store
 from karat.studio.tasks.task import is_whole
 
 ROLES = ("assessor", "adjudicator", "owner")
+OWNER = "owner"
+"""The role of owners, and the name of the first one."""
 LONGEST_NAME = 100
 _COLUMNS = "id, name, role, quota, active, judged"
 
@@ -43,18 +50,26 @@ def invite(
     _check(role, quota)
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
+        _check_active_owner(connection, by)
         if connection.execute("SELECT 1 FROM assessor WHERE name = ?", (name,)).fetchone():
             raise InputError(f"there is an assessor {quoted(name)}: choose another name")
-        found = connection.execute("SELECT seed FROM project").fetchone()
-        (count,) = connection.execute("SELECT count(*) FROM assessor").fetchone()
-        seed = mixed(found[0] if found else 0, count + 1)
-        added = connection.execute(
-            "INSERT INTO assessor (name, token_hash, role, quota, seed, made) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (name, hashed(token), role, quota, seed, stamp()),
-        )
-        record(connection, "invite", by, of=added.lastrowid, role=role, quota=quota)
+        id = _add(connection, name, token, role, quota)
+        record(connection, "invite", by, of=id, role=role, quota=quota)
     return token
+
+
+def _add(
+    connection: sqlite3.Connection, name: str, token: str, role: str, quota: int | None
+) -> int:
+    project = connection.execute("SELECT seed FROM project").fetchone()
+    (count,) = connection.execute("SELECT count(*) FROM assessor").fetchone()
+    seed = mixed(project[0] if project else 0, count + 1)
+    added = connection.execute(
+        "INSERT INTO assessor (name, token_hash, role, quota, seed, made) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (name, hashed(token), role, quota, seed, stamp()),
+    )
+    return int(added.lastrowid or 0)
 
 
 def assessor_of(store: Store, token: str) -> Assessor | None:
@@ -66,13 +81,13 @@ def assessor_of(store: Store, token: str) -> Assessor | None:
     return None if row is None else _assessor(row)
 
 
-def assessor(store: Store, id: int) -> Assessor | None:
-    """Return the active assessor with an id."""
+def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
+    """Return the active assessor with an id, and the hash of the token of the current link."""
     with store.read() as connection:
         row = connection.execute(
-            f"SELECT {_COLUMNS} FROM assessor WHERE id = ? AND active", (id,)
+            f"SELECT token_hash, {_COLUMNS} FROM assessor WHERE id = ? AND active", (id,)
         ).fetchone()
-    return None if row is None else _assessor(row)
+    return None if row is None else (_assessor(row[1:]), row[0])
 
 
 def assessors(store: Store) -> list[Assessor]:
@@ -82,26 +97,87 @@ def assessors(store: Store) -> list[Assessor]:
     return [_assessor(row) for row in rows]
 
 
-def renew(store: Store, id: int, by: int | None = None) -> str:
-    """Return a new token for an assessor; the old one is no longer valid."""
-    token = secrets.token_urlsafe(32)
+def renew(
+    store: Store, id: int, by: int | None = None, token: str | None = None
+) -> tuple[str, str]:
+    """Return the name of an assessor and a new token; the old token and its sessions end.
+
+    `token` is one that was chosen; by default a token is drawn at random.
+    """
+    token = token or secrets.token_urlsafe(32)
     with store.write() as connection:
-        changed = connection.execute(
-            "UPDATE assessor SET token_hash = ? WHERE id = ?", (hashed(token), id)
-        )
-        if not changed.rowcount:
-            raise InputError(f"there is no assessor with the id {quoted(id)}")
+        _check_active_owner(connection, by)
+        name, _ = _active(connection, id)
+        _set_token(connection, id, token)
         record(connection, "renew", by, of=id)
-    return token
+    return name, token
 
 
 def withdraw(store: Store, id: int, by: int | None = None) -> None:
-    """End an invitation; what the assessor said stays."""
+    """End an invitation and its sessions; judgements stay. The last owner is not withdrawn."""
     with store.write() as connection:
-        changed = connection.execute("UPDATE assessor SET active = 0 WHERE id = ?", (id,))
-        if not changed.rowcount:
-            raise InputError(f"there is no assessor with the id {quoted(id)}")
+        _check_active_owner(connection, by)
+        _, role = _active(connection, id)
+        if id == by:
+            raise InputError("you cannot withdraw your own invitation: another owner can")
+        if role == OWNER and _count_owners(connection) == 1:
+            raise InputError("this is the only owner of the project: invite another owner first")
+        connection.execute("UPDATE assessor SET active = 0 WHERE id = ?", (id,))
         record(connection, "withdraw", by, of=id)
+
+
+def recover_owner(store: Store, name: str = OWNER) -> str:
+    """Return a new token for an owner, who is invited or active again if need be."""
+    check_name(name)
+    token = secrets.token_urlsafe(32)
+    with store.write() as connection:
+        row = connection.execute("SELECT id, role FROM assessor WHERE name = ?", (name,)).fetchone()
+        if row is not None and row[1] != OWNER:
+            raise InputError(
+                f"{short(name)} has the role {row[1]}: name an owner or a new person with --name"
+            )
+        id = _add(connection, name, token, OWNER, None) if row is None else int(row[0])
+        _set_token(connection, id, token)
+        connection.execute("UPDATE assessor SET active = 1 WHERE id = ?", (id,))
+        record(connection, "recover", of=id)
+    return token
+
+
+def _set_token(connection: sqlite3.Connection, id: int, token: str) -> None:
+    try:
+        connection.execute("UPDATE assessor SET token_hash = ? WHERE id = ?", (hashed(token), id))
+    except sqlite3.IntegrityError:
+        raise InputError("this token is the link of somebody else: choose another") from None
+
+
+def _active(connection: sqlite3.Connection, id: object) -> tuple[str, str]:
+    """Return the name and role of an active assessor."""
+    if not is_whole(id):
+        raise InputError(f"found the assessor {quoted(id)}, expected an id, which is a number")
+    row = connection.execute(
+        "SELECT name, role FROM assessor WHERE id = ? AND active", (id,)
+    ).fetchone()
+    if row is None:
+        raise InputError(f"there is no active assessor with the id {quoted(id)}")
+    return row[0], row[1]
+
+
+def _check_active_owner(connection: sqlite3.Connection, by: int | None) -> None:
+    """Refuse a change by somebody whose invitation was withdrawn since the request came."""
+    if by is None:  # the command line, not a person with a link
+        return
+    row = connection.execute(
+        "SELECT 1 FROM assessor WHERE id = ? AND active AND role = ?", (by, OWNER)
+    ).fetchone()
+    if row is None:
+        raise InputError("your invitation was withdrawn: only active owners change invitations")
+
+
+def _count_owners(connection: sqlite3.Connection) -> int:
+    (count,) = connection.execute(
+        "SELECT count(*) FROM assessor WHERE active AND role = ?", (OWNER,)
+    ).fetchone()
+    return int(count)
 
 
 def hashed(token: str) -> str:

@@ -61,7 +61,9 @@ def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Pr
         digest = digest_of(found)
         ids = _shuffled_ids(found, settings, digest)
         _add_items(connection, found, ids, progress)
-        units = _count_units(connection, settings)
+        units = count_units(connection, settings)
+        if not units:
+            raise InputError("no item has two outputs: pairs need outputs of two systems or more")
         _add_dimensions(connection, settings)
         add_calibration(connection, settings, ids)
         connection.execute(
@@ -138,13 +140,14 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _count_units(connection: sqlite3.Connection, settings: ProjectSettings) -> int:
-    sizes = connection.execute("SELECT outputs, count(*) FROM item GROUP BY outputs").fetchall()
+def count_units(connection: sqlite3.Connection, settings: ProjectSettings) -> int:
+    """Return how many units a project has, without calibration."""
+    sizes = connection.execute(
+        "SELECT outputs, count(*) FROM item WHERE NOT calibration GROUP BY outputs"
+    ).fetchall()
     each = [
         len(TASKS[task].targets(range(size))) * n for task in settings.tasks for size, n in sizes
     ]
-    if not sum(each):
-        raise InputError("no item has two outputs: pairs need outputs of two systems or more")
     return sum(each)
 
 

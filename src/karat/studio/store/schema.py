@@ -9,7 +9,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from karat.errors import InputError
+
 APPLICATION = 0x4B535444  # KSTD
+
+
+class DamagedStore(InputError):
+    """A store that SQLite cannot read, or with rows that no studio wrote."""
+
 
 _FIRST = """
 CREATE TABLE project (

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.studio.store.schema import DamagedStore
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_number, is_whole
 
@@ -100,8 +101,8 @@ class ProjectSettings:
             found["show"] = Show(**found["show"])
             found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
             return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
-            raise InputError(
+        except (InputError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise DamagedStore(
                 "the settings of the store are damaged: use a copy or an export of it"
             ) from None
 

@@ -50,7 +50,7 @@ def shown_in(connection: sqlite3.Connection, assignment: int) -> Shown:
         assignment,
         task,
         settings.tasks[task],
-        tuple(_output(connection, id) for id in json.loads(outputs)),
+        tuple(shown_output(connection, id) for id in json.loads(outputs)),
         source if show.source else None,
         context if show.context else None,
         tuple(json.loads(refs)) if show.reference else (),
@@ -68,9 +68,17 @@ def settings_of(text: str) -> ProjectSettings:
     return ProjectSettings.from_json(text)
 
 
-def _output(connection: sqlite3.Connection, id: int) -> ShownOutput:
+def shown_output(connection: sqlite3.Connection, id: int) -> ShownOutput:
+    """Return an output without its system."""
     (text,) = connection.execute("SELECT text FROM output WHERE id = ?", (id,)).fetchone()
     return ShownOutput(id, text)
+
+
+def key_of_item(
+    connection: sqlite3.Connection, item: int
+) -> tuple[tuple[ShownNugget, ...], tuple[str, ...]]:
+    """Return the nuggets of an item, and the ids of those that were dropped."""
+    return _nuggets(connection, item), _edits(connection, item)[0]
 
 
 def _nuggets(connection: sqlite3.Connection, item: int) -> tuple[ShownNugget, ...]:

@@ -11,19 +11,18 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from json import JSONDecodeError
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from karat.errors import InputError, OutputError, short
+from karat.errors import InputError, KaratError, OutputError, short
 from karat.storage.paths import as_path
 from karat.studio.store.lock import ServingLock
-from karat.studio.store.schema import APPLICATION, STEPS, migrate
+from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, migrate
 
 if TYPE_CHECKING:
-    from karat.studio.store.checks import StoreCheck
+    from karat.studio.checking.checks import StoreCheck
 
 WAIT = 30.0
 """Seconds that a writer waits for another process."""
@@ -43,10 +42,10 @@ class Store:
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
-        """Make a new store; a file that exists is refused."""
+        """Make a new store that only its owner can read; a file that exists is refused."""
         where = as_path("store", path)
         try:
-            where.open("xb").close()
+            make_private(where)
         except FileExistsError:
             raise InputError(f"{short(where)} exists: open it, or name another file") from None
         except OSError as error:
@@ -78,12 +77,23 @@ class Store:
 
     @contextmanager
     def intact(self) -> Iterator[Store]:
-        """Give the store to a reader; rows that no studio wrote are told in one sentence."""
+        """Give the store to a reader; rows that no studio wrote are reported in one sentence.
+
+        An exception counts as damage only if the check of the store finds a problem: else it is
+        raised as it is.
+        """
         try:
             yield self
-        except (JSONDecodeError, KeyError, TypeError, AttributeError):
-            told = "look at it with karat studio --check, and use a copy or an export of it"
-            raise InputError(f"{short(self.path)} is damaged: {told}") from None
+        except KaratError:
+            raise
+        except Exception:
+            problems = self.check().problems
+            if not problems:
+                raise
+            advice = "use a copy or an export of it (karat studio --check lists all problems)"
+            raise DamagedStore(
+                f"{short(self.path.name)} is damaged: {problems[0].rstrip('.')}; {advice}"
+            ) from None
 
     @classmethod
     def _prepared(cls, store: Store) -> Store:
@@ -173,7 +183,7 @@ class Store:
 
     def check(self) -> StoreCheck:
         """Return what the store holds, and what is wrong with it."""
-        from karat.studio.store.checks import check_store
+        from karat.studio.checking.checks import check_store
 
         with self.read() as connection:
             return check_store(connection, self.path.name)
@@ -185,6 +195,7 @@ class Store:
             raise InputError(f"{short(where)} exists: name another file for the copy")
         part = where.with_name(f"{where.name}.{token_hex(4)}.part")
         try:
+            make_private(part)
             with closing(sqlite3.connect(part)) as copy, self._connected() as connection:
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
@@ -255,7 +266,7 @@ class Store:
     def _told(self, said: str) -> InputError | OutputError:
         name = short(self.path.name)  # assessors read it: folders are none of their business
         if "not a database" in said or "malformed" in said:
-            return InputError(f"{name} is no store of the studio, or is damaged ({said})")
+            return DamagedStore(f"{name} is no store of the studio, or is damaged ({said})")
         if "locked" in said or "busy" in said:
             return OutputError(f"{name} is in use by another process: nothing was saved, try again")
         if "full" in said:
@@ -271,6 +282,16 @@ class Store:
             )
             return OutputError(self._broken)
         return OutputError(f"cannot save in {name} ({said}): nothing was saved")
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file for its owner alone; SQLite gives the files beside it the same rights."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def read_by_others(path: Path) -> bool:
+    """Return whether other users of the machine may read a file."""
+    return os.name == "posix" and bool(path.stat().st_mode & 0o044)
 
 
 def _number_of(path: Path) -> tuple[int, int] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
@@ -14,6 +15,7 @@ from starlette.routing import Route
 from karat.errors import InputError, KaratError, quoted
 from karat.studio.store.adjudications import Overtaken
 from karat.studio.store.assessors import ROLES, Assessor
+from karat.studio.store.schema import DamagedStore
 from karat.studio.web.bodies import parse
 from karat.studio.web.pages import message_page
 from karat.studio.web.studio import Studio
@@ -47,7 +49,12 @@ class NotAllowed(InputError):
     """Something that a role may not do, or not yet."""
 
 
-_REFUSED: Mapping[type[InputError], int] = {NotThere: 404, NotAllowed: 403, Overtaken: 409}
+_REFUSED: Mapping[type[InputError], int] = {
+    NotThere: 404,
+    NotAllowed: 403,
+    Overtaken: 409,
+    DamagedStore: 503,  # as for a full disk: nothing was saved, the page keeps it and tries again
+}
 """Kind of error -> status; other input is 422."""
 Handler = Callable[[Call], Any]
 """Returns a page, or what becomes JSON."""
@@ -73,7 +80,7 @@ def _answer(
 ) -> Response:
     studio: Studio = request.app.state.studio
     as_page = not request.url.path.startswith("/api/")
-    cookie = request.cookies.get(studio.sessions.cookie, "")
+    cookie = studio.sessions.cookie_in(request.headers.getlist("cookie"))
     try:
         who = studio.signed_in(cookie)
         if who is None:
@@ -82,12 +89,14 @@ def _answer(
             raise NotAllowed(f"this page is for {_those(roles)} only: you are an {who.role}")
         given = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
-        found = handler(Call(studio, who, request.path_params, given, csrf, request.query_params))
+        call = Call(studio, who, request.path_params, given, csrf, request.query_params)
+        with studio.store.intact():
+            answer = handler(call)
+            return answer if isinstance(answer, Response) else JSONResponse(answer)
     except InputError as error:
         return _told(str(error), _REFUSED.get(type(error), 422), as_page)
     except KaratError as error:  # nothing was saved: the client keeps it and tries again
         return _told(str(error), 503, as_page)
-    return found if isinstance(found, Response) else JSONResponse(found)
 
 
 def _those(roles: Collection[str]) -> str:
@@ -98,6 +107,17 @@ def _told(sentence: str, status: int, as_page: bool) -> Response:
     if as_page:
         return message_page(sentence, status)
     return JSONResponse({"error": sentence}, status)
+
+
+@contextmanager
+def absent() -> Iterator[None]:
+    """Turn refusals of the store into "there is no such thing", but not the news of damage."""
+    try:
+        yield
+    except DamagedStore:
+        raise
+    except InputError as error:
+        raise NotThere(str(error)) from None
 
 
 def only(given: Mapping[str, Any], *names: str) -> None:

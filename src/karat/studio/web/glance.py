@@ -12,10 +12,12 @@ from karat.studio.live.estimates import LiveEstimate
 from karat.studio.store.projects import OPEN, REVEALED
 
 if TYPE_CHECKING:
-    from karat.meta.judge_agreement import JudgeAgreement
+    from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
 
-MOST_TOLD = 3
+MOST_NAMED = 3
 """Dimensions that are named one by one."""
+FEWEST_SHARED = 10
+"""Units that several assessors judged, from which on their agreement is reported."""
 
 
 def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
@@ -23,28 +25,46 @@ def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
     return [_judged(found), _agreed(agreement), _needed(found, state)]
 
 
-def _judged(found: Coverage) -> str:
-    share = f"{found.judged / found.units:.0%}" if found.units else "0%"
-    units = f"unit{'s' * (found.units != 1)} {'is' if found.judged == 1 else 'are'} judged"
-    told = f"{found.judged:,} of {found.units:,} {units} ({share})"
-    if found.overlap == 1:
-        return f"{told}."
-    return f"{told}, {found.complete:,} of them by {found.overlap} assessors as planned."
+def _judged(counts: Coverage) -> str:
+    units = f"unit{'s' * (counts.units != 1)} {'is' if counts.judged == 1 else 'are'} judged"
+    sentence = f"{counts.judged:,} of {counts.units:,} {units} ({_share(counts)})"
+    if counts.overlap == 1:
+        return f"{sentence}."
+    return f"{sentence}, {counts.complete:,} of them by {counts.overlap} assessors as planned."
+
+
+def _share(counts: Coverage) -> str:
+    """Return the judged share, rounded down: 100% are all units, and 0% are none."""
+    percent = 100 * counts.judged // counts.units if counts.units else 0
+    return "under 1%" if counts.judged and not percent else f"{percent}%"
 
 
 def _agreed(agreement: LiveAgreement) -> str:
-    rows = [row for one in agreement.each for row in one.rows]
-    known = [row for row in rows if not isnan(row.ordinal)]
+    rows = [row for result in agreement.each for row in result.rows]
+    known = [row for row in rows if row.shared >= FEWEST_SHARED and not isnan(row.ordinal)]
+    few = [row for row in rows if row.shared < FEWEST_SHARED]
     if not known:
-        return (
-            "Agreement is not known yet: it takes two or more outputs that several assessors "
-            "judged, and judgements that are not all equal."
-        )
-    told = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in known)
-    if len(known) > MOST_TOLD:
+        return _unknown(rows, few)
+    alphas = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in known)
+    if len(known) > MOST_NAMED:
         low, high = (pick(known, key=lambda row: row.ordinal) for pick in (min, max))
-        told = f"from {low.ordinal:.2f} ({low.dimension}) to {high.ordinal:.2f} ({high.dimension})"
-    return f"Krippendorff's ordinal alpha is {told}; 1 is perfect, 0 is chance."
+        ends = (f"{row.ordinal:.2f} ({row.dimension})" for row in (low, high))
+        alphas = f"from {' to '.join(ends)}"
+    names = ", ".join(f"{row.dimension} ({_units(row.shared)})" for row in few)
+    rest = f" Not known yet in {names}." if few else ""
+    return f"Krippendorff's ordinal alpha is {alphas}; 1 is perfect, 0 is chance.{rest}"
+
+
+def _unknown(rows: Sequence[DimensionAgreement], few: Sequence[DimensionAgreement]) -> str:
+    """Say why there is no agreement to report: too few shared units, or nothing but one answer."""
+    if few or not rows:
+        most = max((row.shared for row in rows), default=0)
+        return f"Agreement is not known yet: {_units(most)}, {FEWEST_SHARED} are needed."
+    return "Agreement cannot be computed: all answers on shared units are equal."
+
+
+def _units(shared: int) -> str:
+    return f"{shared:,} shared unit{'s' * (shared != 1)} so far"
 
 
 def _needed(found: Coverage, state: str) -> str:
@@ -79,6 +99,16 @@ def left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
         for note in one.estimate.notes
         if note.startswith("Left out")
     ]
+
+
+def nothing_is_estimated(estimates: Sequence[LiveEstimate]) -> bool:
+    """Return whether every segment of every system is labelled, so that no interval has a width."""
+    if not estimates or left_out(estimates):
+        return False
+    rows = [one.estimate.rows if one.estimate else () for one in estimates]
+    return all(
+        own and all(row.labels == row.units and row.low == row.high for row in own) for own in rows
+    )
 
 
 def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:

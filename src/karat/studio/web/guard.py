@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 
 from karat.studio.web.bodies import LARGEST, Incomplete, Receive, TooLarge, read_body
@@ -21,6 +21,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CSRF = "x-karat-csrf"
+MOST_BODIES = 8
+"""Bodies of one assessor that are read at the same time: pages send one after the other."""
 _HEADERS = (
     ("content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
      "form-action 'self'; object-src 'none'"),
@@ -62,20 +64,14 @@ class Headers:
         found = self.all(name)
         return found[0] if len(found) == 1 else ""
 
-    def cookie(self, name: str) -> str:
-        """Return the value of a cookie."""
-        try:
-            found = SimpleCookie("; ".join(self.all("cookie"))).get(name)
-        except CookieError:
-            return ""
-        return found.value if found else ""
-
 
 class Guard:
     """The application behind the checks."""
 
     def __init__(self, app: App, hosts: Hosts, sessions: Sessions) -> None:
         self._app, self._hosts, self._sessions = app, hosts, sessions
+        self._bodies: Counter[int] = Counter()
+        """Bodies that are being read, by assessor."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # the server speaks nothing else
@@ -86,14 +82,27 @@ class Guard:
         if refused or scope["method"] != "POST":
             await (_refuse(answer, refused) if refused else self._app(scope, receive, answer))
             return
-        try:
-            body = await read_body(receive)
-        except TooLarge:
-            await _refuse(answer, Refusal(413, f"expected a body of at most {LARGEST:,} bytes"))
-        except Incomplete:
-            await _refuse(answer, Refusal(408, "the body did not come to its end"))
+        body = await self._read(headers, receive)
+        if isinstance(body, Refusal):
+            await _refuse(answer, body)
         else:
             await self._app(scope, _replay(body, receive), answer)
+
+    async def _read(self, headers: Headers, receive: Receive) -> bytes | Refusal:
+        """Return the body of a write; one assessor cannot keep all places with slow bodies."""
+        session = self._sessions.read(self._sessions.cookie_in(headers.all("cookie")))
+        sender = session.assessor if session else 0
+        if self._bodies[sender] >= MOST_BODIES:
+            return Refusal(429, "too many requests at once: wait until the others are answered")
+        self._bodies[sender] += 1
+        try:
+            return await read_body(receive)
+        except TooLarge:
+            return Refusal(413, f"expected a body of at most {LARGEST:,} bytes")
+        except Incomplete:
+            return Refusal(408, "the body did not come to its end")
+        finally:
+            self._bodies[sender] -= 1
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         if not self._hosts.know(headers.only("host")):
@@ -111,7 +120,7 @@ class Guard:
 
     def _forged(self, headers: Headers) -> Refusal | None:
         """Refuse a write without the header that only a page of the session knows."""
-        cookie = headers.cookie(self._sessions.cookie)
+        cookie = self._sessions.cookie_in(headers.all("cookie"))
         if not self._sessions.is_csrf(headers.only(CSRF), cookie):
             return Refusal(403, "the page is out of date: load it again")
         return None

@@ -27,20 +27,19 @@ class Keys:
     def beside(cls, store: Path) -> Keys:
         """Read the file of a store, or make it."""
         path = store.with_name(f"{store.name}.keys")
-        try:
-            text = path.read_text("utf-8")
-        except FileNotFoundError:
-            made = cls(path, secrets.token_bytes(32))
-            made.save()
-            return made
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read {short(path)}: {error}") from None
-        return cls(path, *_read(path, text))
+        content = _read(path)
+        keys = cls(path, *(content or (secrets.token_bytes(32), {})))
+        if content is None:
+            keys.save()
+        return keys
 
     def add(self, name: str, token: str) -> None:
-        """Remember the token of an assessor."""
-        self.tokens[name] = token
-        self.save()
+        """Remember the token of an assessor, beside those that other processes have added."""
+        if content := _read(self.path):
+            self.tokens = content[1]
+        if content is None or self.tokens.get(name) != token:
+            self.tokens[name] = token
+            self.save()
 
     def save(self) -> None:
         """Write the file whole, readable by its owner alone."""
@@ -59,7 +58,14 @@ class Keys:
             raise OutputError(f"cannot write {short(self.path)}: {why}") from None
 
 
-def _read(path: Path, text: str) -> tuple[bytes, dict[str, str]]:
+def _read(path: Path) -> tuple[bytes, dict[str, str]] | None:
+    """Return the key and the tokens of a file; None if there is no file."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {short(path)}: {error}") from None
     try:
         found = json.loads(text)
         key, tokens = bytes.fromhex(found["key"]), dict(found["tokens"])

@@ -12,8 +12,15 @@ from karat.studio.live.latest import latest_results
 from karat.studio.live.progress import assessor_progress
 from karat.studio.live.results import LiveResults
 from karat.studio.store.projects import project
+from karat.studio.store.schema import DamagedStore
 from karat.studio.store.store import Store
-from karat.studio.web.glance import glance, labels_needed, left_out, warnings
+from karat.studio.web.glance import (
+    glance,
+    labels_needed,
+    left_out,
+    nothing_is_estimated,
+    warnings,
+)
 
 
 class Interval(NamedTuple):
@@ -51,21 +58,19 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
         "disputes": results.disputes,
         "letters": output_letters(store, [one.item for one in results.disputes]),
         "estimates": [(one, intervals(one)) for one in estimates],
-        "complete": all(row.labels == row.units for row in _rows(estimates)),
+        "complete": nothing_is_estimated(estimates),
         "left_out": left_out(estimates),
         "needed": labels_needed(estimates),
         "hidden": why,
     }
 
 
-def _rows(estimates: list[LiveEstimate]) -> list[Any]:
-    return [row for one in estimates if one.estimate for row in one.estimate.rows]
-
-
 def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[LiveEstimate], str]:
     """Return the estimates, or why they are not shown."""
     try:
         check_told(store, owner)
+    except DamagedStore:
+        raise
     except InputError as error:
         return [], str(error)
     return results.estimates, ""

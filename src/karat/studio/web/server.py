@@ -25,8 +25,8 @@ SLOWEST_HEAD = 10.0
 """Seconds in which the head of a request must have come."""
 BACKLOG = 128
 """Connections that are accepted at once, before any of them is looked at."""
-LONGEST_HEAD = 16 * 1024
-"""Bytes of the headers of a request."""
+LONGEST_HEAD = 64 * 1024
+"""Bytes of the headers of a request: browsers send the cookies of every local application."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -51,22 +51,37 @@ def listen(host: str, port: int) -> socket.socket:
 class Connection(H11Protocol):
     """A connection on which the head of a request must come in time.
 
-    If all places are taken, the one that has waited longest for its first request is closed.
+    If all places are taken, a connection that keeps the studio waiting is closed: the oldest one
+    without a request, else the oldest one whose body or whose reading of the answer is stalled.
     """
 
-    _opened = 0.0
+    _since = 0.0
+    """When the connection was opened or its newest request began."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._opened = self.loop.time()
+        self._since = self.loop.time()
         self._watch()
         if len(self.connections) >= MOST_CONNECTIONS:
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
+        before = self.cycle
         super().data_received(data)
+        if self.cycle is not before:
+            self._since = self.loop.time()
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse malformed bytes, also in the body of a request that is being answered."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.abort()
+            return
+        super().send_400_response(msg)
+        if self.cycle is not None:  # the application can send nothing more
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
@@ -76,8 +91,16 @@ class Connection(H11Protocol):
         every = [cast(Connection, one) for one in self.connections]
         taken = [one for one in every if not one.transport.is_closing()]
         silent = [one for one in taken if one.cycle is None and one is not self]
-        if silent and len(taken) >= MOST_CONNECTIONS:
-            min(silent, key=lambda one: one._opened).transport.abort()
+        waiting = silent or [one for one in taken if one._is_stalled()]
+        if waiting and len(taken) >= MOST_CONNECTIONS:
+            min(waiting, key=lambda one: one._since).transport.abort()
+
+    def _is_stalled(self) -> bool:
+        """Return whether a request waits for its own client: for the body, or to be read."""
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            return False
+        return self.flow.write_paused or (cycle.more_body and not cycle.response_started)
 
     def _watch(self) -> None:
         """Begin to wait for the head of a request, or end it."""

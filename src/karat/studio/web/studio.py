@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from dataclasses import dataclass
 
-from karat.studio.store.assessors import Assessor, assessor, assessor_of, assessors
+from karat.studio.store.assessors import Assessor, active_link, assessor_of
 from karat.studio.store.store import Store
 from karat.studio.web.keys import Keys
 from karat.studio.web.sessions import Sessions
@@ -19,8 +19,6 @@ class Studio:
 
     store: Store
     keys: Keys
-    owner_token: str | None = None
-    """A further token of the owner, chosen at the start and not stored."""
 
     @property
     def sessions(self) -> Sessions:
@@ -31,11 +29,14 @@ class Studio:
         """Return whose token it is."""
         if not token or len(token) > LONGEST_TOKEN:
             return None
-        if self.owner_token and hmac.compare_digest(token.encode(), self.owner_token.encode()):
-            return next((one for one in assessors(self.store) if one.role == "owner"), None)
         return assessor_of(self.store, token)
 
     def signed_in(self, cookie: str) -> Assessor | None:
-        """Return whose session it is; None if it has ended or the invitation was withdrawn."""
-        id = self.sessions.assessor(cookie)
-        return None if id is None else assessor(self.store, id)
+        """Return whose session it is; None if it expired or its link was renewed or withdrawn."""
+        sessions = self.sessions
+        session = sessions.read(cookie)
+        link = session and active_link(self.store, session.assessor)
+        if not session or not link:
+            return None
+        who, token_hash = link
+        return who if hmac.compare_digest(session.mark, sessions.mark(token_hash)) else None

@@ -8,13 +8,12 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from karat.errors import InputError
 from karat.studio.browsing.one_segment import output_letters, segment
 from karat.studio.browsing.output_scores import score_names
 from karat.studio.browsing.outputs_table import METRICS, OutputTable, output_table, table_lines
 from karat.studio.browsing.segments import KINDS, Search, find_segments, paged
 from karat.studio.store.projects import REVEALED, project, systems
-from karat.studio.web.calls import Call, Handler, NotThere, route
+from karat.studio.web.calls import Call, Handler, absent, route
 from karat.studio.web.query import number_of, page_number, text_of
 from karat.studio.web.staff import check_may_browse, staff_page
 
@@ -58,10 +57,8 @@ def _rest(call: Call) -> str:
 
 
 def _segment(call: Call) -> Response:
-    try:
+    with absent():
         found = segment(call.studio.store, call.number("item"))
-    except InputError as error:
-        raise NotThere(str(error)) from None
     letters = output_letters(call.studio.store, [found.id])
     return staff_page(call, "segment.html", found=found, letters=letters)
 

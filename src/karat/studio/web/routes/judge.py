@@ -14,7 +14,7 @@ from karat.studio.store.judgements import Judgement, judge, undo
 from karat.studio.store.projects import project
 from karat.studio.store.shown import earlier, shown
 from karat.studio.tasks.shown import Shown
-from karat.studio.web.calls import Call, NotThere, only, route
+from karat.studio.web.calls import Call, absent, only, route
 from karat.studio.web.staff import staff_page
 
 
@@ -35,10 +35,8 @@ def _next(call: Call) -> dict[str, Any]:
 
 
 def _item(call: Call) -> dict[str, Any]:
-    try:
+    with absent():
         found = shown(call.studio.store, call.who.id, call.number("assignment"))
-    except InputError as error:
-        raise NotThere(str(error)) from None
     return {"item": _sent(call, found), "progress": _progress(call)}
 
 

@@ -12,7 +12,7 @@ from karat.studio.key_editing.editors import adjudicators_may, allow_adjudicator
 from karat.studio.key_editing.edits import KeyEdit, edit_key
 from karat.studio.key_editing.questions import question, questions
 from karat.studio.store.events import record
-from karat.studio.web.calls import Call, Handler, NotAllowed, NotThere, only, route
+from karat.studio.web.calls import Call, Handler, NotAllowed, absent, only, route
 from karat.studio.web.query import text_of
 from karat.studio.web.staff import staff_page
 
@@ -43,10 +43,8 @@ def _questions(call: Call) -> dict[str, Any]:
 
 
 def _question(call: Call) -> dict[str, Any]:
-    try:
+    with absent():
         return question(call.studio.store, call.number("item")).to_json()
-    except InputError as error:
-        raise NotThere(str(error)) from None
 
 
 def _edit(call: Call) -> dict[str, Any]:

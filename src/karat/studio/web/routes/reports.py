@@ -11,7 +11,6 @@ from html import unescape
 
 from starlette.responses import HTMLResponse, Response
 
-from karat.errors import InputError
 from karat.studio.browsing.reports import (
     explanation_page,
     find_report,
@@ -22,7 +21,7 @@ from karat.studio.browsing.reports import (
 from karat.studio.export.sets import NUGGETS
 from karat.studio.live.estimates import has_asked
 from karat.studio.store.projects import REVEALED, project
-from karat.studio.web.calls import Call, NotAllowed, NotThere, route
+from karat.studio.web.calls import Call, NotAllowed, absent, route
 from karat.studio.web.routes.browse import browsing
 from karat.studio.web.staff import staff_page
 
@@ -49,10 +48,8 @@ def _tells(call: Call) -> bool:
 
 
 def _report(call: Call) -> Response:
-    try:
+    with absent():
         found = find_report(call.studio.store, call.path["name"])
-    except InputError as error:
-        raise NotThere(str(error)) from None
     if found.tells and not _tells(call):
         told = "ask for estimates on the owner's page, which is recorded"
         raise NotAllowed(f"this report would tell which systems lead: {told}")

@@ -20,8 +20,8 @@ async function refresh() {
   let text = "";
   try {
     const answer = await fetch("/owner/live", { credentials: "same-origin" });
-    if (!answer.ok) return tell("You are no longer signed in as an owner.", true);
     text = await answer.text();
+    if (!answer.ok) return tell(new DOMParser().parseFromString(text, "text/html").querySelector(".answer")?.textContent ?? "The studio does not answer.", true);
   } catch {
     return tell("The studio does not answer.", true);
   }

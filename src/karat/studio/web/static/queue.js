@@ -7,7 +7,7 @@ import { post } from "./server.js";
 const place = `karat-studio.${document.querySelector('meta[name="place"]').content}.`;
 const FIRST_WAIT = 500; // milliseconds
 const LONGEST_WAIT = 15000;
-const KEPT = [0, 401, 403, 408, 421]; // no connection, or no session: kept, and sent again later
+const KEPT = [0, 401, 403, 408, 421, 429]; // no connection or session, or too much at once: sent again later
 
 export class Queue {
   constructor(changed) {

@@ -1,9 +1,10 @@
-"""Columns of a log: those of the tables, and the kinds of values that they take."""
+"""Columns of the tables, and the kinds of values that they take, in a store and in its log."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
@@ -41,9 +42,10 @@ def _listed(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 def _is_time(value: Any) -> bool:
     try:
-        return bool(datetime.fromisoformat(value))
+        time = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return False
+    return time.tzinfo is not None and 1970 <= time.year < 9999
 
 
 _OBJECT = Kind("an object", _is_object)
@@ -96,6 +98,45 @@ def columns_of(connection: sqlite3.Connection, table: str) -> list[Column]:
 
 def _kind(table: str, name: str, stored: str) -> Kind:
     return PARSED.get(f"{table}.{name}") or NAMED.get(name) or STORED[stored]
+
+
+def parsed(text: Any) -> Any:
+    """Return a value of a column of JSON; ValueError if it is not valid JSON."""
+    if not isinstance(text, str):
+        raise ValueError
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError from None
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
+
+
+def wrong_rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+    """Yield a sentence for each column of a table that has values of a wrong kind."""
+    columns = columns_of(connection, table)
+    names = ", ".join(column.name for column in columns)
+    counts: dict[Column, int] = {}
+    for row in connection.execute(f"SELECT {names} FROM {table}"):
+        for column, value in zip(columns, row, strict=True):
+            if not _fits(table, column, value):
+                counts[column] = counts.get(column, 0) + 1
+    for column, count in counts.items():
+        rows = f"{count:,} row{'s' * (count != 1)}"
+        yield f"Found {rows} of {table} whose {column.name} is not {column.kind.name}."
+
+
+def _fits(table: str, column: Column, value: Any) -> bool:
+    if value is None:
+        return column.optional
+    if f"{table}.{column.name}" in PARSED:
+        try:
+            value = parsed(value)
+        except ValueError:
+            return False
+    return bool(column.kind.fits(value))
 
 
 def check_row(place: Place, table: str, row: Mapping[str, Any], columns: Sequence[Column]) -> None:
