@@ -71,15 +71,15 @@ def test_names_that_differ_only_in_case_are_refused(
     tmp_path: Path, systems: tuple[str, str]
 ) -> None:
     evalset = kt.make_evalset("set", {name: ["a", "b"] for name in systems}, references=["r", "s"])
-    with pytest.raises(OutputError, match="would be one file on some disks"):
+    with pytest.raises(OutputError, match="would be one file on disks that ignore case"):
         kt.save_evalset(evalset, tmp_path / "set")
     kt.save_evalset(evalset, tmp_path / "set.jsonl", "jsonl")  # one file can hold both
     with make_store(tmp_path / "a.sqlite", evalset, people=1) as store:
         judge_all(store, most=2)
-        with pytest.raises(OutputError, match="would be one file on some disks"):
+        with pytest.raises(OutputError, match="would be one file on disks that ignore case"):
             export_files(store, "set")
         assert export_files(store, "labels")
-    with pytest.raises(OutputError, match="would be one file on some disks"):
+    with pytest.raises(OutputError, match="would be one file on disks that ignore case"):
         export_studio(tmp_path / "a.sqlite", tmp_path / "all")
     assert not (tmp_path / "all").exists()
 
