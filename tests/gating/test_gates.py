@@ -236,6 +236,10 @@ def test_nuggets(tmp_path: Path) -> None:
     lost = [c for c in changes.rows if (c.change, c.importance) == ("lost", "vital")]
     assert (other.verdict, other.guards[0].found) == ("fail", len(lost))
     assert other.guards[0].lost == "; ".join(f"{c.question}: {c.nugget}" for c in lost)
+    assert "question: " in other.render("text")
+    assert "reference: " not in other.render("text")
+    silent = kt.gate("wren", "demo-nuggets", **asked)
+    assert "output: (empty)" in silent.render("text")
     for wrong in ({"wrong": 1}, {"candidate": "x"}, {"judgments": ["x"]}):
         with pytest.raises(kt.InputError, match=f"setting '{next(iter(wrong))}' of gate: expected"):
             kt.gate("heron", "demo-nuggets", **asked, **wrong)

@@ -103,3 +103,11 @@ def test_an_explanation() -> None:
     ]
     (candidate,) = passages
     assert candidate.marks == ()
+
+
+def test_items_of_a_gate_name_their_references(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.tsv"
+    for references, label in ((REFERENCES, "reference 1 of 2"), (FIRST, "reference")):
+        kt.write_baseline(GOOD, references, baseline=path)
+        cases = cases_of(kt.gate(ODD, references, baseline=path).document())
+        assert {case.passages[0].label for case in cases} == {label}

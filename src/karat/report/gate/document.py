@@ -55,7 +55,7 @@ _GUARDS = (
 _CHANGES = (
     Column("item", "Item", help="The number of the segment, from 1, or its id."),
     Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
-    Column("text", "Text", help="The reference and the outputs.", wrap=True, readers="people"),
+    Column("text", "Text", help="The texts of the item.", wrap=True, readers="people"),
     Column("baseline", "Baseline", align="right", help="The baseline's score there."),
     Column("score", "Score", align="right", help="The run's score there."),
     Column("reference", "Reference", readers="programs"),
@@ -98,15 +98,23 @@ def _changes(result: GateResult) -> Examples:
 
 
 def _case(change: Change, metric: Measure) -> Case:
-    texts = [("reference", change.reference), ("baseline", change.baseline_output)]
-    texts.append(("output", change.output))
-    passages = tuple(Passage(name, text) for name, text in texts if text is not None)
+    passages = tuple(Passage(name, text) for name, text in _texts(change).items())
     if change.output:
         marks = differing_words(change.output, [*filter(None, change.references)])
         passages = (*passages[:-1], passages[-1]._replace(marks=marks))
     digits = 1 if metric.full_scale > 10 else 3
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
     return Case(f"Item {change.item}", facts, passages, {})
+
+
+def _texts(change: Change) -> dict[str, str]:
+    """Return the texts of an item by their names; answers about nuggets have no references."""
+    number = len(change.references)
+    first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
+    texts = {first: change.reference} if change.reference else {}
+    if change.baseline_output is not None:
+        texts["baseline"] = change.baseline_output
+    return {**texts, "output": change.output or "(empty)"}
 
 
 def _row_cells(row: GateRow) -> dict[str, Cell]:
@@ -123,9 +131,7 @@ def _guard_cells(row: GuardRow) -> dict[str, Cell]:
 
 
 def _change_cells(change: Change, metric: Measure) -> dict[str, Cell]:
-    texts = {"reference": change.reference, "baseline": change.baseline_output}
-    texts["output"] = change.output
-    shown = "\n".join(f"{name}: {text}" for name, text in texts.items() if text is not None)
+    shown = "\n".join(f"{name}: {text}" for name, text in _texts(change).items())
     numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
     return {**change._asdict(), **numbers, "text": shown}
 
