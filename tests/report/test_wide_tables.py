@@ -61,7 +61,7 @@ def test_latex_is_well_formed() -> None:
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert body.count("{") == body.count("}")
     (letters,) = re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}", body)
-    assert letters == "lrlrl"
+    assert letters == "lrrrr"
     lines = [line for line in body.splitlines() if line.endswith(r" \\")]
     assert len(lines) == 4
     assert {len(re.split(r"(?<!\\)&", line)) for line in lines} == {5}
@@ -93,3 +93,11 @@ def test_what_does_not_go_together(called: Called, more: tuple[str, ...], told: 
     done = called("score", "a.txt", "-r", "ref1.txt", "--wide", *more)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_intervals_are_never_cut() -> None:
+    """Where they do not fit beside each other, they go below."""
+    text = kt.compare(SYSTEMS, GOOD, ["bleu", "chrf", "ter", "rouge1"]).wide().render("text")
+    assert "…" not in text
+    table = text.partition("\nScores\n")[2].partition("† better")[0]
+    assert len(re.findall(r"\[[\d.]+, [\d.]+\]", table)) == len(SYSTEMS) * 4

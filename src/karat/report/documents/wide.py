@@ -60,7 +60,7 @@ def _columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     found = [Column(_shown(m), f"{m} {ARROWS[m.sign]}", None, "right", told, readers="people")]
     if intervals:
         told = f"95% bootstrap interval of {m}."
-        found.append(Column(f"{m} interval", "95%", help=told, readers="people"))
+        found.append(Column(f"{m} interval", "95%", None, "right", told, readers="people"))
     names = ["", *([" low", " high"] if intervals else [])]
     names += [" delta", " p", " verdict"] if tested else []
     return [*found, *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names)]

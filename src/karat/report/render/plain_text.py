@@ -85,8 +85,12 @@ def _natural(table: Table, column: Column) -> int:
 
 
 def _floor(table: Table, column: Column) -> int:
-    """The least width of a column: whole numbers, and the start of strings and of the title."""
-    numbers = [row for row in table.rows if not isinstance(row.get(column.key), str)]
+    """The least width of a column: whole numbers, and the start of strings and of the title.
+
+    Texts that are set like numbers, at the right, are intervals and marked scores: also whole.
+    """
+    right = column.align == "right"
+    numbers = [row for row in table.rows if right or not isinstance(row.get(column.key), str)]
     start = TITLE if numbers and len(numbers) == len(table.rows) else SHORTEST
     return max(min(_natural(table, column), start), widest(_texts(column, numbers)))
 

@@ -14,7 +14,8 @@ ENOUGH = 4
 """Pairs of numbers that make a picture."""
 _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
-    *columns(where="Paper", data="Data"),
+    *columns(where="Paper"),
+    Column("data", "Data", wrap=True),
     Column("claim", "Conclusion of the paper", wrap=True),
     Column("verdict", "Here", help="holds, fails, or undecidable: the data cannot tell."),
     Column("evidence", "Evidence", wrap=True),
