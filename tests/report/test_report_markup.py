@@ -295,6 +295,20 @@ def test_terms_of_the_answer_and_of_heads_are_explained_on_the_page() -> None:
     assert "chrF" not in terms  # the page does not use it
 
 
+def test_columns_of_one_title_are_explained_by_table_where_they_differ() -> None:
+    first = Table("a", "Scores", (Column("l", "Low", help="Of 95%."),), ({"l": 1},))
+    second = Table("b", "Differences", (Column("l", "Low", help="Corrected."),), ({"l": 1},))
+    third = Table("c", "Others", (Column("l", "Low", help="Of 95%."),), ({"l": 1},))
+    texts = Page(render_html(Document("T", (first, second, third), "", {}))).texts
+    assert texts["dt"] == ["Low (Scores)", "Low (Differences)"]
+    assert texts["dd"] == ["Of 95%.", "Corrected."]
+
+
+def test_links_of_the_glossary_are_shown_by_their_text() -> None:
+    document = Document("T", (), "", {}, answer=("Segments of the set.",))
+    assert "See evaluation set." in Page(render_html(document)).texts["dd"]
+
+
 @given(ANY_TEXT | st.sampled_from(["</script>", "<!--<script>", "\\</SCRIPT>", "a < b"]))
 def test_data_stays_in_its_element_and_reads_back(text: str) -> None:
     markup = data([text])

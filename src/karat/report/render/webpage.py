@@ -36,6 +36,9 @@ MOST_ROWS = 200
 _FOLDERS = re.compile(r"""(?<![^\s'"=:,])(?:/[^\s'"/]+)+/(?=[^\s'"])""")
 """The folders of an absolute path in a command."""
 
+_LINKS = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+"""A link in Markdown, with its text."""
+
 _WHOLE = re.compile(r"\[[-+\d.,]+, [-+\d.,]+\]|\bp (?:=|&lt;=?) [\d.]+")
 """An interval or a p-value in running text."""
 
@@ -111,12 +114,26 @@ def _terms(document: Document) -> list[Section]:
     """Columns and the glossary's terms that the page uses, for those who cannot hover."""
     tables = [b for b in document.blocks if isinstance(b, Table)]
     columns = [column for table in tables for column in table.shown if column.title]
-    told = _used(document, columns) | {c.title: c.help for c in columns if c.help}
+    told = _used(document, columns) | _column_helps(tables)
     if not told:
         return []
     entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in told.items()]
     inner = element("details", element("summary", "Terms"), element("dl", *entries))
     return [Section("terms", "Terms", element("section", inner, id="terms"))]
+
+
+def _column_helps(tables: Sequence[Table]) -> dict[str, str]:
+    """Return the help texts of columns by title, with the table's where the texts differ."""
+    by_title: dict[str, dict[str, str]] = {}
+    for table in tables:
+        for column in table.shown:
+            if column.title and column.help:
+                by_title.setdefault(column.title, {}).setdefault(column.help, table.title)
+    return {
+        title if len(helps) == 1 else f"{title} ({table_title})": text
+        for title, helps in by_title.items()
+        for text, table_title in helps.items()
+    }
 
 
 def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
@@ -125,7 +142,7 @@ def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
     text = " ".join([*document.answer, document.basis, *titles, *document.notes])
     heads = {column.title for column in columns}
     return {
-        term: told.replace("`", "")
+        term: _LINKS.sub(r"\1", told).replace("`", "")
         for term, told in definitions().items()
         if term in heads or (len(term) > 1 and re.search(rf"\b{re.escape(term)}\b", text))
     }
