@@ -58,7 +58,7 @@ def agreed(shared: int = 10, **alphas: float) -> Any:
 
 
 NOTHING = LiveAgreement(None, None, None)
-UNKNOWN = "Agreement is not known yet: 0 shared units so far, 10 are needed."
+UNKNOWN = "Too few shared units to judge agreement: 0 so far, 10 needed."
 EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
 
 
@@ -93,7 +93,7 @@ EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
             "open",
             [
                 "999 of 1,000 units are judged (99%).",
-                "Agreement is not known yet: 9 shared units so far, 10 are needed.",
+                "Too few shared units to judge agreement: 9 so far, 10 needed.",
                 "Still needed: 1 judgement.",
             ],
         ),
@@ -103,7 +103,7 @@ EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
             "open",
             [
                 "1 of 1,000 units is judged (under 1%), 0 of them by 2 assessors as planned.",
-                "Agreement is not known yet: 1 shared unit so far, 10 are needed.",
+                "Too few shared units to judge agreement: 1 so far, 10 needed.",
                 "Still needed: 1,999 judgements.",
             ],
         ),
@@ -114,7 +114,7 @@ EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
             [
                 "20 of 20 units are judged (100%), 20 of them by 2 assessors as planned.",
                 "Krippendorff's ordinal alpha is 0.40 in quality; 1 is perfect, 0 is chance. "
-                "Not known yet in nugget (2 shared units so far).",
+                "Too few shared units in nugget (2 so far).",
                 "Still needed: decisions on 1 dispute.",
             ],
         ),
@@ -150,8 +150,8 @@ def test_one_output_of_two_assessors_tells_no_agreement(tmp_path: Path) -> None:
             seen = live_view(store, owner)
             assert counted in bytes(page("owner_live.html", **seen).body).decode()
             assert seen["answer"][0].startswith("1 of 1 unit is judged (100%), ")
-            shared = "1 shared unit" if name == "bob" else "0 shared units"
-            assert seen["answer"][1] == UNKNOWN.replace("0 shared units", shared)
+            shared = "1 so far" if name == "bob" else "0 so far"
+            assert seen["answer"][1] == UNKNOWN.replace("0 so far", shared)
         assert len({row.mean for row in seen["agreement"][0].judges}) > 1  # they differ
 
 

@@ -50,8 +50,8 @@ def _agreed(agreement: LiveAgreement) -> str:
         low, high = (pick(known, key=lambda row: row.ordinal) for pick in (min, max))
         ends = (f"{row.ordinal:.2f} ({row.dimension})" for row in (low, high))
         alphas = f"from {' to '.join(ends)}"
-    names = ", ".join(f"{row.dimension} ({_units(row.shared)})" for row in few)
-    rest = f" Not known yet in {names}." if few else ""
+    names = ", ".join(f"{row.dimension} ({row.shared:,} so far)" for row in few)
+    rest = f" Too few shared units in {names}." if few else ""
     return f"Krippendorff's ordinal alpha is {alphas}; 1 is perfect, 0 is chance.{rest}"
 
 
@@ -59,12 +59,8 @@ def _unknown(rows: Sequence[DimensionAgreement], few: Sequence[DimensionAgreemen
     """Say why there is no agreement to report: too few shared units, or nothing but one answer."""
     if few or not rows:
         most = max((row.shared for row in rows), default=0)
-        return f"Agreement is not known yet: {_units(most)}, {FEWEST_SHARED} are needed."
+        return f"Too few shared units to judge agreement: {most:,} so far, {FEWEST_SHARED} needed."
     return "Agreement cannot be computed: all answers on shared units are equal."
-
-
-def _units(shared: int) -> str:
-    return f"{shared:,} shared unit{'s' * (shared != 1)} so far"
 
 
 def _needed(found: Coverage, state: str) -> str:
