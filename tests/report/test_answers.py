@@ -69,7 +69,7 @@ def test_many_systems_are_counted() -> None:
         "2 of 6 systems are worse than base: S3 and S4.",
         "1 of 6 systems cannot be told from base: S5.",
         "These are 6 tests, not corrected for their number: where systems do not differ, about one "
-        "test in 20 still decides.",
+        "test in 20 still shows a difference.",
     )
 
 

@@ -243,8 +243,8 @@ def _attached_as_in_training(fergus: Fergus) -> str:
     tree = input_trees(some_sentences(_demo(), 0, 1), "words")
     sentence = write_example(fergus, tree)["supertags"]
     return (
-        "In Figure 2, was depends on estimate and phase on for. In the training trees it is the "
-        "other way round; from a tree like these, the supertag model writes: "
+        "In Figure 2, 'was' depends on 'estimate', and 'phase' on 'for'. In the training trees it "
+        "is the other way round; from a tree like these, the supertag model writes: "
         f"{sentence}"
     )
 

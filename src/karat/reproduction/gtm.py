@@ -258,7 +258,7 @@ def _conclusion(
     shuffles = range(curves.by_references[1].asked.repeats)
     holding = sum(holds(curves._replace(shuffle=shuffle)) for shuffle in shuffles)
     if 0 < holding < len(shuffles):
-        evidence = f"{evidence}; true of {holding} of {len(shuffles)} shuffles"
+        evidence = f"{evidence}; true in {holding} of {len(shuffles)} shuffles"
         return Conclusion("section 3", claim, UNDECIDABLE, evidence, curves.data)
     return Conclusion("section 3", claim, judged(holding > 0), evidence, curves.data)
 

@@ -81,24 +81,25 @@ def evaluated(rows: list[RealizerScores], verdict: str = "", seen: int = 0) -> t
 
 
 WORDS = [row("supertags", "words", 39.0, 0.1), row("ordering model", "words", 40.0, 0.2)]
-FIGURES = "BLEU from words is 40.0 with the ordering model, and 20% of sentences are exactly as in"
+BLEU = "On 50 trees, BLEU from words is 40.0 with the ordering model"
+EXACT = ", and 20% of sentences are exactly as in the file."
 
 
 def test_a_realizer_is_called_better_if_a_test_says_so() -> None:
     assert evaluated(WORDS, "better") == (
-        f"On 50 trees, {FIGURES} the file: significantly better than 39.0 with supertags.",
+        f"{BLEU} (significantly better than 39.0 with supertags){EXACT}",
     )
 
 
 def test_a_realizer_is_not_called_better_if_the_lead_may_be_chance() -> None:
     (told,) = evaluated(WORDS, "undecided")
     assert "better" not in told
-    assert told.endswith("the file: not significantly different from 39.0 with supertags.")
+    assert told == f"{BLEU} (not significantly different from 39.0 with supertags){EXACT}"
 
 
 def test_a_realizer_without_a_rival_is_not_compared() -> None:
     (told,) = evaluated(WORDS[1:])
-    assert told == f"On 50 trees, {FIGURES} the file."
+    assert told == f"{BLEU}{EXACT}"
 
 
 @pytest.mark.parametrize(

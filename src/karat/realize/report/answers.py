@@ -106,17 +106,17 @@ def _in_training(training: TrainingOverlap) -> str:
 def _scored(lead: Lead | None, row: RealizerScores) -> str:
     """Return the scores from one kind of input, and how sure the lead of the first is."""
     if lead is None:
-        return f"{_figures(row)}."
-    behind = f"{lead.second.bleu:.1f} with {_named(lead.second.model)}"
-    if lead.verdict == "better":
-        return f"{_figures(lead.first)}: significantly better than {behind}."
-    return f"{_figures(lead.first)}: not significantly different from {behind}."
+        return _figures(row)
+    better = lead.verdict == "better"
+    finding = "significantly better than" if better else "not significantly different from"
+    second = f"{lead.second.bleu:.1f} with {_named(lead.second.model)}"
+    return _figures(lead.first, f" ({finding} {second})")
 
 
-def _figures(row: RealizerScores) -> str:
+def _figures(row: RealizerScores, lead: str = "") -> str:
     return (
-        f"BLEU from {named_inputs(row.inputs)} is {row.bleu:.1f} with {_named(row.model)}, and "
-        f"{row.exact:.0%} of sentences are exactly as in the file"
+        f"BLEU from {named_inputs(row.inputs)} is {row.bleu:.1f} with {_named(row.model)}{lead}, "
+        f"and {row.exact:.0%} of sentences are exactly as in the file."
     )
 
 

@@ -57,7 +57,7 @@ def _uncorrected(comparison: Comparison) -> Iterator[str]:
         yield (
             f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
             f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
-            "still decides."
+            "still shows a difference."
         )
 
 
