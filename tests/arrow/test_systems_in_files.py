@@ -216,9 +216,17 @@ def test_two_systems_of_one_name(jsonl: Path, capsys: pytest.CaptureFixture[str]
     )
     assert sentence(capsys, "score", "v1.jsonl", "b/v1.jsonl") == told
     assert sentence(capsys, "score", "v1.jsonl", "v1=b/v1.jsonl") == told
-    assert sentence(capsys, "score", "a=v1.jsonl", "b=v1.jsonl") == (
+    assert sentence(capsys, "score", "v1.jsonl", "v1.jsonl") == (
         "v1.jsonl is named twice: its rows would count twice"
     )
+
+
+def test_one_file_can_be_two_systems_of_different_names(jsonl: Path) -> None:
+    file = jsonl / "v1.jsonl"
+    compared = kt.compare({"x": file, "y": file}, metrics="chrf", resamples=20)
+    assert [row.delta for row in compared.rows] == [None, 0.0]
+    with pytest.raises(kt.InputError, match="named twice: its rows would count twice"):
+        kt.score([file, file], metrics="chrf")
 
 
 def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:

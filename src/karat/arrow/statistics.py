@@ -410,6 +410,8 @@ class Statistics:
                 problem = _missing(first, self.ids(first), other, self.ids(other))
             if problem:
                 wanted = "a comparison needs every segment from every system"
+                if self.buckets and any((self.skipped or {}).values()):
+                    wanted += "; to leave out segments with skipped rows, add --buckets 0"
                 raise InputError(f"systems {problem}: {wanted}")
 
 

@@ -208,8 +208,8 @@ def identical_judges(values: Floats) -> list[int]:
     equal. They agree on all of n units with probability a^n, and judges are identical where that is
     below 0.001 over the number of pairs. For constant judges a is 1, and no n is enough.
 
-    A judge with a different value for a unit of the group does not join it: A can equal B, and B can
-    equal C, while A and C differ.
+    A judge with a different value for a unit of the group does not join it: A can equal B, and B
+    can equal C, while A and C differ.
     """
     groups = list(range(len(values)))
     group_values = values.copy()
