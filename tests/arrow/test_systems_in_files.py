@@ -229,6 +229,17 @@ def test_one_file_can_be_two_systems_of_different_names(jsonl: Path) -> None:
         kt.score([file, file], metrics="chrf")
 
 
+def test_scores_in_columns_of_different_kinds(jsonl: Path) -> None:
+    """Scores of one system are whole numbers, those of the other are not, and one is missing."""
+    for name, value in (("v1", 1), ("v2", 0.5)):
+        rows = [{**row, "tokens": value} for row in rows_of(name)]
+        rows[3]["tokens"] = None
+        write_jsonl(jsonl / f"{name}.jsonl", rows)
+    files = [jsonl / "v1.jsonl", jsonl / "v2.jsonl"]
+    scored = kt.score(files, metrics="given:column=tokens")
+    assert [row.score.value for row in scored.rows] == [1.0, 0.5]
+
+
 def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A comparison of other segments than those of the baseline is refused."""
     write_jsonl(Path("short.jsonl"), rows_of("v2")[:-1])
