@@ -78,7 +78,7 @@ def test_one_of_several_dimensions(tmp_path: Path) -> None:
     by = write(tmp_path / "log.jsonl", HEADER, *rows)
     assert kt.score(["a"], metrics=f"{by},column=style").rows[0].score.value == 4
     assert kt.score(["a"], metrics=f"{by},column=errors").rows[0].score.value == 2
-    told = r"the log judged several dimensions \(it has errors, style\): name one, as in column=err"
+    told = r"the log has several dimensions \(it has errors, style\): name one, as in column=err"
     with pytest.raises(kt.InputError, match=told):
         kt.score(["a"], metrics=by)
     with pytest.raises(kt.InputError, match=r"the log has no 'stile'; did you mean style\?"):

@@ -181,10 +181,10 @@ def piece_ranges(piece: Piece, columns: Columns) -> Iterator[RowRange]:
 
 def _read(piece: Piece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
     """Yield the record batches of a piece, with the columns that are needed or with all."""
-    wanted = None if all_columns else _wanted(piece, columns)
+    names = None if all_columns else _wanted(piece, columns)
     format = TABLE_FORMATS[piece.format]
     nullable = format.read_nullable if columns.skip_missing else None
-    return (nullable or format.read)(piece, wanted)
+    return (nullable or format.read)(piece, names)
 
 
 def _ranges(piece: Piece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:

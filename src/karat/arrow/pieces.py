@@ -211,7 +211,7 @@ def _hidden(path: str) -> bool:
 
 def plan_tables(tables: Sequence[TableFiles]) -> list[Piece]:
     """Return the pieces of all tables, in their order."""
-    pieces = [piece for own in tables for piece in plan_pieces(own.files, own.system)]
+    pieces = [piece for system, files in tables for piece in plan_pieces(files, system)]
     return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
 
 

@@ -260,17 +260,19 @@ def representatives(rows: JudgementTable) -> dict[str, str]:
     values = np.full((len(rows.judges), len(units)), np.nan)
     values[rows.judge, columns.reshape(-1)] = rows.value
     groups = identical_judges(values[people])
-    named = {name: name for name in rows.judges}
-    named |= {rows.judges[k]: rows.judges[people[g]] for k, g in zip(people, groups, strict=True)}
-    return named
+    firsts = {rows.judges[k]: rows.judges[people[g]] for k, g in zip(people, groups, strict=True)}
+    return {name: firsts.get(name, name) for name in rows.judges}
 
 
-def count_once(rows: JudgementTable, named: dict[str, str]) -> JudgementTable:
-    """Return the judgements with identical judges as one, who judged each output once."""
-    if all(judge == first for judge, first in named.items()):
+def count_once(rows: JudgementTable, counted_as: dict[str, str]) -> JudgementTable:
+    """Return the judgements with identical judges as one, who judged each output once.
+
+    `counted_as` has the representative of each judge.
+    """
+    if all(judge == first for judge, first in counted_as.items()):
         return rows
     number = {name: k for k, name in enumerate(rows.judges)}
-    renumbered = np.array([number[named[name]] for name in rows.judges], np.int32)
+    renumbered = np.array([number[counted_as[name]] for name in rows.judges], np.int32)
     judge = renumbered[rows.judge]
     cells = rows.system.astype(np.int64) * len(rows.segments) + rows.segment
     keys = cells * len(rows.judges) + judge
