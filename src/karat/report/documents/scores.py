@@ -105,7 +105,8 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
     columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
     score_help = "The score of the document, from the sums of its segments' statistics."
     columns += [replace(SCORE, help=score_help), _PARTS]
-    columns += [Column(name, name, readers="programs") for name in names]
+    shown = {column.key for column in columns}
+    columns += [Column(name, name, readers="programs") for name in names if name not in shown]
     cells: list[Row] = []
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
