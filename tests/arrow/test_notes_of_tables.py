@@ -59,3 +59,13 @@ def test_a_note_on_all_documents_of_a_system_is_stated_once() -> None:
         "cinder, pem",
         "drift, pem",
     ]
+
+
+def test_documents_are_signed_in_the_form_of_sacrebleu() -> None:
+    metrics = ["bleu", "gtm"]
+    scored = kt.score("demo", metrics=metrics, level="document", signature="sacrebleu")
+    document = scored.document()
+    assert document.signatures["bleu"].startswith("BLEU|nrefs:3|case:mixed|eff:no|tok:13a")
+    assert [note for note in document.notes if "sacreBLEU" in note] == [
+        "sacreBLEU's form of signatures cannot express gtm: signed in Karat's."
+    ]

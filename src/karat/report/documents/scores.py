@@ -120,7 +120,7 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
         }
         cells.append(parts | of_document)
     table = Table("rows", "Document scores", tuple(columns), tuple(cells), group="metric")
-    signatures = {str(m): m.signature(scoring.references) for m in metrics}
+    signatures = {str(m): m.signature(scoring.references, scoring.form) for m in metrics}
     remarks = (note for m in metrics for note in m.remarks())
     notes = tuple(dict.fromkeys([*remarks, *_document_notes(rows)]))
     return Document("Document scores", (replace(table, open=True),), command, signatures, notes)
