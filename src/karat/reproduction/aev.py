@@ -75,7 +75,7 @@ class Plane(NamedTuple):
     size: str
     """The counterpart in words."""
     flooding: Difference | None = None
-    """How much was flooded, where answers were."""
+    """The extent of the flooding in words, if answers were flooded."""
 
     @property
     def fit(self) -> PlaneFit:

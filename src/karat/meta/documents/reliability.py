@@ -439,8 +439,8 @@ def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
         "summed": "that of their statistics added up",
         "joined": "that of their texts joined into one",
     }[asked.documents]
-    each = asked.shuffles_per_combination
-    turns = f"; {each:,} for each combination of references" if each < asked.repeats else ""
+    shuffles = asked.shuffles_per_combination
+    turns = f"; {shuffles:,} for each combination" if shuffles < asked.repeats else ""
     yield (
         f"Documents: segments are shuffled {asked.repeats:,} times (seed {asked.seed}{turns}) and "
         "cut into documents of equal length, the same for all metrics; the human score of one is "
