@@ -42,7 +42,7 @@ def test_the_five_papers_have_names() -> None:
 def test_aev_sets_planes_of_the_demo_set_beside_tables_1_and_2() -> None:
     found = kt.reproduce("aev")
     assert found.summary == (
-        "0 of 4 conclusions of the paper hold on demo; 2 cannot be decided. The judgements of the "
+        "0 of 4 conclusions of the paper hold on demo; 2 are undecided. The judgements of the "
         "bundled set are invented."
     )
     fitted = kt.fit_plane("demo", "fluency", metric=kt.metric("aev:preset=paper"), references=(1,))
@@ -80,7 +80,7 @@ def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
     tests = [row.measure for row in found.rows if row.item == "F and BLEU, 1 reference"]
     assert tests == ["Wilcoxon p, Spearman", "Wilcoxon p, Pearson"]
     assert [one.verdict for one in found.conclusions] == [
-        *("fails", "fails", "holds", "undecidable", "fails")
+        *("fails", "fails", "holds", "undecided", "fails")
     ]
     assert [figure.title for figure in found.document().figures] == [
         "Figure 3: demo: adequacy, Spearman",
@@ -111,7 +111,7 @@ def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
         ).verdict
 
     assert holds(min(by_shuffle)) == "holds"
-    assert holds(threshold) == "undecidable"
+    assert holds(threshold) == "undecided"
     assert holds(max(by_shuffle) + 1e-9) == "fails"
 
 
@@ -155,7 +155,7 @@ def test_nuggeteer_has_tables_2_to_5() -> None:
     assert values(found, "Table 2")["Nuggeteer, micro", "Kendall's tau"] == (0.858, 1.0)
     (plain,) = [row.f for row in evaluated.judgements if row.what == "paper, default"]
     assert values(found, "Table 5")["default settings", "F of decisions"] == (0.86, round(plain, 4))
-    assert {one.verdict for one in found.conclusions} == {"holds", "fails", "undecidable"}
+    assert {one.verdict for one in found.conclusions} == {"holds", "fails", "undecided"}
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
@@ -273,7 +273,7 @@ def test_names_are_completed(karat: Callable[..., subprocess.CompletedProcess[by
 def made(request: Request) -> kt.Reproduction:
     """A reproduction of nothing in particular."""
     rows = [ReproducedNumber("Table 1", f"row {i}", "r", i / 10, i / 20, "x") for i in range(5)]
-    claims = [Conclusion("Table 1", "A claim.", "undecidable", "0.1", "x")]
+    claims = [Conclusion("Table 1", "A claim.", "undecided", "0.1", "x")]
     return kt.Reproduction(
         name="own",
         paper="Somebody 2026, Something",
@@ -296,9 +296,7 @@ def registered() -> Iterator[None]:
 def test_others_can_add_a_paper(registered: None) -> None:
     found = kt.reproduce("own", seed=7)
     assert found.settings == {"data": "bundled", "full": False, "seed": 7}
-    assert found.summary == (
-        "0 of 1 conclusions of the paper hold on x, y and z; 1 cannot be decided."
-    )
+    assert found.summary == ("0 of 1 conclusions of the paper hold on x, y and z; 1 is undecided.")
     assert found.signature == "metric|karat"
     assert len(found.to_pandas()) == 5
 

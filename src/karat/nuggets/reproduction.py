@@ -21,7 +21,7 @@ from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.reproduction.requests import Request, places
 from karat.reproduction.results import (
-    UNDECIDABLE,
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
@@ -253,7 +253,7 @@ def _against_pourpre(one: Evaluated, tau: float) -> Conclusion:
         "Nuggeteer ranks systems better than every form of Pourpre (on 3 of the paper's 4 sets)."
     )
     said = f"tau {tau:.3f}, best form of Pourpre {best:.3f}"
-    verdict = UNDECIDABLE if abs(tau - best) <= SLACK else judged(tau > best)
+    verdict = UNDECIDED if abs(tau - best) <= SLACK else judged(tau > best)
     return Conclusion("Table 2", claim, verdict, said, one.name)
 
 
@@ -279,13 +279,13 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
     """Judge whether settings matter, by F of the best and the default ones.
 
     If even the best setting is not `SMALL` above `yes`, the F of a classifier that says yes to
-    every pair, no setting had anything to decide, and their difference is undecidable.
+    every pair, no setting had anything to decide, and their difference is undecided.
     """
     claim = f"Stemming, n-gram size, weights and stop words add at most {SMALL} to F."
     said = f"best of 24 settings {best:.3f}, default {default:.3f}"
     if best - yes < SMALL:
         said += f"; yes to every pair {yes:.3f}, so no setting decides anything"
-        return Conclusion("Table 5", claim, UNDECIDABLE, said, data)
+        return Conclusion("Table 5", claim, UNDECIDED, said, data)
     return Conclusion("Table 5", claim, judged(best - default <= SMALL), said, data)
 
 

@@ -22,7 +22,7 @@ from karat.meta.documents.reliability import (
 from karat.metrics.matching import GTM
 from karat.reproduction.requests import Request, described, places
 from karat.reproduction.results import (
-    UNDECIDABLE,
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
@@ -255,7 +255,7 @@ def _conclusion(
     holding = sum(holds(curves._replace(shuffle=shuffle)) for shuffle in shuffles)
     if 0 < holding < len(shuffles):
         evidence = f"{evidence}; true of {holding} of {len(shuffles)} shuffles"
-        return Conclusion("section 3", claim, UNDECIDABLE, evidence, curves.data)
+        return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
     return Conclusion("section 3", claim, judged(holding > 0), evidence, curves.data)
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat.results import Result
+from karat.stats.significance import verdicts
 
-HOLDS, FAILS, UNDECIDABLE = "holds", "fails", "undecidable"
+HOLDS, FAILS, UNDECIDED = "holds", "fails", verdicts.UNDECIDED
 
 
 class ReproducedNumber(NamedTuple):
@@ -37,7 +38,7 @@ class Conclusion(NamedTuple):
     where: str
     claim: str
     verdict: str
-    """`holds`, `fails` or, by an interval, `undecidable`."""
+    """`holds`, `fails` or `undecided`."""
     evidence: str
     data: str
 
@@ -82,8 +83,8 @@ class Reproduction(Result):
     def summary(self) -> str:
         """The answer in a sentence or two."""
         many = len(self.conclusions)
-        undecided = sum(one.verdict == UNDECIDABLE for one in self.conclusions)
-        left = f"; {undecided} cannot be decided" if undecided else ""
+        undecided = sum(one.verdict == UNDECIDED for one in self.conclusions)
+        left = f"; {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
         verb = "holds" if self.holding == 1 else "hold"
         found = f"{self.holding} of {many} conclusions of the paper {verb}"
         return f"{found} on {_listed(self.data)}{left}. {self.invented}".strip()
