@@ -7,7 +7,7 @@ import pytest
 
 import karat as kt
 from karat.nuggets.guess.official_scores import micro_f, paper_runs
-from karat.nuggets.reproduction import settings_conclusion
+from karat.nuggets.reproduction import learned_thresholds, settings_conclusion
 from karat.stats.correlation import rmse, tau_b
 
 
@@ -38,6 +38,14 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     # the paper's classifier, not the calibrated one
     assert [one.guessed for one in drawn.runs] != [one.guessed for one in official]
     assert [one.official for one in drawn.runs] == [one.official for one in official]
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"), [(0.07, "holds"), (0.06, "undecided"), (0.05, "fails")]
+)
+def test_learned_thresholds_need_a_smaller_error(error: float, verdict: str) -> None:
+    learned = {"Kendall's tau": 0.7, "RMSE": 0.06}
+    assert learned_thresholds(learned, 0.6, error, "set").verdict == verdict
 
 
 @pytest.mark.parametrize(

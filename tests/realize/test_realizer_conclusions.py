@@ -172,7 +172,7 @@ def test_punctuation_is_counted_only_if_it_was_inserted(
     bare = generate_sentences(model, read_input(tmp_path / "t.txt"), 2, complete="punctuation")
     assert bare.rows[0].sentence == "she sleeps ."
     assert bare.inserted == 1
-    assert bare.document("").answer[0].endswith("; punctuation inserted (1 word).")
+    assert bare.document("").answer[0].endswith("; punctuation inserted (1 token).")
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from karat.reproduction.results import (
     judged,
 )
 from karat.stats.resampling import SEED
+from karat.stats.significance.verdicts import BETTER, WORSE
 from karat.text.trees import Tree
 
 CITATION = "Bangalore, Rambow and Whittaker 2000, Evaluation Metrics for Generation"
@@ -197,7 +198,7 @@ def is_better(
     )
     rows = [row for row in comparison.rows if row.system == "supertags"]
     verdicts = {row.verdict for row in rows}
-    verdict = FAILS if "worse" in verdicts else HOLDS if verdicts == {"better"} else UNDECIDED
+    verdict = FAILS if WORSE in verdicts else HOLDS if verdicts == {BETTER} else UNDECIDED
     pairs = zip(ACCURACIES, rows, strict=True)
     evidence = ", ".join(
         f"{NAMED[key]} {row.delta:+.3f} [{row.delta_low:.3f}, {row.delta_high:.3f}]"

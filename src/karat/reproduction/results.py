@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple
 
+from karat.arithmetic import SLACK
 from karat.results import Result
 from karat.stats.significance import verdicts
 
@@ -54,6 +56,16 @@ class Difference(NamedTuple):
 def judged(holds: bool) -> str:
     """Return the verdict of a comparison of values."""
     return HOLDS if holds else FAILS
+
+
+def judged_difference(difference: float) -> str:
+    """Return the verdict of a claim that a difference is positive.
+
+    Equal or undefined values decide nothing.
+    """
+    if isnan(difference) or abs(difference) <= SLACK:
+        return UNDECIDED
+    return judged(difference > 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

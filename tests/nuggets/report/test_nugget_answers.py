@@ -271,15 +271,14 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
         ),
         (
             Contest(0.81, 0.88, -0.07, -0.2, 0.06),
-            "No classifier agrees better with assessors for certain: F of the paper's classifier "
-            "0.880, of the calibrated classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is "
-            "not decided.",
+            "It is undecided which classifier agrees better with assessors: F of the paper's "
+            "classifier 0.880, of the calibrated classifier 0.810, difference +0.070 [-0.060, "
+            "0.200].",
         ),
         (
             Contest(0.81, 0.8, 0.01, None, None),
-            "No classifier agrees better with assessors for certain: F of the calibrated "
-            "classifier 0.810, of the paper's classifier 0.800; the difference (+0.010) is not "
-            "decided.",
+            "It is undecided which classifier agrees better with assessors: F of the calibrated "
+            "classifier 0.810, of the paper's classifier 0.800, difference +0.010.",
         ),
         (
             Contest(0.8, 0.8, 0.0, 0.0, 0.0),

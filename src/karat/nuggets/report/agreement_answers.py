@@ -43,8 +43,8 @@ def _contest(one: Contest) -> str:
             f"{second}; the difference ({_difference(one)}) is decided."
         )
     return (
-        f"No classifier agrees better with assessors for certain: F of {names[0]} {first}, of "
-        f"{names[1]} {second}; the difference ({_difference(one)}) is not decided."
+        f"It is undecided which classifier agrees better with assessors: F of {names[0]} {first}, "
+        f"of {names[1]} {second}, difference {_difference(one)}."
     )
 
 
