@@ -57,7 +57,7 @@ HAS_LOCKS = fcntl is not None
 _MAX_WRITERS = 100
 """Writers that one target may have at the same time before names become random."""
 _MAX_FREE_SLOTS = 8
-"""Free slots in a row that are passed in search of leftovers: writers before them may have ended."""
+"""Free slots in a row after which the search for leftovers ends."""
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
+from karat.nuggets.report import answers
 from karat.nuggets.report.agreement_answers import (
     agreement_answer,
     contents_answer,
@@ -177,6 +178,25 @@ def test_guesses_that_change_nothing_are_not_reported() -> None:
         assert (heron.f_low, heron.f_high) == pytest.approx((heron.macro, heron.macro))
         assert "guess" not in score_basis(found)
         assert {row.p for row in found.decisions if row.run == "heron"} == {None}
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ((0.0, 0.0), []),
+        ((0.001,), ["Under 1% of the nuggets of a rest on a classifier's guesses."]),
+        ((0.001, 0.0), ["Under 1% of the nuggets of a and b rest on a classifier's guesses."]),
+        ((0.45, 0.1), ["Up to 45% of the nuggets of a and b rest on a classifier's guesses."]),
+        ((0.999,), ["Over 99% of the nuggets of a rest on a classifier's guesses."]),
+        ((0.999, 0.1), ["Up to 100% of the nuggets of a and b rest on a classifier's guesses."]),
+    ],
+)
+def test_the_share_of_guesses_in_a_sentence(shares: tuple[float, ...], sentence: list[str]) -> None:
+    row = scoring("+", "-").rows[0]
+    rows = [
+        row._replace(run=name, guessed=share) for name, share in zip("ab", shares, strict=False)
+    ]
+    assert answers._guessed(rows) == sentence
 
 
 @pytest.mark.parametrize("classifier", ["calibrated", "paper"])
