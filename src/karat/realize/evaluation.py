@@ -218,15 +218,6 @@ def evaluate_realizer(
     rows = [output.scores() for output in outputs]
     seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
     training = TrainingOverlap(len(treebank), seen, seen / max(len(treebank), 1))
-    lacking = [kind for kind in words if kind not in model.ordering and realizer is None]
-    notes = [training.note, *([OTHER_DATA] if "lemmas" in kinds else [])]
-    if not model.orders_content(realizer) and any(
-        model.completes(kind) for kind in (kinds if inputs in KINDS else KINDS)
-    ):
-        notes.append(NOT_COMPLETED)
-    if len(lacking) == 1:  # else there is no ordering model at all, by choice; or nothing lacks
-        advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
-        notes.append(f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}.")
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
     return RealizerEvaluation(
         name=treebank.name,
@@ -235,13 +226,28 @@ def evaluate_realizer(
             "inputs": EVERY if inputs == OLD_EVERY else inputs,
             **({"realizer": realizer} if realizer else {}),
         },
-        notes=tuple(notes),
+        notes=(training.note, *_notes(model, inputs, kinds, realizer)),
         signature="\n".join(signatures.values()),
         training=training,
         signatures=signatures,
         slots=tuple(slots),
         leads=tuple(_leads(list(zip(rows, outputs, strict=True)))),
     )
+
+
+def _notes(
+    model: RealizerModel, inputs: str, kinds: Sequence[str], realizer: str | None
+) -> Iterator[str]:
+    """Yield notes on other data, and on parts that the model lacks."""
+    if "lemmas" in kinds:
+        yield OTHER_DATA
+    candidates = KINDS if inputs in (EVERY, OLD_EVERY) else kinds
+    if any(map(model.completes, candidates)) and not model.orders_content(realizer):
+        yield NOT_COMPLETED
+    lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
+    if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
+        advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
+        yield f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}."
 
 
 def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:

@@ -81,7 +81,7 @@ class Plane(NamedTuple):
     size: str
     """The counterpart in words."""
     flooding: Difference | None = None
-    """How much was flooded, where answers were."""
+    """The extent of flooding; None if no answers were flooded."""
 
     @property
     def fit(self) -> PlaneFit:

@@ -6,7 +6,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
-from karat.nuggets.report.answers import DIGITS, percentage
+from karat.nuggets.report.answers import DIGITS
+from karat.nuggets.results.guess_notes import percentage
 from karat.report.model.cells import several
 from karat.report.model.phrases import signed, span
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+from karat.nuggets.results.guess_notes import percentage
 from karat.nuggets.results.paired import Significance
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, sentence_case, signed, span
@@ -110,16 +111,6 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
     names = listing([row.run for row in rows])
     sentence = f"{share} of the nuggets of {names} rest on a classifier's guesses."
     return [sentence_case(sentence)] if most else []
-
-
-def percentage(share: float, digits: int = 0) -> str:
-    """Return a share in percent; only all is 100%, and only nothing 0%."""
-    least = 10 ** -(digits + 2)
-    if 0 < share < least / 2:
-        return f"under {least:.{digits}%}"
-    if 1 - least / 2 <= share < 1:
-        return f"over {1 - least:.{digits}%}"
-    return f"{share:.{digits}%}"
 
 
 def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> list[str]:
