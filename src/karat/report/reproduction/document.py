@@ -16,7 +16,7 @@ _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
     *columns(where="Paper", data="Data"),
     Column("claim", "Conclusion of the paper", wrap=True),
-    Column("verdict", "Here", help="holds, fails, or undecidable: the data cannot tell."),
+    Column("verdict", "Here", help="holds, fails, or undecided: the data cannot decide it."),
     Column("evidence", "Evidence", wrap=True),
 )
 _NUMBERS = (
