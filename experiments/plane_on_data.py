@@ -28,6 +28,7 @@ from karat.meta.plane.study import Halves, Verdict, split_halves, verdict
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.ngram import AEv
 from karat.stats.correlation import pearson
+from karat.stats.significance.verdicts import UNDECIDED
 
 METRICS = ("aev", "aev:preset=paper,case=mixed", "aev:case=lower", "aev:preset=paper")
 """Case is ignored too, because some systems write no capitals at all and their references do: 8 of
@@ -200,7 +201,7 @@ def _left_out(found: Fitted) -> list[str]:
 def _words(found: Fitted) -> str:
     if found.verdict is None:
         return "-"
-    return "undecidable" if found.few else found.verdict.words
+    return UNDECIDED if found.few else found.verdict.words
 
 
 VERDICTS = (

@@ -91,6 +91,18 @@ def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
     assert Path("result.json").read_text() == "fourth"
 
 
+def test_the_last_of_three_writers_is_killed_after_the_others_ended(tmp_path: Path) -> None:
+    writers = [start_writer(FILE) for _ in range(3)]
+    assert len(leftovers(tmp_path)) == 3
+    kill(writers[0])
+    kill(writers[1])
+    write_atomically("result.json", [b"whole"])
+    assert len(leftovers(tmp_path)) == 1  # of the third, which lives
+    kill(writers[2])
+    write_atomically("result.json", [b"whole"])
+    assert leftovers(tmp_path) == []
+
+
 def test_many_writers_of_one_file_at_once(tmp_path: Path) -> None:
     texts = [str(number) * 50_000 for number in range(10)]
 

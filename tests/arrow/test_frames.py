@@ -301,7 +301,8 @@ def test_pandas_without_pyarrow() -> None:
     assert columns == "['output', 'references', 'model', 'chrf'] ['p', 'q']"
     assert refused == (
         "table, row 2 (index 'q'): column 'output' is null; every row needs a text: drop the "
-        "row, fill it in, or skip such rows (--skip-missing, in Python skip_missing=True)"
+        "row, fill it in, or skip rows without a candidate or a reference (--skip-missing, in "
+        "Python skip_missing=True)"
     )
 
 

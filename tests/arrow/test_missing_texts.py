@@ -197,6 +197,43 @@ def test_ids_and_systems_are_never_skipped(tmp_path: Path) -> None:
             kt.compare(in_form(rows, "parquet", tmp_path), metrics="chrf", **SKIP, id="id")
 
 
+@pytest.mark.parametrize("missing", [[], [None], ["x", None]])
+def test_a_list_without_a_text_is_missing_in_a_column_of_texts(
+    missing: list[Any], tmp_path: Path
+) -> None:
+    rows = [{"output": row["output"], "reference": row["references"][0]} for row in ROWS[:8]]
+    rows[5]["reference"] = missing
+    table = in_form(rows, "jsonl", tmp_path)
+    with pytest.raises(kt.InputError, match=r"line 6.*or skip rows without a candidate"):
+        kt.score(table, metrics="chrf")
+    assert kt.score(table, metrics="chrf", skip_missing=True).skipped == {"candidate": 1}
+
+
+def test_a_missing_id_is_not_said_to_be_skipped(tmp_path: Path) -> None:
+    rows = [dict(row) for row in ROWS]
+    rows[3]["id"] = None
+    with pytest.raises(kt.InputError, match=r"column 'id' is null.*: drop the line or fill it in$"):
+        kt.compare(in_form(rows, "jsonl", tmp_path), metrics="chrf", **HOW, id="id")
+
+
+def test_systems_with_different_skipped_rows_are_said_to_differ_in_rows(tmp_path: Path) -> None:
+    sentence = "Systems are scored on different rows, since some were skipped."
+    gaps, both = with_gaps(), [dict(row) for row in ROWS]
+    both[2]["output"] = both[8 + 2]["output"] = None
+    assert sentence in kt.score(gaps, metrics="chrf", **SKIP).document().answer
+    assert sentence not in kt.score(both, metrics="chrf", **SKIP).document().answer
+    assert sentence not in kt.score(ROWS, metrics="chrf", **SKIP).document().answer
+
+
+def test_skipped_rows_and_buckets(tmp_path: Path) -> None:
+    how = {**SKIP, "id": "id", "metrics": "chrf"}
+    with pytest.raises(kt.InputError, match="leave out segments with skipped rows, add --buckets"):
+        kt.compare(with_gaps(), **how, buckets=4)
+    short = [row for row in ROWS if row["id"] or row["system"] == "A"]
+    with pytest.raises(kt.InputError, match=r"every segment from every system$"):
+        kt.compare(short, **how, buckets=4)
+
+
 def test_paired_rows_of_files_with_gaps(tmp_path: Path) -> None:
     """Row numbers pair the rows of two files; rows that one of them lacks are left out."""
     files = {}

@@ -49,3 +49,23 @@ def test_no_system_is_called_best_by_all_metrics_where_they_differ() -> None:
 def test_scores_of_segments_and_documents_name_no_best_system(level: str) -> None:
     assert kt.score("demo", metrics="chrf", level=level).summary == ""
     assert kt.score("demo", metrics="chrf").summary.startswith("Best by chrF:")
+
+
+def test_a_note_on_all_documents_of_a_system_is_stated_once() -> None:
+    notes = kt.score("demo", metrics="pem", level="document").document().notes
+    assert [note.partition(":")[0] for note in notes] == [
+        "atlas, pem",
+        "beacon, pem",
+        "cinder, pem",
+        "drift, pem",
+    ]
+
+
+def test_documents_are_signed_in_the_form_of_sacrebleu() -> None:
+    metrics = ["bleu", "gtm"]
+    scored = kt.score("demo", metrics=metrics, level="document", signature="sacrebleu")
+    document = scored.document()
+    assert document.signatures["bleu"].startswith("BLEU|nrefs:3|case:mixed|eff:no|tok:13a")
+    assert [note for note in document.notes if "sacreBLEU" in note] == [
+        "sacreBLEU's form of signatures cannot express gtm: signed in Karat's."
+    ]

@@ -216,9 +216,28 @@ def test_two_systems_of_one_name(jsonl: Path, capsys: pytest.CaptureFixture[str]
     )
     assert sentence(capsys, "score", "v1.jsonl", "b/v1.jsonl") == told
     assert sentence(capsys, "score", "v1.jsonl", "v1=b/v1.jsonl") == told
-    assert sentence(capsys, "score", "a=v1.jsonl", "b=v1.jsonl") == (
+    assert sentence(capsys, "score", "v1.jsonl", "v1.jsonl") == (
         "v1.jsonl is named twice: its rows would count twice"
     )
+
+
+def test_one_file_can_be_two_systems_of_different_names(jsonl: Path) -> None:
+    file = jsonl / "v1.jsonl"
+    compared = kt.compare({"x": file, "y": file}, metrics="chrf", resamples=20)
+    assert [row.delta for row in compared.rows] == [None, 0.0]
+    with pytest.raises(kt.InputError, match="named twice: its rows would count twice"):
+        kt.score([file, file], metrics="chrf")
+
+
+def test_scores_in_columns_of_different_kinds(jsonl: Path) -> None:
+    """Scores of one system are whole numbers, those of the other are not, and one is missing."""
+    for name, value in (("v1", 1), ("v2", 0.5)):
+        rows = [{**row, "tokens": value} for row in rows_of(name)]
+        rows[3]["tokens"] = None
+        write_jsonl(jsonl / f"{name}.jsonl", rows)
+    files = [jsonl / "v1.jsonl", jsonl / "v2.jsonl"]
+    scored = kt.score(files, metrics="given:column=tokens")
+    assert [row.score.value for row in scored.rows] == [1.0, 0.5]
 
 
 def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -182,6 +182,7 @@ def test_redaction_hides_every_long_part_and_nothing_else(secret: str, data: st.
 def test_a_placeholder_is_no_secret() -> None:
     assert Key("K", "EMPTY").redact("EMPTY handed") == "EMPTY handed"
     assert Key("K").redact("nothing") == "nothing"
+    assert Key("K", "sk-no-key-required").redact("an answer is required") == "an answer is required"
 
 
 def test_a_key_does_not_show_itself() -> None:

@@ -412,7 +412,7 @@ def test_flooding_writes_a_set_that_is_read_again(output: Output, folder: Path) 
     ]
     assert text == (
         f"new: {len(changed)} answers of atlas, drift flooded; they keep 0.5 of their adequacy\n"
-        "Answers count as correct from adequacy 4 on.\n"
+        "Answers count as correct at or above adequacy 4.\n"
     )
     assert set(changed) <= {"atlas", "drift"}
     assert changed

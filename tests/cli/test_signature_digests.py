@@ -319,6 +319,11 @@ def test_scores_that_a_feature_reads(tmp_path: Path) -> None:
     one, again, two = score(1, 2, 3), score(1, 2, 3), score(1, 2, 5)
     assert one.rows[0].pem != two.rows[0].pem
     assert one.signature == again.signature != two.signature
+    metric = kt.metric(f"pem:model={tmp_path / 'm.npz'}")
+    whole, alone = metric.signature(), metric.method(1)  # a gate compares runs by the latter
+    assert f"@{PEM.open(tmp_path / 'm.npz').stored_digest}|" in alone
+    assert whole != alone
+    assert kt.metric("pem").method(1) == kt.metric("pem").signature(1)
 
 
 def test_phrase_tables(output: Output, place: Path) -> None:

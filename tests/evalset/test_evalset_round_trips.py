@@ -6,6 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -61,7 +62,11 @@ def evalsets(draw: st.DrawFn) -> kt.EvalSet:
 
     segments = draw(st.none() | st.lists(names, min_size=count, max_size=count, unique=True))
     # Names that differ only in case would be one file on some systems.
-    system_names = draw(st.lists(names, min_size=1, max_size=3, unique_by=str.casefold))
+    system_names = draw(
+        st.lists(
+            names, min_size=1, max_size=3, unique_by=lambda name: normalize("NFC", name).casefold()
+        )
+    )
     outputs = {name: draw(column(st.none() | texts)) for name in system_names}
     found = draw(dimensions())
     ids = segments or [str(i) for i in range(1, count + 1)]

@@ -73,11 +73,11 @@ def test_answers_are_correct_from_the_middle_of_the_scale(
     assert found.rows == flood(evalset, Flood("right")).rows  # the wrong answers stay as they are
     assert found.settings["correct"] == correct
     assert found.notes == (
-        f"Answers count as correct from right {correct:g} on, the middle of its scale, {low:g} to "
-        f"{high:g}.",
+        f"Answers count as correct at or above right {correct:g}, the middle of its scale, "
+        f"{low:g} to {high:g}.",
     )
     assert flood(wider, Flood("right", correct=high)).notes == (
-        f"Answers count as correct from right {high:g} on.",
+        f"Answers count as correct at or above right {high:g}.",
     )
 
 

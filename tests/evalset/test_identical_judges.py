@@ -105,6 +105,35 @@ def test_equal_values_on_few_units_are_chance() -> None:
     assert identical_judges(np.stack([row, few])) == [0, 1]
 
 
+def test_judges_who_share_nothing_are_identical_through_a_third() -> None:
+    row = np.random.default_rng(3).integers(1, 6, 200).astype(float)
+    units = np.arange(200)
+    first, second = np.where(units < 100, row, np.nan), np.where(units >= 100, row, np.nan)
+    assert identical_judges(np.stack([first, second])) == [0, 1]
+    assert identical_judges(np.stack([first, second, row])) == [0, 0, 0]
+
+
+def test_judges_who_differ_are_not_identical_through_a_third() -> None:
+    row = np.random.default_rng(3).integers(1, 6, 300).astype(float)
+    units = np.arange(300)
+    ann = np.where(units < 200, row, np.nan)
+    bob = np.where(units >= 100, row, np.nan)  # equals ann and cy on what they share
+    cy = np.where(units < 100, 6 - row, row)
+    assert identical_judges(np.stack([ann, bob, cy])) == [0, 0, 2]
+    assert identical_judges(np.stack([cy, bob, ann])) == [0, 0, 2]
+
+
+def test_a_single_judge_stored_twice_has_no_agreement() -> None:
+    values = ratings()
+    del values["bob"]
+    agreement = kt.judge_agreement(rated(values))
+    assert (agreement.rows[0].judges, agreement.rows[0].shared) == (1, 0)
+    assert agreement.document().answer[0] == (
+        "No output has two different judges: their agreement cannot be measured."
+    )
+    assert not any(note.startswith("Too little overlap") for note in agreement.notes)
+
+
 def test_models_are_not_merged_with_people() -> None:
     values = ratings()
     rows = rated(values)

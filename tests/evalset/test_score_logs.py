@@ -78,7 +78,7 @@ def test_one_of_several_dimensions(tmp_path: Path) -> None:
     by = write(tmp_path / "log.jsonl", HEADER, *rows)
     assert kt.score(["a"], metrics=f"{by},column=style").rows[0].score.value == 4
     assert kt.score(["a"], metrics=f"{by},column=errors").rows[0].score.value == 2
-    told = r"the log judged several dimensions \(it has errors, style\): name one, as in column=err"
+    told = r"the log has several dimensions \(it has errors, style\): name one, as in column=err"
     with pytest.raises(kt.InputError, match=told):
         kt.score(["a"], metrics=by)
     with pytest.raises(kt.InputError, match=r"the log has no 'stile'; did you mean style\?"):
@@ -97,3 +97,21 @@ def test_logs_that_hold_no_scores(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(words) == 0
     with pytest.raises(kt.InputError, match=r"line 2: found an object with question, nugget"):
         kt.score(["a"], metrics=f"given:file={labels}")
+
+
+def test_documents_have_the_means_of_their_ratings(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    words = ["score", "--set", "demo", "-m", f"given:file={log}", "--level", "document"]
+    assert main([*words, "-f", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    by_document: dict[tuple[str, str], list[float]] = {}
+    demo = kt.load_evalset("demo")
+    documents = dict(zip(demo.segments, demo.groups or (), strict=True))
+    for row in kt.load_evalset("demo", judgements=log).judgements:
+        if row.judge.startswith("demo ("):
+            by_document.setdefault((row.system, documents[row.segment]), []).append(row.value)
+    means = {key: sum(values) / len(values) for key, values in by_document.items()}
+    assert {(row["system"], row["document"]): row["score"] for row in rows} == pytest.approx(means)
+    assert {row["segments"] for row in rows} == {4}

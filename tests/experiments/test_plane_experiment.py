@@ -39,7 +39,7 @@ def test_few_systems_leave_out_what_they_cannot_tell(found: experiment.Fitted) -
     assert found.fit.over == "segments"
     row = dict(zip(experiment.SUMMARY, experiment.summary_row(found), strict=True))
     assert row["pick"] == row["BLEU"] == row["loses to BLEU %"] == "-"
-    assert row["verdict"] == "undecidable"
+    assert row["verdict"] == "undecided"
     assert row["95%"].endswith("*")
 
 

@@ -285,7 +285,7 @@ def test_a_gate_on_guesses_claims_no_interval_for_them(tmp_path: Path) -> None:
     assert "Low and high" not in notes
     assert "allow for an unknown base rate" not in notes
     assert (
-        "100% of the nuggets of this run rest on guesses. The gate takes guesses as right: its "
+        "Guesses decide 100% of the nuggets of this run. The gate takes guesses as right: its "
         "intervals and verdicts do not allow for wrong ones." in notes
     )
     judged = {"source": "nuggets", "baseline": tmp_path / "judged.tsv"}

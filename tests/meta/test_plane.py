@@ -215,7 +215,7 @@ def test_without_resamples_nothing_is_said_of_them() -> None:
     assert np.isnan(fit.wins).all()
     assert np.isnan(fit.intervals).all()
     found = plane_study.verdict(fit, predicted("mt", "fluency"))
-    assert found.words == "undecidable"
+    assert found.words == "undecided"
     assert np.isnan(found.low)
 
 
@@ -314,7 +314,7 @@ def test_a_verdict_compares_the_region_with_the_rest() -> None:
     assert found.outside == pytest.approx(mean(fit.r, outside))
     gaps = sorted(mean(d, inside) - mean(d, outside) for d in fit.draws.T)
     assert (found.low, found.high) == (pytest.approx(gaps[0]), pytest.approx(gaps[-1]))
-    for low, high, words in ((0.1, 0.2, "holds"), (-0.2, -0.1, "fails"), (-1, 1, "undecidable")):
+    for low, high, words in ((0.1, 0.2, "holds"), (-0.2, -0.1, "fails"), (-1, 1, "undecided")):
         assert found._replace(low=low, high=high, enough_systems=True).words == words
 
 

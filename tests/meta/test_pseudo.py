@@ -126,6 +126,8 @@ def test_combinations_may_take_shuffles_in_turn() -> None:
     assert in_turn.rows[0].value == pytest.approx(np.mean(expected))
     with pytest.raises(kt.InputError, match="there are only 4 shuffles"):
         reliability(evalset, "quality", shuffles_per_combination=5, **settings)
+    with pytest.raises(kt.InputError, match="shuffles_per_combination=0: expected at least 1"):
+        reliability(evalset, "quality", shuffles_per_combination=0, **settings)
 
 
 def test_more_combinations_than_are_wanted_are_drawn() -> None:

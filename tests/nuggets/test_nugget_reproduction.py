@@ -1,4 +1,4 @@
-"""`karat reproduce nuggeteer`: the paper's own classifier, and what cannot be decided."""
+"""`karat reproduce nuggeteer`: the paper's own classifier, and conclusions that are undecided."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import karat as kt
 from karat.nuggets.guess.official_scores import micro_f, paper_runs
-from karat.nuggets.reproduction import settings_conclusion
+from karat.nuggets.reproduction import learned_thresholds, settings_conclusion
 from karat.stats.correlation import rmse, tau_b
 
 
@@ -17,7 +17,7 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     monkeypatch.delenv("KARAT_DATA", raising=False)
     found = kt.reproduce("nuggeteer")
     tie = found.conclusions[0]  # both rank the four runs as assessors do
-    assert (tie.evidence, tie.verdict) == ("tau 1.000, best form of Pourpre 1.000", "undecidable")
+    assert (tie.evidence, tie.verdict) == ("tau 1.000, best form of Pourpre 1.000", "undecided")
     evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
     official = [row for row in evaluated.run_scores if row.average == "micro"]
     by_nugget = next(one for one in evaluated.found.models if one.model.name == "nugget")
@@ -41,13 +41,21 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
 
 
 @pytest.mark.parametrize(
+    ("error", "verdict"), [(0.07, "holds"), (0.06, "undecided"), (0.05, "fails")]
+)
+def test_learned_thresholds_need_a_smaller_error(error: float, verdict: str) -> None:
+    learned = {"Kendall's tau": 0.7, "RMSE": 0.06}
+    assert learned_thresholds(learned, 0.6, error, "set").verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("best", "default", "yes", "verdict"),
     [
         (0.70, 0.68, 0.57, "holds"),
         (0.70, 0.60, 0.57, "fails"),
         (0.61, 0.57, 0.57, "fails"),  # the best setting decides something, the default one nothing
-        (0.599, 0.599, 0.575, "undecidable"),  # yes to nearly every pair
-        (0.50, 0.49, 0.57, "undecidable"),
+        (0.599, 0.599, 0.575, "undecided"),  # yes to nearly every pair
+        (0.50, 0.49, 0.57, "undecided"),
     ],
 )
 def test_settings_of_a_classifier_that_decides_nothing_tell_nothing(

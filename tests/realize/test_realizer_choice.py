@@ -176,6 +176,19 @@ def test_an_evaluation_can_be_of_one_realizer(both: kt.RealizerModel, test_bank:
     assert models[None] == models["fergus"] + models["ordering"]
 
 
+def test_an_evaluation_of_one_realizer_leaves_out_completions_that_it_cannot_order(
+    both: kt.RealizerModel, test_bank: Treebank
+) -> None:
+    found = kt.evaluate_realizer(both, test_bank, realizer="ordering")
+    assert [row.model for row in found.rows] == ["ordering model"]
+    assert any(note.startswith("Completion is not evaluated") for note in found.notes)
+    by_fergus = kt.evaluate_realizer(both, test_bank, realizer="fergus")
+    assert any(row.model.startswith("completion") for row in by_fergus.rows)
+    assert not any(note.startswith("Completion is not evaluated") for note in by_fergus.notes)
+    with pytest.raises(kt.InputError, match="no ordering model for words with tags and relations"):
+        kt.evaluate_realizer(both, test_bank, "relations", realizer="ordering")
+
+
 # ------------------------------------------------------------------------------------ completion
 
 

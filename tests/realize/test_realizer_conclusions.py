@@ -74,12 +74,12 @@ def test_the_supertag_model_is_not_called_better_without_evidence(
 ) -> None:
     baseline, supertags = outputs
     assert is_better(baseline, supertags, "d").verdict == "fails"
-    assert is_better(supertags, supertags, "d").verdict == "undecidable"  # equal models
+    assert is_better(supertags, supertags, "d").verdict == "undecided"  # equal models
     one_sentence = is_better(first(supertags, 1), first(baseline, 1), "d")
-    assert one_sentence.verdict == "undecidable"
+    assert one_sentence.verdict == "undecided"
     alike = [*supertags.sentences[:1], *baseline.sentences[1:]]  # one sentence of twenty differs
     better_once = is_better(baseline._replace(sentences=alike), baseline, "d")
-    assert better_once.verdict == "undecidable"
+    assert better_once.verdict == "undecided"
     assert better_once.evidence.startswith("simple +0.")
 
 
@@ -89,7 +89,7 @@ def test_the_example_holds_only_for_the_right_sentence(held_out: Treebank) -> No
     assert is_example_right(right, other, "d").verdict == "holds"
     assert is_example_right(PRINTED["LR, random trees"].lower(), other, "d").verdict == "fails"
     seen = is_example_right(right, held_out, "d")  # its first sentence is the example
-    assert seen.verdict == "undecidable"
+    assert seen.verdict == "undecided"
     assert seen.evidence.startswith("the training text has this sentence")
 
 
@@ -172,7 +172,7 @@ def test_punctuation_is_counted_only_if_it_was_inserted(
     bare = generate_sentences(model, read_input(tmp_path / "t.txt"), 2, complete="punctuation")
     assert bare.rows[0].sentence == "she sleeps ."
     assert bare.inserted == 1
-    assert bare.document("").answer[0].endswith("; punctuation inserted (1 word).")
+    assert bare.document("").answer[0].endswith("; punctuation inserted (1 token).")
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ PLANE = [
         "the prediction fails", (plane(ends=(-0.2, -0.1)),), (plane(ends=(-0.1, 0.2)), plane())
     ),
     Conclusion(
-        "that is undecidable here",
+        "the prediction is undecided",
         (plane(ends=(-0.1, 0.2)), plane(ends=(0.0, 0.2))),
         (plane(ends=(0.1, 0.2)), plane(ends=(-0.2, -0.1)), plane()),
     ),

@@ -303,10 +303,10 @@ def test_verdicts_on_the_prediction_are_one_sentence_for_several_dimensions() ->
     ("ends", "enough", "words"),
     [
         ((0.1, 0.2), True, "holds"),
-        ((0.1, 0.2), False, "undecidable"),
+        ((0.1, 0.2), False, "undecided"),
         ((-0.2, -0.1), True, "fails"),
-        ((-0.2, -0.1), False, "undecidable"),
-        ((-0.1, 0.2), True, "undecidable"),
+        ((-0.2, -0.1), False, "undecided"),
+        ((-0.1, 0.2), True, "undecided"),
     ],
 )
 def test_few_systems_decide_no_prediction(

@@ -148,6 +148,9 @@ def test_scores_that_few_segments_have_decide_nothing(tmp_path: Path) -> None:
     assert [enough.rows[0].verdict, enough.rows[0].units] == ["better", 6]
     assert few.summary.startswith("5 segments with a score are too few to tell systems apart")
     assert "beats" in enough.summary
+    basis = enough.document().basis
+    assert basis.startswith("8 segments (6 of them with scores of both systems), 1 reference.")
+    assert compared(8).document().basis.startswith("8 segments, 1 reference.")
 
 
 def test_a_comparison_of_buckets_says_how_many_segments_there_are() -> None:

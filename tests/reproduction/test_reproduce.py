@@ -6,18 +6,26 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from browser import CHROMIUM, ask, faults
 
 import karat as kt
-from karat.meta.plane.cells import CELLS
+from karat.meta.plane.cells import CELLS, PlaneCell
+from karat.meta.plane.predictions import Region
 from karat.registry import declared
-from karat.reproduction import gtm
+from karat.reproduction import aev, gtm
 from karat.reproduction.papers import REPRODUCTIONS
 from karat.reproduction.requests import DataFolder, Request
-from karat.reproduction.results import Conclusion, Difference, ReproducedNumber
+from karat.reproduction.results import (
+    Conclusion,
+    Difference,
+    ReproducedNumber,
+    judged_difference,
+)
 
 Called = Callable[..., subprocess.CompletedProcess[str]]
 NAMES = ("aev", "gtm", "fergus", "pem", "nuggeteer")
@@ -42,7 +50,7 @@ def test_the_five_papers_have_names() -> None:
 def test_aev_sets_planes_of_the_demo_set_beside_tables_1_and_2() -> None:
     found = kt.reproduce("aev")
     assert found.summary == (
-        "0 of 4 conclusions of the paper hold on demo; 2 cannot be decided. The judgements of the "
+        "0 of 4 conclusions of the paper hold on demo; 4 are undecided. The judgements of the "
         "bundled set are invented."
     )
     fitted = kt.fit_plane("demo", "fluency", metric=kt.metric("aev:preset=paper"), references=(1,))
@@ -56,6 +64,8 @@ def test_aev_sets_planes_of_the_demo_set_beside_tables_1_and_2() -> None:
         "AEv(1,3) in the paper, AEv(0,4) here",
         "AEv(0,4) in the paper, AEv(1,2) here",
     ]
+    # four systems cannot tell cells apart
+    assert [one.verdict for one in found.conclusions] == ["undecided"] * 4
     illegible = values(found, "Table 2")["AEv(0,1)", "R^2 %"]
     assert illegible[0] is None
 
@@ -80,12 +90,50 @@ def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
     tests = [row.measure for row in found.rows if row.item == "F and BLEU, 1 reference"]
     assert tests == ["Wilcoxon p, Spearman", "Wilcoxon p, Pearson"]
     assert [one.verdict for one in found.conclusions] == [
-        *("fails", "fails", "holds", "undecidable", "fails")
+        *("fails", "fails", "holds", "undecided", "fails")
     ]
     assert [figure.title for figure in found.document().figures] == [
         "Figure 3: demo: adequacy, Spearman",
         "Figure 3: demo: adequacy, Pearson",
     ]
+
+
+@pytest.mark.parametrize(
+    ("wins_inside", "systems", "verdict"),
+    [
+        (20, 6, "holds"),
+        (19, 6, "holds"),
+        (18, 6, "undecided"),
+        (2, 6, "undecided"),
+        (1, 6, "fails"),
+        (20, 5, "undecided"),
+        (0, 5, "undecided"),
+    ],
+)
+def test_the_best_cell_is_decided_by_resamples(
+    wins_inside: int, systems: int, verdict: str
+) -> None:
+    region = Region(0.0, 0.3, 1, 1)
+    draws = np.full((len(CELLS), 20), 0.1)
+    draws[CELLS.index(PlaneCell(0.0, 1)), :wins_inside] = 0.9
+    draws[CELLS.index(PlaneCell(1.0, 4)), wins_inside:] = 0.9
+    fit = kt.fit_plane("demo", "adequacy", resamples=20)
+    names = [f"system {k}" for k in range(systems)]
+    conclusion = aev.best_cell_conclusion(
+        replace(fit, draws=draws, systems=names), region, "Table 3", "data"
+    )
+    assert conclusion.verdict == verdict
+    assert conclusion.evidence.endswith(f"; there in {wins_inside / 20:.0%} of resamples")
+    no_cell = replace(fit, r=np.full(len(CELLS), -0.5))
+    assert aev.best_cell_conclusion(no_cell, region, "Table 3", "data").verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict"),
+    [(0.1, "holds"), (-0.1, "fails"), (0.0, "undecided"), (float("nan"), "undecided")],
+)
+def test_equal_and_undefined_values_decide_nothing(difference: float, verdict: str) -> None:
+    assert judged_difference(difference) == verdict
 
 
 def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
@@ -111,8 +159,13 @@ def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
         ).verdict
 
     assert holds(min(by_shuffle)) == "holds"
-    assert holds(threshold) == "undecidable"
+    assert holds(threshold) == "undecided"
     assert holds(max(by_shuffle) + 1e-9) == "fails"
+    undefined = [np.where(curves.shuffles[1] == 0, np.nan, values) for values in curves.values]
+    without = study._replace(by_references={1: replace(curves, values=tuple(undefined))})
+    verdict = gtm._conclusion(without, "A claim.", lambda curves: False, "evidence")
+    assert verdict.verdict == "undecided"
+    assert verdict.evidence == "evidence; correlations are undefined in 1 of 4 shuffles"
 
 
 def test_fergus_beats_its_baseline_but_not_on_the_papers_own_tree() -> None:
@@ -167,7 +220,7 @@ def test_nuggeteer_has_tables_2_to_5() -> None:
     assert values(found, "Table 2")["Nuggeteer, micro", "Kendall's tau"] == (0.858, 1.0)
     (plain,) = [row.f for row in evaluated.judgements if row.what == "paper, default"]
     assert values(found, "Table 5")["default settings", "F of decisions"] == (0.86, round(plain, 4))
-    assert {one.verdict for one in found.conclusions} == {"holds", "fails", "undecidable"}
+    assert {one.verdict for one in found.conclusions} == {"holds", "fails", "undecided"}
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
@@ -285,7 +338,7 @@ def test_names_are_completed(karat: Callable[..., subprocess.CompletedProcess[by
 def made(request: Request) -> kt.Reproduction:
     """A reproduction of nothing in particular."""
     rows = [ReproducedNumber("Table 1", f"row {i}", "r", i / 10, i / 20, "x") for i in range(5)]
-    claims = [Conclusion("Table 1", "A claim.", "undecidable", "0.1", "x")]
+    claims = [Conclusion("Table 1", "A claim.", "undecided", "0.1", "x")]
     return kt.Reproduction(
         name="own",
         paper="Somebody 2026, Something",
@@ -308,9 +361,7 @@ def registered() -> Iterator[None]:
 def test_others_can_add_a_paper(registered: None) -> None:
     found = kt.reproduce("own", seed=7)
     assert found.settings == {"data": "bundled", "full": False, "seed": 7}
-    assert found.summary == (
-        "0 of 1 conclusions of the paper hold on x, y and z; 1 cannot be decided."
-    )
+    assert found.summary == ("0 of 1 conclusions of the paper hold on x, y and z; 1 is undecided.")
     assert found.signature == "metric|karat"
     assert len(found.to_pandas()) == 5
 

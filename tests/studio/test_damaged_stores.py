@@ -16,7 +16,10 @@ pytest.importorskip("jinja2")
 
 from studio.damaged_stores import SETTINGS, Damage, damages, make_judged, problem
 
+from karat.errors import InputError
 from karat.studio.export.files import check_studio
+from karat.studio.live.worker import Worker
+from karat.studio.store.schema import DamagedStore
 
 FEW = 12
 KNOWN = {
@@ -32,7 +35,10 @@ KNOWN = {
         Damage("system", "UPDATE output SET system = 'other' WHERE id = 1"),
         Damage("trigger", "DROP TRIGGER judgement_UPDATE"),
     ),
-    "pairs": (Damage("unit", "UPDATE unit SET outputs = '[1, 1]' WHERE id = 1"),),
+    "pairs": (
+        Damage("name", "UPDATE project SET name = x'ff'"),
+        Damage("unit", "UPDATE unit SET outputs = '[1, 1]' WHERE id = 1"),
+    ),
     "spans": (
         Damage("span", 'UPDATE judgement SET value = \'{"score": 4, "spans": [1]}\' WHERE id = 1'),
     ),
@@ -74,6 +80,23 @@ def test_known_damage_is_found_and_refused(judged: Path, tmp_path: Path) -> None
         assert copy, damage.name
         assert check_studio(copy).problems, damage.name
         assert problem(copy) == "", damage.name
+
+
+def test_the_process_of_live_results_refuses_damage(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "ratings.sqlite"
+    make_judged(copy, "ratings")
+    assert KNOWN["ratings"][0].apply(copy)
+    worker = Worker(copy)
+    for _ in range(2):  # it goes on after the first
+        with pytest.raises(DamagedStore, match="is damaged: "):
+            worker.ask()
+    copy.write_bytes(b"no store")
+    gone = Worker(copy)
+    with pytest.raises(InputError):
+        gone.ask()
+    assert capfd.readouterr().err == ""
 
 
 def test_the_command_tells_damage_from_none(judged: Path, called: Any, folder: Path) -> None:

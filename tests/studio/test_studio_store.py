@@ -317,12 +317,13 @@ def test_a_check_is_a_report(tmp_path: Path) -> None:
         assert "Found 18 units whose count of places taken is wrong." in text
 
 
+MOMENT = "2026-01-02T03:04:05.678+00:00"
 DAMAGE = {
     "UPDATE unit SET taken = 2 WHERE id = 1": "units whose count of places taken",
     "UPDATE assignment SET judged = NULL": "assignments whose newest judgement is not the one",
     "UPDATE assessor SET judged = 7": "assessors whose count of assignments or judgements",
     "UPDATE assignment SET assessor = 2": "judgements by somebody else than",
-    f"INSERT INTO judgement VALUES (9, 'u', 1, 1, '{{}}', 0, NULL, '{stamp()}')": "two first judg",
+    f"INSERT INTO judgement VALUES (9, 'u', 1, 1, '{{}}', 0, NULL, '{MOMENT}')": "two first judg",
     "INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0); "
     "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "a probability that is none",
     "DELETE FROM unit": "rows name others that are not there",

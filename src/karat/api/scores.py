@@ -197,7 +197,7 @@ def _is_file(given: Any, named: bool) -> bool:
     """Return whether this names the files of a table; columns are `named` of nothing else."""
     if isinstance(given, Mapping) and given:
         return all(
-            isinstance(one, str | os.PathLike) and _is_file(one, named) for one in given.values()
+            isinstance(path, str | os.PathLike) and _is_file(path, named) for path in given.values()
         )
     if isinstance(given, list | tuple) and given:
         return all(isinstance(one, os.PathLike) for one in given) and _is_file(given[0], named)

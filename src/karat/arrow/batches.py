@@ -372,7 +372,7 @@ _CANDIDATE, _REFERENCE = "a text", "at least one reference"
 _NO_TEXT = ("null", "an empty list", "a list that holds null")
 """Problems of a column of texts that make a row one without a text."""
 _WINDOW = 64
-"""Rows that are looked at together after a missing one: the first look covers the whole range."""
+"""Number of rows to check at a time after a missing text; the first check covers all rows."""
 
 
 def _joined_texts(

@@ -131,7 +131,9 @@ def _listed(named: str | Sequence[str], what: str) -> tuple[str, ...]:
     return found
 
 
-SKIP_MISSING = "skip such rows (--skip-missing, in Python skip_missing=True)"
+SKIP_MISSING = (
+    "skip rows without a candidate or a reference (--skip-missing, in Python skip_missing=True)"
+)
 """Advice on rows without a text."""
 
 USUAL = {

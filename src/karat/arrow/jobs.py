@@ -118,7 +118,7 @@ def measure_piece(
     with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
         batches = _read(piece, job.columns, all_columns=bool(file))
         batches = file.reading(batches) if file else batches
-        ranges = _kinds_into(found, _ranges(piece, job.columns, batches))
+        ranges = _kinds_into(found, _ranges(piece, job.columns, batches), job.columns.scores)
         for part in measure.parts(ranges, threads, stop):
             if file:
                 file.write(part.values, part.present)
@@ -136,11 +136,17 @@ def score_columns(columns: Columns, metrics: Sequence[Metric]) -> list[str]:
     return [f"{system}{m.of_segments()}" for system in systems for m in metrics]
 
 
-def _kinds_into(found: Statistics, ranges: Iterator[RowRange]) -> Iterator[RowRange]:
-    """Yield ranges of rows; the kinds of their columns are noted."""
-    kinds = found.kinds
+def _kinds_into(
+    found: Statistics, ranges: Iterator[RowRange], scores: Sequence[str]
+) -> Iterator[RowRange]:
+    """Yield ranges of rows; the kinds of their columns are noted.
+
+    Columns of scores are left out: whole numbers in one file and fractions in another are fine.
+    """
     for rows in ranges:
-        kinds.update(rows.reader.kinds)
+        found.kinds |= {
+            name: kind for name, kind in rows.reader.kinds.items() if name not in scores
+        }
         yield rows
 
 
@@ -175,10 +181,10 @@ def piece_ranges(piece: Piece, columns: Columns) -> Iterator[RowRange]:
 
 def _read(piece: Piece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
     """Yield the record batches of a piece, with the columns that are needed or with all."""
-    wanted = None if all_columns else _wanted(piece, columns)
+    names = None if all_columns else _wanted(piece, columns)
     format = TABLE_FORMATS[piece.format]
     nullable = format.read_nullable if columns.skip_missing else None
-    return (nullable or format.read)(piece, wanted)
+    return (nullable or format.read)(piece, names)
 
 
 def _ranges(piece: Piece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:

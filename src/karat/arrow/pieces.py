@@ -133,13 +133,10 @@ def find_tables(table: Any, columns_name_systems: bool) -> list[TableFiles]:
                 f"{quoted(str(next(iter(table))))} names the system of a table, and so does a "
                 "column: leave out one of them"
             )
-        tables = [TableFiles(str(name), find_files(paths)) for name, paths in table.items()]
-    elif isinstance(table, list | tuple) and len(table) > 1 and not columns_name_systems:
-        tables = _named_by_file(table)
-    else:
-        tables = [TableFiles(None, find_files(table))]
-    _refuse_repeated([path for own in tables for path in own.files])
-    return tables
+        return [TableFiles(str(name), find_files(paths)) for name, paths in table.items()]
+    if isinstance(table, list | tuple) and len(table) > 1 and not columns_name_systems:
+        return _named_by_file(table)
+    return [TableFiles(None, find_files(table))]
 
 
 def _named_by_file(paths: Sequence[FilePath]) -> list[TableFiles]:
@@ -168,20 +165,15 @@ def find_files(given: FilePath | Sequence[FilePath]) -> list[str]:
             told = "expected files (paths or patterns), or one table that speaks Arrow"
             raise InputError(f"table is {type(path).__name__}, {told}")
         found += _expand(str(os.fspath(path)))
+    seen: set[str] = set()
     for path in found:
+        place = path if "://" in path else os.path.realpath(path)
         if "://" not in path:
             file_size(path)  # refuses what is none
-    _refuse_repeated(found)
-    return found
-
-
-def _refuse_repeated(files: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for path in files:
-        place = path if "://" in path else os.path.realpath(path)
         if place in seen:
             raise InputError(f"{path} is named twice: its rows would count twice")
         seen.add(place)
+    return found
 
 
 def _expand(path: str) -> list[str]:
@@ -219,7 +211,7 @@ def _hidden(path: str) -> bool:
 
 def plan_tables(tables: Sequence[TableFiles]) -> list[Piece]:
     """Return the pieces of all tables, in their order."""
-    pieces = [piece for own in tables for piece in plan_pieces(own.files, own.system)]
+    pieces = [piece for system, files in tables for piece in plan_pieces(files, system)]
     return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
 
 

@@ -373,10 +373,9 @@ class Statistics:
         """
         if not self.skipped or self.buckets or not self.has_ids:
             return self
-        listed = {name: self.ids(name) for name in self.names()}
-        ids = {name: own if isinstance(own, list) else own.tolist() for name, own in listed.items()}
-        common = set.intersection(*map(set, ids.values()))
-        if all(len(own) == len(common) for own in ids.values()):
+        ids = [_listed(self.ids(name)) for name in self.names()]
+        common = set.intersection(*map(set, ids))
+        if all(len(system_ids) == len(common) for system_ids in ids):
             return self
         if not common:
             raise InputError("no segment has a text from every system: there is nothing to compare")
@@ -385,13 +384,12 @@ class Statistics:
         paired.skipped = self.skipped
         for name in self.names():
             rows = self.sorted_rows(name)
-            sorted_ids = rows.ids if isinstance(rows.ids, list) else np.asarray(rows.ids).tolist()
+            sorted_ids = _listed(rows.ids)
             places = np.array([at for at, id in enumerate(sorted_ids) if id in common])
+            common_ids = [sorted_ids[at] for at in places]
             shared = SegmentRows(
                 np.zeros(len(places), np.int32),
-                [sorted_ids[at] for at in places]
-                if isinstance(rows.ids, list)
-                else np.asarray(rows.ids)[places],
+                common_ids if isinstance(rows.ids, list) else np.array(common_ids),
                 rows.references[places],
                 [table[places] for table in rows.tables],
             )
@@ -410,7 +408,14 @@ class Statistics:
                 problem = _missing(first, self.ids(first), other, self.ids(other))
             if problem:
                 wanted = "a comparison needs every segment from every system"
+                if self.buckets and any((self.skipped or {}).values()):
+                    wanted += "; to leave out segments with skipped rows, add --buckets 0"
                 raise InputError(f"systems {problem}: {wanted}")
+
+
+def _listed(ids: Ints | list[str] | None) -> list[Any]:
+    """Return ids as a list."""
+    return ids if isinstance(ids, list) else np.asarray(ids).tolist()
 
 
 def _hashes(ids: Ints | list[str] | None) -> Ints:

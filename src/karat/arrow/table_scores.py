@@ -151,22 +151,23 @@ def check_row_pairs(table: Any, asked: Asked, statistics: Statistics, skip_missi
     if not columns.rows_are_segments or len(tables) < 2:
         return
     skipped = statistics.skipped or {}
-    sums = statistics.systems
-    rows = {name: int(own.counted[:, 0].sum()) + skipped.get(name, 0) for name, own in sums.items()}
-    baseline, *others = tables
-    for other in others:
-        counts = [rows[str(own.system)] for own in (baseline, other)]
-        if counts[0] != counts[1]:
-            files = f"{baseline.files[0]} has {counts[0]:,} rows and {other.files[0]} {counts[1]:,}"
+    counted = [statistics.systems[str(system.system)].counted for system in tables]
+    rows = [
+        int(cells[:, 0].sum()) + skipped.get(str(system.system), 0)
+        for system, cells in zip(tables, counted, strict=True)
+    ]
+    baseline = tables[0]
+    for system, number in zip(tables, rows, strict=True):
+        if number != rows[0]:
+            files = f"{baseline.files[0]} has {rows[0]:,} rows and {system.files[0]} {number:,}"
             raise InputError(f"{files}: {_PAIRED_BY_ROW}")
-    hashes = [sums[str(own.system)].counted for own in tables]
-    if not skip_missing and all((own == hashes[0]).all() for own in hashes):
+    if not skip_missing and all((cells == counted[0]).all() for cells in counted):
         return
     row = _first_other_references(tables, replace(columns, skip_missing=skip_missing))
     if row is not None:
         file, number = row
-        told = f"{baseline.files[0]} and {file} have different references in row {number + 1:,}"
-        raise InputError(f"{told}: {_PAIRED_BY_ROW}")
+        problem = f"{baseline.files[0]} and {file} have different references in row {number + 1:,}"
+        raise InputError(f"{problem}: {_PAIRED_BY_ROW}")
 
 
 _PAIRED_BY_ROW = (
@@ -180,11 +181,11 @@ def _first_other_references(
 ) -> tuple[str, int] | None:
     """Return the first row whose references are not those of the first file, and its file."""
     baseline = _references_by_row(tables[0], columns)
-    for other in tables[1:]:
-        references = _references_by_row(other, columns)
+    for system in tables[1:]:
+        references = _references_by_row(system, columns)
         for row in sorted(baseline.keys() & references.keys()):
             if baseline[row] != references[row]:
-                return other.files[0], row
+                return system.files[0], row
     return None
 
 
@@ -206,8 +207,8 @@ def find_columns(table: Any, asked: Asked) -> tuple[Columns, list[TableFiles]]:
     tables = find_tables(table, columns_name_systems=by is not None or wide)
     first = tables[0].files[0]
     columns = Columns.found(first, table_format(first).columns(first), *asked)
-    single = all(len(own.files) == 1 for own in tables)
-    return with_row_numbers(columns) if single else columns, tables
+    one_file_each = all(len(system.files) == 1 for system in tables)
+    return with_row_numbers(columns) if one_file_each else columns, tables
 
 
 def read_rows(
@@ -363,7 +364,7 @@ def plan_job(
         check_ids(columns)
     else:
         columns = replace(columns, rows_are_segments=False)
-    for path in (path for own in tables for path in own.files):
+    for path in (path for system in tables for path in system.files):
         columns.places(path, table_format(path).columns(path))
     pieces = plan_tables(tables)
     if not skip_missing:

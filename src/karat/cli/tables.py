@@ -120,8 +120,9 @@ def check_tables(given: Given, output: str | None, table: TableOptions) -> None:
     """Refuse outputs that cannot be written, before anything is read."""
     from karat.arrow.pieces import find_files
 
-    paths = [split_table_name(argument)[1] for argument in given.candidates]
-    check_output(output, [] if output is None else find_files(paths))
+    if output is not None:
+        paths = [split_table_name(argument)[1] for argument in given.candidates]
+        check_output(output, [file for path in paths for file in find_files(path)])
     if output and table.rows and os.path.abspath(output) == os.path.abspath(table.rows):
         raise InputError(f"--output and --rows are both {output}: use two different names")
 

@@ -168,7 +168,7 @@ def _remarks(
         found.append("every reference has a dependency tree")
     people = evalset.judgements.by_people().judges
     if raters_unnamed(people):
-        found.append(f"The judge {' and '.join(people)} stands for raters who are not named")
+        found.append(f"The raters are not named: {' and '.join(people)} means all of them")
     for count in dimensions:
         name = short(count.dimension)
         if count.off_scale:

@@ -113,17 +113,18 @@ def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
             outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()
     places = zip(*np.nonzero(hit), strict=True)
     rows = tuple(FloodedAnswer(names[i], evalset.segments[j]) for i, j in places)
-    note = f"Answers count as correct from {how.dimension} {lowest_correct:g} on{reason}."
-    made = _with(evalset, outputs, hit, how)
-    return FloodedSet(made, tuple(chosen), rows, asdict(how), (note,))
+    threshold = f"{how.dimension} {lowest_correct:g}{reason}"
+    note = f"Answers count as correct at or above {threshold}."
+    flooded = _with(evalset, outputs, hit, how)
+    return FloodedSet(flooded, tuple(chosen), rows, asdict(how), (note,))
 
 
 def _lowest_correct(
-    evalset: EvalSet, dimension: Dimension, wanted: float | None
+    evalset: EvalSet, dimension: Dimension, chosen: float | None
 ) -> tuple[float, str]:
-    """Return the lowest rating of a correct answer, and why if nobody chose it."""
-    if wanted is not None:
-        return wanted, ""
+    """Return the lowest rating of a correct answer, and the reason for a default."""
+    if chosen is not None:
+        return chosen, ""
     if dimension.low is None or dimension.high is None:
         raise InputError(
             f"{evalset.name}: {dimension.name} has no stated scale, so its middle is unknown; set "

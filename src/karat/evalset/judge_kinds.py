@@ -18,7 +18,7 @@ UNNAMED_RATERS = ("all", "merged", "raters", "annotators", "experts")
 
 
 def raters_unnamed(judges: Collection[str]) -> bool:
-    """Return whether scores come from raters whom nobody named: their number is unknown."""
+    """Return whether the raters are not named, so that their number is unknown."""
     return bool(judges) and all(judge in UNNAMED_RATERS for judge in judges)
 
 

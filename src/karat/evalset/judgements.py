@@ -207,8 +207,12 @@ def identical_judges(values: Floats) -> list[int]:
     with probability a = e + 0.8 (1 - e), e being the chance that two values drawn from theirs are
     equal. They agree on all of n units with probability a^n, and judges are identical where that is
     below 0.001 over the number of pairs. For constant judges a is 1, and no n is enough.
+
+    A judge with a different value for a unit of the group does not join it: A can equal B, and B
+    can equal C, while A and C differ.
     """
     groups = list(range(len(values)))
+    group_values = values.copy()
     pairs = len(values) * (len(values) - 1) // 2
     for i, row in enumerate(values):
         units = np.flatnonzero(~np.isnan(row))
@@ -221,8 +225,16 @@ def identical_judges(values: Floats) -> list[int]:
             by_chance = sum(count**2 for count in counts) / n**2
             if float(power(by_chance + HONEST_KAPPA * (1 - by_chance), n)) * pairs < LEAST_CHANCE:
                 low, high = sorted((groups[i], groups[i + 1 + j]))
+                if _conflict(group_values[low], group_values[high]):
+                    continue
+                np.copyto(group_values[low], group_values[high], where=np.isnan(group_values[low]))
                 groups = [low if number == high else number for number in groups]
     return groups
+
+
+def _conflict(left: Floats, right: Floats) -> bool:
+    """Return whether two rows have different values for a unit that both have."""
+    return bool(((left != right) & ~np.isnan(left + right)).any())
 
 
 def merge_judges(values: Floats, groups: Sequence[int]) -> Floats:
@@ -248,17 +260,19 @@ def representatives(rows: JudgementTable) -> dict[str, str]:
     values = np.full((len(rows.judges), len(units)), np.nan)
     values[rows.judge, columns.reshape(-1)] = rows.value
     groups = identical_judges(values[people])
-    named = {name: name for name in rows.judges}
-    named |= {rows.judges[k]: rows.judges[people[g]] for k, g in zip(people, groups, strict=True)}
-    return named
+    firsts = {rows.judges[k]: rows.judges[people[g]] for k, g in zip(people, groups, strict=True)}
+    return {name: firsts.get(name, name) for name in rows.judges}
 
 
-def count_once(rows: JudgementTable, named: dict[str, str]) -> JudgementTable:
-    """Return the judgements with identical judges as one, who judged each output once."""
-    if all(judge == first for judge, first in named.items()):
+def count_once(rows: JudgementTable, counted_as: dict[str, str]) -> JudgementTable:
+    """Return the judgements with identical judges as one, who judged each output once.
+
+    `counted_as` has the representative of each judge.
+    """
+    if all(judge == first for judge, first in counted_as.items()):
         return rows
     number = {name: k for k, name in enumerate(rows.judges)}
-    renumbered = np.array([number[named[name]] for name in rows.judges], np.int32)
+    renumbered = np.array([number[counted_as[name]] for name in rows.judges], np.int32)
     judge = renumbered[rows.judge]
     cells = rows.system.astype(np.int64) * len(rows.segments) + rows.segment
     keys = cells * len(rows.judges) + judge

@@ -163,9 +163,9 @@ class EvalSet:
         groups: dict[tuple[str, ...], list[str]] = {}
         parts = (part for name in dimensions for part in self.difference(name) or (name,))
         for dimension in dict.fromkeys(parts):
-            named = self.representatives(dimension)
-            for first in dict.fromkeys(named.values()):
-                twins = tuple(judge for judge, its in named.items() if its == first)
+            counted_as = self.representatives(dimension)
+            for first in dict.fromkeys(counted_as.values()):
+                twins = tuple(judge for judge, name in counted_as.items() if name == first)
                 if len(twins) > 1:
                     groups.setdefault(twins, []).append(dimension)
         return tuple(
@@ -187,11 +187,11 @@ class EvalSet:
     def notes(self) -> tuple[str, ...]:
         """Sentences on the set for reports that use its human scores."""
         models = self.model_judges
-        told = (*self.remarks, *self.identical_notes(self.dimensions))
+        notes = (*self.remarks, *self.identical_notes(self.dimensions))
         if not models:
-            return told
+            return notes
         one = "1 model judge is" if len(models) == 1 else f"{len(models):,} model judges are"
-        return *told, f"{one} left out of the human scores: {short(', '.join(models))}"
+        return *notes, f"{one} left out of the human scores: {short(', '.join(models))}"
 
     @property
     def human_dimensions(self) -> tuple[str, ...]:

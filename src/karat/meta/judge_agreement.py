@@ -257,7 +257,8 @@ def _notes(
     alone = sum(row.judges == 1 for row in rows)
     if alone:
         yield f"One judge in {alone} of {len(rows)} dimensions: no agreement to measure there."
-    apart = sum(not row.comparable for row in judges) - alone
+    several_judges = {row.dimension for row in rows if row.judges > 1}
+    apart = sum(not row.comparable for row in judges if row.dimension in several_judges)
     if apart:
         little = f"Too little overlap with others in {apart} of {len(judges)} rows"
         yield f"{little}: these judges cannot be compared."

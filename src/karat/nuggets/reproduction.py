@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan, nan
 from typing import NamedTuple
 
-from karat.arithmetic import SLACK
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
 from karat.nuggets.guess.agreement import ScoreAgreement
@@ -21,12 +21,13 @@ from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.reproduction.requests import Request, places
 from karat.reproduction.results import (
-    UNDECIDABLE,
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
     Reproduction,
     judged,
+    judged_difference,
 )
 from karat.stats.correlation import rmse, tau_b
 
@@ -224,48 +225,49 @@ def _conclusions(one: Evaluated) -> Iterator[Conclusion]:
     yield _against_pourpre(one, plain.tau_b)
     if plain.rmse is not None:
         claim = "Nuggeteer's root mean squared error is below 0.1, as far as assessors differ."
-        said = f"{plain.rmse:.3f}"
-        yield Conclusion("section 4.1", claim, judged(plain.rmse < FAR), said, one.name)
+        evidence = f"{plain.rmse:.3f}"
+        yield Conclusion("section 4.1", claim, judged(plain.rmse < FAR), evidence, one.name)
     yield from _models(one.likelihoods, one.name)
     if one.by_nugget and plain.rmse is not None:
-        yield _overtrained(one, plain)
+        yield learned_thresholds(one.by_nugget, plain.tau_b, plain.rmse, one.name)
     yield _settings(one)
 
 
-def _overtrained(one: Evaluated, hindsight: ScoreAgreement) -> Conclusion:
-    learned = one.by_nugget
+def learned_thresholds(
+    learned: Mapping[str, float], tau: float, error: float, data: str
+) -> Conclusion:
+    """Judge scores by learned thresholds against one threshold in hindsight: its tau and RMSE."""
     claim = (
         "Thresholds learned for each nugget give scores with a smaller error than one threshold "
         "chosen in hindsight."
     )
-    said = (
-        f"RMSE {learned['RMSE']:.3f}, in hindsight {hindsight.rmse:.3f} (tau "
-        f"{learned[TAU]:.3f}, {hindsight.tau_b:.3f})"
+    evidence = (
+        f"RMSE {learned['RMSE']:.3f}, in hindsight {error:.3f} (tau {learned[TAU]:.3f}, {tau:.3f})"
     )
-    holds = hindsight.rmse is not None and learned["RMSE"] < hindsight.rmse
-    return Conclusion("section 4.4", claim, judged(holds), said, one.name)
+    verdict = judged_difference(error - learned["RMSE"])
+    return Conclusion("section 4.4", claim, verdict, evidence, data)
 
 
 def _against_pourpre(one: Evaluated, tau: float) -> Conclusion:
     ways = [key[1:] for key in TABLE_2 if key[0].startswith("Pourpre")]
-    best = max(one.score(*way).tau_b for way in ways)
+    taus = [one.score(*way).tau_b for way in ways]
+    best = max((value for value in taus if not isnan(value)), default=nan)
     claim = (
         "Nuggeteer ranks systems better than every form of Pourpre (on 3 of the paper's 4 sets)."
     )
-    said = f"tau {tau:.3f}, best form of Pourpre {best:.3f}"
-    verdict = UNDECIDABLE if abs(tau - best) <= SLACK else judged(tau > best)
-    return Conclusion("Table 2", claim, verdict, said, one.name)
+    evidence = f"tau {tau:.3f}, best form of Pourpre {best:.3f}"
+    return Conclusion("Table 2", claim, judged_difference(tau - best), evidence, one.name)
 
 
 def _models(found: Mapping[str, float], data: str) -> Iterator[Conclusion]:
-    said = ", ".join(f"{name} {found[name]:,.0f}" for name in TABLE_4)
+    evidence = ", ".join(f"{name} {found[name]:,.0f}" for name in TABLE_4)
     order = found["coin"] < found["global"] < found["question"] < found["nugget"]
     claim = "Thresholds by nugget are likelier than by question, those than one threshold."
-    yield Conclusion("Table 4", claim, judged(order), said, data)
+    yield Conclusion("Table 4", claim, judged(order), evidence, data)
     claim = "Error rates by nugget are too many parameters: the model with them is less likely."
     fewer = found["nugget-errors"] < found["nugget"]
-    said = f"nugget {found['nugget']:,.0f}, nugget-errors {found['nugget-errors']:,.0f}"
-    yield Conclusion("Table 4", claim, judged(fewer), said, data)
+    evidence = f"nugget {found['nugget']:,.0f}, nugget-errors {found['nugget-errors']:,.0f}"
+    yield Conclusion("Table 4", claim, judged(fewer), evidence, data)
 
 
 def _settings(one: Evaluated) -> Conclusion:
@@ -279,14 +281,14 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
     """Judge whether settings matter, by F of the best and the default ones.
 
     If even the best setting is not `SMALL` above `yes`, the F of a classifier that says yes to
-    every pair, no setting had anything to decide, and their difference is undecidable.
+    every pair, no setting had anything to decide, and their difference is undecided.
     """
     claim = f"Stemming, n-gram size, weights and stop words add at most {SMALL} to F."
-    said = f"best of 24 settings {best:.3f}, default {default:.3f}"
+    evidence = f"best of 24 settings {best:.3f}, default {default:.3f}"
     if best - yes < SMALL:
-        said += f"; yes to every pair {yes:.3f}, so no setting decides anything"
-        return Conclusion("Table 5", claim, UNDECIDABLE, said, data)
-    return Conclusion("Table 5", claim, judged(best - default <= SMALL), said, data)
+        evidence += f"; yes to every pair {yes:.3f}, so no setting decides anything"
+        return Conclusion("Table 5", claim, UNDECIDED, evidence, data)
+    return Conclusion("Table 5", claim, judged(best - default <= SMALL), evidence, data)
 
 
 # -------------------------------------------------------------------------------- differences

@@ -22,7 +22,7 @@ from karat.realize.completion.content import ContentTrees, content_trees
 from karat.realize.completion.insertion import as_given
 from karat.realize.completion.scores import SlotScores, slot_scores
 from karat.realize.completion.slots import SLOTS, Filling, wanted_slots
-from karat.realize.content_realizer import ContentRealizer, ContentSentences
+from karat.realize.content_realizer import ContentRealizer, ContentSentences, check_completion
 from karat.realize.given import check_given, check_listed
 from karat.realize.inflection.lemma_realizer import LemmaRealizer
 from karat.realize.inflection.typography import plain
@@ -44,6 +44,7 @@ from karat.realize.model import (
     fingerprints,
 )
 from karat.realize.treebank import Treebank
+from karat.stats.significance.verdicts import UNDECIDED
 
 METRICS = {
     "simple": "simple_accuracy",
@@ -54,7 +55,10 @@ METRICS = {
     "gtm": "gtm:e=2",
 }
 """Column -> its metric."""
-UNDECIDED = "undecided"
+NOT_COMPLETED = (
+    "Completion is not evaluated: the model has no ordering model for words with tags and "
+    "relations, which would order the completed trees."
+)
 MOSTLY = 0.5
 """The share of known sentences from which on an evaluation is one of training data."""
 
@@ -208,18 +212,13 @@ def evaluate_realizer(
     for kind in kinds:
         if kind == "lemmas":
             outputs += realize_lemmas(model.lemma_realizer(), treebank, progress=progress)
-        if model.completes(kind):
+        if model.completes(kind) and model.orders_content(realizer):
             more: dict[str, Any] = {"realizer": realizer, "progress": progress}
             completed, of_slots = complete_again(model, treebank, kind, **more)
             outputs, slots = outputs + completed, slots + of_slots
     rows = [output.scores() for output in outputs]
     seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
     training = TrainingOverlap(len(treebank), seen, seen / max(len(treebank), 1))
-    lacking = [kind for kind in words if kind not in model.ordering and realizer is None]
-    notes = [training.note, *([OTHER_DATA] if "lemmas" in kinds else [])]
-    if len(lacking) == 1:  # else there is no ordering model at all, by choice; or nothing lacks
-        advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
-        notes.append(f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}.")
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
     data = f"model={model.digest},treebank={treebank.digest}"
     signatures["realize"] = f"realize:inputs={'+'.join(kinds)},{data}|karat={__version__}"
@@ -230,13 +229,28 @@ def evaluate_realizer(
             "inputs": EVERY if inputs == OLD_EVERY else inputs,
             **({"realizer": realizer} if realizer else {}),
         },
-        notes=tuple(notes),
+        notes=(training.note, *_notes(model, inputs, kinds, realizer)),
         signature="\n".join(signatures.values()),
         training=training,
         signatures=signatures,
         slots=tuple(slots),
         leads=tuple(_leads(list(zip(rows, outputs, strict=True)))),
     )
+
+
+def _notes(
+    model: RealizerModel, inputs: str, kinds: Sequence[str], realizer: str | None
+) -> Iterator[str]:
+    """Yield notes on other data, and on parts that the model lacks."""
+    if "lemmas" in kinds:
+        yield OTHER_DATA
+    candidates = KINDS if inputs in (EVERY, OLD_EVERY) else kinds
+    if any(map(model.completes, candidates)) and not model.orders_content(realizer):
+        yield NOT_COMPLETED
+    lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
+    if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
+        advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
+        yield f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}."
 
 
 def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:
@@ -269,13 +283,17 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
         check_inputs(EVERY if name == OLD_EVERY else name, (*KINDS, EVERY))
     if EVERY in named or OLD_EVERY in named:
         lemmas = () if model.inflection is None or realizer == "fergus" else ("lemmas",)
-        relations = ("relations",) if model.completes("relations") else ()
+        can_complete = model.completes("relations") and model.orders_content(realizer)
+        relations = ("relations",) if can_complete else ()
         words = tuple(kind for kind in BOTH if model.realizers(kind, realizer))
         if not (words or lemmas):
             model.best(BOTH[0], realizer)  # raises: the model lacks the realizer
         return (*words, *relations, *lemmas)
     for name in named:
-        model.completer(name) if name == "relations" else model.best(name, realizer)
+        if name == "relations":
+            check_completion(model, name, SLOTS, realizer)
+        else:
+            model.best(name, realizer)
     return tuple(kind for kind in KINDS if kind in named)
 
 

@@ -189,6 +189,10 @@ class RealizerModel:
         """Return the realizer that orders completed trees, or raise an error."""
         return cast("ContentOrderer", self.best("all", realizer))
 
+    def orders_content(self, realizer: str | None = None) -> bool:
+        """Return whether it can order completed trees by `realizer`."""
+        return bool(self.realizers("all", realizer))
+
     def completes(self, inputs: str) -> bool:
         """Return whether it was trained to complete content words of one kind of input."""
         return _completed_as(inputs) in self.completion

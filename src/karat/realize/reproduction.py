@@ -28,7 +28,7 @@ from karat.reproduction.requests import Request
 from karat.reproduction.results import (
     FAILS,
     HOLDS,
-    UNDECIDABLE,
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
@@ -36,6 +36,7 @@ from karat.reproduction.results import (
     judged,
 )
 from karat.stats.resampling import SEED
+from karat.stats.significance.verdicts import BETTER, WORSE
 from karat.text.trees import Tree
 
 CITATION = "Bangalore, Rambow and Whittaker 2000, Evaluation Metrics for Generation"
@@ -197,7 +198,7 @@ def is_better(
     )
     rows = [row for row in comparison.rows if row.system == "supertags"]
     verdicts = {row.verdict for row in rows}
-    verdict = FAILS if "worse" in verdicts else HOLDS if verdicts == {"better"} else UNDECIDABLE
+    verdict = FAILS if WORSE in verdicts else HOLDS if verdicts == {BETTER} else UNDECIDED
     pairs = zip(ACCURACIES, rows, strict=True)
     evidence = ", ".join(
         f"{NAMED[key]} {row.delta:+.3f} [{row.delta_low:.3f}, {row.delta_high:.3f}]"
@@ -213,7 +214,7 @@ def is_example_right(sentence: str, training: Treebank, data: str) -> Conclusion
     claim = f"The supertag model writes the right sentence from Figure 2's tree: {right}"
     if right in {text.removesuffix(" .") for text in _sentences(training)}:
         seen = f"the training text has this sentence; {sentence}"
-        return Conclusion("section 3.3", claim, UNDECIDABLE, seen, data)
+        return Conclusion("section 3.3", claim, UNDECIDED, seen, data)
     return Conclusion("section 3.3", claim, judged(sentence == right), sentence, data)
 
 

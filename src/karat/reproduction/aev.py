@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from karat.arrays import np
 from karat.evalset.flooding import Flood, FloodedSet, flood
 from karat.evalset.loading import KNOWN
 from karat.evalset.sets import EvalSet
 from karat.meta.plane.beside import BesideRow
-from karat.meta.plane.cells import PlaneCell
+from karat.meta.plane.cells import CELLS, PlaneCell
+from karat.meta.plane.conclusions import ENOUGH_SYSTEMS
 from karat.meta.plane.fit import PlaneFit, PlaneRow
 from karat.meta.plane.predictions import PAPER, Published, Region, predicted
 from karat.meta.plane.study import PlaneStudy, Verdict, study_plane
@@ -21,12 +23,14 @@ from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
 from karat.reproduction.requests import Request, described, places
 from karat.reproduction.results import (
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
     Reproduction,
     judged,
 )
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 
 CITATION = (
     "Soricut and Brill 2004, A Unified Framework for Automatic Evaluation using N-gram "
@@ -39,6 +43,8 @@ PAPER_BLEU = {1: 78.52, 2: 83.91}
 """Section 4.1: R^2 of BLEU with one reference in percent, by table."""
 MEASURE = "R^2 %"
 RESAMPLES = 1000
+CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
+"""Share of resamples that must agree on where the best cell lies."""
 
 
 class Counterpart(NamedTuple):
@@ -75,7 +81,7 @@ class Plane(NamedTuple):
     size: str
     """The counterpart in words."""
     flooding: Difference | None = None
-    """How much was flooded, where answers were."""
+    """The extent of flooding; None if no answers were flooded."""
 
     @property
     def fit(self) -> PlaneFit:
@@ -207,10 +213,25 @@ def _conclusions(plane: Plane) -> Iterator[Conclusion]:
     claim = f"The predicted region ({region}) agrees better than the rest of the plane."
     where = plane.where
     yield Conclusion(where, claim, found.words, _spread(found), plane.data)
-    top = plane.fit.maximum
-    inside = top is not None and region.holds(*top)
-    said = "no cell agrees" if top is None else f"{top}, {100 * plane.fit.row(top).r2:.1f}%"
-    yield Conclusion(where, "The best cell lies there.", judged(inside), said, plane.data)
+    yield best_cell_conclusion(plane.fit, region, where, plane.data)
+
+
+def best_cell_conclusion(fit: PlaneFit, region: Region, where: str, data: str) -> Conclusion:
+    """Judge whether the best cell lies in a region, by the best cells of resamples.
+
+    It holds if they lie there in 95% of the resamples, and fails if they lie elsewhere in 95%.
+    """
+    claim, best = "The best cell lies there.", fit.maximum
+    if best is None:
+        return Conclusion(where, claim, UNDECIDED, "no cell agrees", data)
+    inside = np.array([region.holds(*cell) for cell in CELLS])
+    share_inside, share_outside = float(fit.wins[inside].sum()), float(fit.wins[~inside].sum())
+    enough = len(fit.systems) >= ENOUGH_SYSTEMS
+    verdict = UNDECIDED
+    if enough and max(share_inside, share_outside) >= CONFIDENCE:
+        verdict = judged(share_inside > share_outside)
+    evidence = f"{best}, {100 * fit.row(best).r2:.1f}%; there in {share_inside:.0%} of resamples"
+    return Conclusion(where, claim, verdict, evidence, data)
 
 
 def _spread(found: Verdict) -> str:
@@ -249,5 +270,7 @@ def _remarks(planes: list[Plane]) -> Iterator[str]:
     )
     yield (
         "A region holds or fails if the interval of its difference from the rest leaves out 0; "
-        "else the data cannot decide. The best of 44 cells is judged by its value alone."
+        "else the data cannot decide. The best of 44 cells lies in the region, or elsewhere, if it "
+        f"does so in {CONFIDENCE:.0%} of the resamples. Fewer than {ENOUGH_SYSTEMS} systems decide "
+        "nothing."
     )

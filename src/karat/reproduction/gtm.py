@@ -22,7 +22,7 @@ from karat.meta.documents.reliability import (
 from karat.metrics.matching import GTM
 from karat.reproduction.requests import Request, described, places
 from karat.reproduction.results import (
-    UNDECIDABLE,
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
@@ -106,6 +106,17 @@ class Curves(NamedTuple):
         is_of_shuffle = self.by_references[references].shuffles[references] == self.shuffle
         defined = values[is_of_shuffle & ~np.isnan(values)]
         return float(defined.mean()) if len(defined) else float("nan")
+
+    @property
+    def is_defined(self) -> bool:
+        """False if a correlation is undefined, as where all scores are equal."""
+        dimensions = self.counterpart.adequacy, self.counterpart.fluency
+        return not any(
+            np.isnan(self.values(measure, references, dimension)).any()
+            for references in self.by_references
+            for measure in self.named
+            for dimension in dimensions
+        )
 
     def mean(self, measure: str, references: int = 1, dimension: str = "") -> float:
         """Return the mean of a curve."""
@@ -254,19 +265,27 @@ def _conclusions(one: Curves) -> Iterator[Conclusion]:
 def _conclusion(
     curves: Curves, claim: str, holds: Callable[[Curves], bool], evidence: str
 ) -> Conclusion:
-    """Return a conclusion that is decided only if every shuffle gives the same answer."""
-    shuffles = range(curves.by_references[1].asked.repeats)
-    holding = sum(holds(curves._replace(shuffle=shuffle)) for shuffle in shuffles)
-    if 0 < holding < len(shuffles):
-        evidence = f"{evidence}; true in {holding} of {len(shuffles)} shuffles"
-        return Conclusion("section 3", claim, UNDECIDABLE, evidence, curves.data)
+    """Return a conclusion that is decided only if every shuffle gives the same answer.
+
+    A shuffle in which a correlation is undefined gives none.
+    """
+    repeats = curves.by_references[1].asked.repeats
+    shuffles = [curves._replace(shuffle=shuffle) for shuffle in range(repeats)]
+    undefined = sum(not shuffle.is_defined for shuffle in shuffles)
+    holding = sum(shuffle.is_defined and holds(shuffle) for shuffle in shuffles)
+    if undefined:
+        evidence = f"{evidence}; correlations are undefined in {undefined} of {repeats} shuffles"
+        return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
+    if 0 < holding < repeats:
+        evidence = f"{evidence}; true of {holding} of {repeats} shuffles"
+        return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
     return Conclusion("section 3", claim, judged(holding > 0), evidence, curves.data)
 
 
 def _twice(one: Curves) -> Conclusion:
     best, smoothed = (largest_ratio(one, rival) for rival in ("BLEU", SMOOTHED))
     claim = "With one reference, F can be more than twice as reliable as BLEU."
-    said = [
+    evidence = [
         f"at most {found.ratio:.2f} times {name}, at length {found.length}"
         for name, found in (("BLEU", best), (SMOOTHED, smoothed))
         if found is not None
@@ -276,7 +295,7 @@ def _twice(one: Curves) -> Conclusion:
         largest = largest_ratio(curves, "BLEU")
         return largest is not None and largest.ratio > TWICE
 
-    return _conclusion(one, claim, holds, "; ".join(said) or "BLEU does not agree at all")
+    return _conclusion(one, claim, holds, "; ".join(evidence) or "BLEU does not agree at all")
 
 
 def _order(one: Curves) -> Conclusion:
@@ -285,9 +304,9 @@ def _order(one: Curves) -> Conclusion:
     def holds(curves: Curves) -> bool:
         return all(a > b for a, b in pairwise(map(curves.mean, names)))
 
-    said = ", ".join(f"{name} {one.mean(name):.4f}" for name in names)
+    evidence = ", ".join(f"{name} {one.mean(name):.4f}" for name in names)
     claim = "F is more reliable than recall, recall than precision, precision than BLEU."
-    return _conclusion(one, claim, holds, f"means over lengths: {said}")
+    return _conclusion(one, claim, holds, f"means over lengths: {evidence}")
 
 
 def _fluency(one: Curves) -> Conclusion:
@@ -302,9 +321,9 @@ def _fluency(one: Curves) -> Conclusion:
             )
         )
 
-    said = f"means of F: {one.mean('F'):.3f} and {one.mean('F', 1, fluency):.3f}"
+    evidence = f"means of F: {one.mean('F'):.3f} and {one.mean('F', 1, fluency):.3f}"
     claim = "Correlations with fluency are lower than with adequacy at every length."
-    return _conclusion(one, claim, holds, said)
+    return _conclusion(one, claim, holds, evidence)
 
 
 def _more_references(one: Curves) -> Conclusion:
@@ -313,11 +332,11 @@ def _more_references(one: Curves) -> Conclusion:
     def holds(curves: Curves) -> bool:
         return all(curves.mean(name, many) > curves.mean(name, few) for name in ("F", "BLEU"))
 
-    said = ", ".join(
+    evidence = ", ".join(
         f"{name} {one.mean(name, few):.3f} to {one.mean(name, many):.3f}" for name in ("F", "BLEU")
     )
     claim = "F and BLEU both gain reliability from several references."
-    return _conclusion(one, claim, holds, f"means: {said}")
+    return _conclusion(one, claim, holds, f"means: {evidence}")
 
 
 def _one_against_three(one: Curves) -> Conclusion:
@@ -342,9 +361,9 @@ def _difference(one: Curves) -> Difference:
 def _differs(request: Request) -> Iterator[Difference]:
     how = _sizes(request)
     lengths = "1 to 25" if request.full else ", ".join(map(str, LENGTHS))
-    drawn = f"{how['repeats']} shuffles, all combinations of references"
+    sample = f"{how['repeats']} shuffles, all combinations of references"
     yield Difference("lengths", "1 to 25 sentences", f"{lengths} segments, as far as they last")
-    yield Difference("pseudo-documents", "not said how many", drawn)
+    yield Difference("pseudo-documents", "not said how many", sample)
     yield Difference("matching", "maximum", "greedy, as in GTM 1.4: at most 0.002 in any curve")
     yield Difference("exponent", "not said; its text suggests 2", "2")
     yield Difference("BLEU", "not said", "the formula of 2002; a smoothed form is beside it")

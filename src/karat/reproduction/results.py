@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple
 
+from karat.arithmetic import SLACK
 from karat.results import Result
+from karat.stats.significance import verdicts
 
-HOLDS, FAILS, UNDECIDABLE = "holds", "fails", "undecidable"
+HOLDS, FAILS, UNDECIDED = "holds", "fails", verdicts.UNDECIDED
 
 
 class ReproducedNumber(NamedTuple):
@@ -37,7 +40,7 @@ class Conclusion(NamedTuple):
     where: str
     claim: str
     verdict: str
-    """`holds`, `fails` or, by an interval, `undecidable`."""
+    """`holds`, `fails` or `undecided`."""
     evidence: str
     data: str
 
@@ -53,6 +56,16 @@ class Difference(NamedTuple):
 def judged(holds: bool) -> str:
     """Return the verdict of a comparison of values."""
     return HOLDS if holds else FAILS
+
+
+def judged_difference(difference: float) -> str:
+    """Return the verdict of a claim that a difference is positive.
+
+    Equal or undefined values decide nothing.
+    """
+    if isnan(difference) or abs(difference) <= SLACK:
+        return UNDECIDED
+    return judged(difference > 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -82,8 +95,8 @@ class Reproduction(Result):
     def summary(self) -> str:
         """The answer in a sentence or two."""
         many = len(self.conclusions)
-        undecided = sum(one.verdict == UNDECIDABLE for one in self.conclusions)
-        left = f"; {undecided} cannot be decided" if undecided else ""
+        undecided = sum(one.verdict == UNDECIDED for one in self.conclusions)
+        left = f"; {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
         verb = "holds" if self.holding == 1 else "hold"
         found = f"{self.holding} of {many} conclusions of the paper {verb}"
         return f"{found} on {_listed(self.data)}{left}. {self.invented}".strip()

@@ -60,10 +60,10 @@ def as_inputs(
         given = inputs_of_set(systems, {}, metrics, threads, progress)
         ids = systems.given_ids()
         texts = systems.outputs().items()
-        own = {
+        named_texts = {
             name: Strings(outputs, f"system {name}", ids, systems.groups) for name, outputs in texts
         }
-        return given._replace(systems=as_systems(own))
+        return given._replace(systems=as_systems(named_texts))
     chosen, named = metrics_of_set(metrics, None), as_systems(systems)
     first = next(iter(named.values()))
     if references is not None:

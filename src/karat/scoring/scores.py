@@ -77,7 +77,7 @@ def as_level(level: str, segments: bool = False, resamples: int = 0) -> str:
     if level not in LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
     if segments and level == "document":
-        raise InputError("scores of segments and of documents were asked for: leave out one")
+        raise InputError("level document and segments=True exclude each other: leave out one")
     if level == "document" and resamples:
         raise InputError("scores of documents have no intervals: leave out the resamples")
     return "segment" if segments else level
@@ -109,10 +109,9 @@ def document_scores(
         rows = np.concatenate(part.rows)
         sums = np.array([exact_sums(rows[members]) for members in places.values()])
         of_documents = m.of_documents()
-        for (name, members), own in zip(
-            places.items(), of_documents.scores(sums, references), strict=True
-        ):
-            scores.append(DocumentScore(system, of_documents, name, len(members), own))
+        values = of_documents.scores(sums, references)
+        for (document, members), value in zip(places.items(), values, strict=True):
+            scores.append(DocumentScore(system, of_documents, document, len(members), value))
     return tuple(scores)
 
 

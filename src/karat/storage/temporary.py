@@ -56,6 +56,8 @@ HAS_LOCKS = fcntl is not None
 """Whether files can be locked. Windows cannot: names are random there, and leftovers stay."""
 _MAX_WRITERS = 100
 """Writers that one target may have at the same time before names become random."""
+_MAX_FREE_SLOTS = 8
+"""Free slots in a row after which the search for leftovers ends."""
 
 
 @contextmanager
@@ -144,11 +146,17 @@ def _remove_leftover(path: str) -> bool:
 
 
 def _remove_later_leftovers(target: str, slot: int) -> None:
+    """Remove leftovers of later slots; after several free slots in a row there are none."""
+    free = 0
     for later in range(slot + 1, _MAX_WRITERS):
         path = _temporary_path(target, str(later))
-        if not os.path.lexists(path):
+        if os.path.lexists(path):
+            free = 0
+            _remove_leftover(path)
+        else:
+            free += 1
+        if free == _MAX_FREE_SLOTS:
             return
-        _remove_leftover(path)
 
 
 def _remove_if_at(path: str, identity: os.stat_result) -> None:

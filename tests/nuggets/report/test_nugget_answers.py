@@ -14,6 +14,7 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
+from karat.nuggets.report import answers
 from karat.nuggets.report.agreement_answers import (
     agreement_answer,
     contents_answer,
@@ -179,6 +180,25 @@ def test_guesses_that_change_nothing_are_not_reported() -> None:
         assert {row.p for row in found.decisions if row.run == "heron"} == {None}
 
 
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ((0.0, 0.0), []),
+        ((0.001,), ["Under 1% of the nuggets of a rest on a classifier's guesses."]),
+        ((0.001, 0.0), ["Under 1% of the nuggets of a and b rest on a classifier's guesses."]),
+        ((0.45, 0.1), ["Up to 45% of the nuggets of a and b rest on a classifier's guesses."]),
+        ((0.999,), ["Over 99% of the nuggets of a rest on a classifier's guesses."]),
+        ((0.999, 0.1), ["Up to 100% of the nuggets of a and b rest on a classifier's guesses."]),
+    ],
+)
+def test_the_share_of_guesses_in_a_sentence(shares: tuple[float, ...], sentence: list[str]) -> None:
+    row = scoring("+", "-").rows[0]
+    rows = [
+        row._replace(run=name, guessed=share) for name, share in zip("ab", shares, strict=False)
+    ]
+    assert answers._guessed(rows) == sentence
+
+
 @pytest.mark.parametrize("classifier", ["calibrated", "paper"])
 def test_a_guess_has_its_probability(classifier: str) -> None:
     found = kt.score_nuggets(half_judged(), classifier=classifier, details=True)
@@ -271,15 +291,14 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
         ),
         (
             Contest(0.81, 0.88, -0.07, -0.2, 0.06),
-            "No classifier agrees better with assessors for certain: F of the paper's classifier "
-            "0.880, of the calibrated classifier 0.810; the difference (+0.070 [-0.060, 0.200]) is "
-            "not decided.",
+            "It is undecided which classifier agrees better with assessors: F of the paper's "
+            "classifier 0.880, of the calibrated classifier 0.810, difference +0.070 [-0.060, "
+            "0.200].",
         ),
         (
             Contest(0.81, 0.8, 0.01, None, None),
-            "No classifier agrees better with assessors for certain: F of the calibrated "
-            "classifier 0.810, of the paper's classifier 0.800; the difference (+0.010) is not "
-            "decided.",
+            "It is undecided which classifier agrees better with assessors: F of the calibrated "
+            "classifier 0.810, of the paper's classifier 0.800, difference +0.010.",
         ),
         (
             Contest(0.8, 0.8, 0.0, 0.0, 0.0),

@@ -185,7 +185,7 @@ EVALUATE = [
         (evaluate(WON), evaluate(OPEN), evaluate(UNKNOWN), evaluate(EQUAL)),
     ),
     Conclusion(
-        "No classifier agrees better with assessors for certain",
+        "It is undecided which classifier agrees better with assessors",
         (evaluate(OPEN), evaluate(UNKNOWN)),
         (evaluate(WON), evaluate(LOST), evaluate(EQUAL)),
     ),

@@ -195,7 +195,8 @@ def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> Non
         "the model's mean, nothing learned",
     }
     assert any("p: two-sided" in note for note in found["notes"])
-    learned = f"demo-paraphrases@{kt.load_evalset('demo-paraphrases').digest}"
+    judged = kt.paraphrase.add_controls(kt.load_evalset("demo-paraphrases"))
+    learned = f"demo-paraphrases@{judged.digest}"
     measured = f"|combine=svr,folds=4,learned={learned},dimension=overall,controls=120|features="
     assert measured in found["signature"]["pem"]  # not the mean of the bundled model
     model = f"|model={PEM.open().digest}|karat={kt.__version__}|bootstrap=100|seed=12345"

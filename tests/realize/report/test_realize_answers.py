@@ -128,8 +128,8 @@ def test_completions_are_not_compared_and_the_first_is_told() -> None:
         (0, None, "1 sentence for 1 tree, from words, by the supertags."),
         (0, "punctuation", "by the supertags; no punctuation inserted."),
         (0, "function-words,punctuation", "; no function words or punctuation inserted."),
-        (1, "punctuation", "; punctuation inserted (1 word)."),
-        (3, "function-words,punctuation", "; function words and punctuation inserted (3 words)."),
+        (1, "punctuation", "; punctuation inserted (1 token)."),
+        (3, "function-words,punctuation", "; function words and punctuation inserted (3 tokens)."),
     ],
 )
 def test_words_are_called_inserted_only_if_they_were(

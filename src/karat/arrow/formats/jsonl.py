@@ -184,9 +184,8 @@ class JsonTable:
         for row in chain([self._first], self._rows):
             values = list(map(row.get, names))
             if self._nullable:
-                lists = (column.kind == TEXTS for column in columns)
-                both = zip(values, lists, strict=True)
-                values = [_value_or_none(value) if texts else value for value, texts in both]
+                pairs = zip(values, columns, strict=True)
+                values = [_value_or_none(v) if c.kind in (TEXT, TEXTS) else v for v, c in pairs]
             if list(map(type, values)) != texts_alone:  # the quick check of the usual case
                 for column, value in zip(columns, values, strict=True):
                     if not column.takes(value):
@@ -201,17 +200,17 @@ class JsonTable:
                     raise self._other_kind(row, column, before + number + 1)
 
     def _other_kind(self, row: JsonRow, column: JsonColumn, line: int | None = None) -> InputError:
-        name, first = quoted(column.name), self._first_line
-        expected = f"expected {column.kind}, as in line {first:,}"
-        if column.name not in row:
-            told = f"drop the line, fill it in, or {SKIP_MISSING}"
-            return self._lines.refusal(f"no {name}; {expected}: {told}", line)
-        value = row[column.name]
-        advice = "write the same kind in every line"
-        if _value_or_none(value) is None:
+        name = quoted(column.name)
+        value = row.get(column.name)
+        problem = f"column {name} is {described(value)}" if column.name in row else f"no {name}"
+        if _value_or_none(value) is not None:
+            advice = "write the same kind in every line"
+        elif column.kind in (TEXT, TEXTS):
             advice = f"drop the line, fill it in, or {SKIP_MISSING}"
-        found = f"column {name} is {described(value)}"
-        return self._lines.refusal(f"{found}; {expected}: {advice}", line)
+        else:
+            advice = "drop the line or fill it in"
+        expected = f"expected {column.kind}, as in line {self._first_line:,}"
+        return self._lines.refusal(f"{problem}; {expected}: {advice}", line)
 
     def table(self, rows: Sequence[list[Any]]) -> Table:
         """Return some rows as a record batch."""

@@ -15,6 +15,9 @@ DEFAULT = "OPENAI_API_KEY"
 SHORTEST = 8
 """Length of the shortest key that is treated as a secret. Servers that need no key are often given
 `EMPTY` or `x`, which are ordinary words in answers."""
+PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "not-needed", "placeholder"})
+"""Longer keys that servers without keys are given in their manuals; they are no secrets, and parts
+of them are words."""
 FRAGMENT = 8
 """Length of the shortest part of a key that is hidden."""
 _REPLACEMENT = "[key]"
@@ -32,7 +35,8 @@ class Key:
 
     def __init__(self, variable: str, text: str = "") -> None:
         self.variable, self._text = variable, text
-        self._fragments = _fragments(text) if len(text) >= SHORTEST else frozenset()
+        is_secret = len(text) >= SHORTEST and text not in PLACEHOLDERS
+        self._fragments = _fragments(text) if is_secret else frozenset()
         prefix = _VENDOR_PREFIX.match(text)
         self._public_prefix = prefix[0] if prefix else ""
 

@@ -95,6 +95,8 @@ def command(
     if settings["segments"] and settings["resamples"]:
         raise InputError("--segments shows no intervals: leave out --resamples or --segments")
     if signature_only:
+        if level == "document":
+            chosen = [m.of_documents() for m in chosen]
         show_signatures(chosen, given.number(), format, output, **settings)
         return
     with Bar() as progress:

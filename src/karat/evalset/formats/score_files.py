@@ -95,13 +95,13 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
         raise InputError(f"{path}: no scores: the log has no judgement")
     if dimension not in names:
         hint = "" if dimension is None else nearest(dimension, names)
-        told = "judged several dimensions" if dimension is None else f"has no {quoted(dimension)}"
+        problem = "has several dimensions" if dimension is None else f"has no {quoted(dimension)}"
         raise InputError(
-            f"{path}: the log {told}{hint} (it has {short(', '.join(names))}): name one, as in "
+            f"{path}: the log {problem}{hint} (it has {short(', '.join(names))}): name one, as in "
             f"column={names[0]}"
         )
-    kinds = {one.name: one for one in described}
-    scale = kinds.get(dimension, Dimension(dimension, "higher", None, None))
+    scales = {scale.name: scale for scale in described}
+    scale = scales.get(dimension, Dimension(dimension, "higher", None, None))
     pairs = [(row.place, (*row[1:6], row.other)) for row in rows if row.other]
     compared = checked_pairs(
         [pair for pair in pairs if pair[1][3] == dimension], {dimension: scale}, reading
@@ -122,8 +122,8 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
         places.setdefault(row.segment, row.place)
     reading.check()
     by_id: dict[str, dict[str, float]] = {}
-    for (system, segment), own in values.items():
-        by_id.setdefault(system, {})[segment] = sum(own) / len(own)
+    for (system, segment), ratings in values.items():
+        by_id.setdefault(system, {})[segment] = sum(ratings) / len(ratings)
     lower = scale.better == "lower"
     return GivenScores(path, by_id, {}, {}, places, not lower, lower)
 

@@ -219,7 +219,9 @@ def reliability(
         documents=documents,
         normalise=normalise,
         repeats=repeats,
-        shuffles_per_combination=shuffles_per_combination or repeats,
+        shuffles_per_combination=(
+            repeats if shuffles_per_combination is None else shuffles_per_combination
+        ),
         combinations=combinations,
         seed=seed,
     )
@@ -351,13 +353,13 @@ def _values(
     }
     for length in asked.lengths:
         every = shuffled_cut(len(evalset), length, asked.repeats, asked.seed)
-        one = every._replace(shuffles=[every.shuffles[shuffle] for shuffle in turn])
+        cut = every._replace(shuffles=[every.shuffles[shuffle] for shuffle in turn])
         for name, people in human.items():
-            scored = scores(one, ~np.isnan(people))
+            scored = scores(cut, ~np.isnan(people))
             for by in asked.statistics:
-                agreement = document_agreement(one, people, scored, statistic(by))
+                agreement = document_agreement(cut, people, scored, statistic(by))
                 for metric, values in agreement.items():
-                    yield (name, by, number, str(metric), length, one.documents), values
+                    yield (name, by, number, str(metric), length, cut.documents), values
         meter.part()
 
 
@@ -439,8 +441,8 @@ def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
         "summed": "that of their statistics added up",
         "joined": "that of their texts joined into one",
     }[asked.documents]
-    each = asked.shuffles_per_combination
-    turns = f"; {each:,} for each combination of references" if each < asked.repeats else ""
+    shuffles = asked.shuffles_per_combination
+    turns = f"; {shuffles:,} for each combination" if shuffles < asked.repeats else ""
     yield (
         f"Documents: segments are shuffled {asked.repeats:,} times (seed {asked.seed}{turns}) and "
         "cut into documents of equal length, the same for all metrics; the human score of one is "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from karat.meta.plane.cells import BLEU_CELL
 from karat.meta.plane.predictions import Region
+from karat.stats.significance.verdicts import UNDECIDED
 
 if TYPE_CHECKING:
     from karat.meta.plane.fit import PlaneFit
@@ -118,11 +119,10 @@ def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
             f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "
             "be said of the difference."
         )
-    known = found.words in ("holds", "fails")
-    words = f"the prediction {found.words}" if known else "that is undecidable here"
+    verb = "is undecided" if found.words == UNDECIDED else found.words
     return (
         f"{fit.dimension}: the paper predicts {region}. {means}, difference between "
-        f"{100 * found.low:.1f} and {100 * found.high:.1f} points: {words}."
+        f"{100 * found.low:.1f} and {100 * found.high:.1f} points: the prediction {verb}."
     )
 
 

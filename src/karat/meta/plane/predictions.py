@@ -223,8 +223,8 @@ class Recommendation(Result):
             "systems, one set for each task, no intervals. With human scores of your own, karat "
             "plane fit says whether it holds for you.",
             "preset=paper ignores case, stems with Porter's stemmer and leaves English stop words "
-            "out of the unigrams. Keep to that form: with capitals that count, agreement can be "
-            "lost.",
+            "out of the unigrams. Keep these settings: case-sensitive matching can agree less with "
+            "people.",
         )
 
 

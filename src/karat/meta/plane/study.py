@@ -35,6 +35,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import renamed
 from karat.stats.resampling import SEED
+from karat.stats.significance.verdicts import UNDECIDED
 from karat.trials import check_trials
 
 FEWEST_FOR_HALVES = 4
@@ -107,12 +108,12 @@ class Verdict(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`holds`, `fails` or `undecidable`."""
+        """`holds`, `fails` or `undecided`."""
         if not self.enough_systems:
-            return "undecidable"
+            return UNDECIDED
         if self.low > 0:
             return "holds"
-        return "fails" if self.high < 0 else "undecidable"
+        return "fails" if self.high < 0 else UNDECIDED
 
 
 def verdict(fit: PlaneFit, region: Region) -> Verdict:
@@ -143,7 +144,7 @@ class GroupRow(NamedTuple):
     bleu: float
     """The left-out share of BLEU's point."""
     prediction: str
-    """`holds`, `fails`, `undecidable`, or empty if none was asked for."""
+    """`holds`, `fails`, `undecided`, or empty if none was asked for."""
 
 
 def _in_line(fit: PlaneFit, found: Verdict | None) -> GroupRow:

@@ -305,11 +305,11 @@ def paper_runs(tuned: Tuning, official: Sequence[RunF], how: Official) -> PaperR
     chances, _ = rule.leave_out(cells.pool, cells.labels, cells.fold, tuned.idf)
     guessed = micro_f(tuned, np.where(cells.known, cells.elsewhere > 0, chances), how)
     bars = _micro_intervals(guessed, np.array([row.official for row in official]))
-    found = []
+    rows = []
     for row, score, bar in zip(official, guessed.tolist(), bars, strict=True):
         low, high = (bar.low, bar.high) if bar else (None, None)
-        found.append(row._replace(guessed=score, low=low, high=high))
-    return PaperRuns(model, tuple(found))
+        rows.append(row._replace(guessed=score, low=low, high=high))
+    return PaperRuns(model, tuple(rows))
 
 
 def micro_f(tuned: Tuning, cells: Floats, how: Official) -> Floats:

@@ -6,7 +6,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
-from karat.nuggets.report.answers import DIGITS, percentage
+from karat.nuggets.report.answers import DIGITS
+from karat.nuggets.results.guess_notes import percentage
 from karat.report.model.cells import several
 from karat.report.model.phrases import signed, span
 
@@ -43,8 +44,8 @@ def _contest(one: Contest) -> str:
             f"{second}; the difference ({_difference(one)}) is decided."
         )
     return (
-        f"No classifier agrees better with assessors for certain: F of {names[0]} {first}, of "
-        f"{names[1]} {second}; the difference ({_difference(one)}) is not decided."
+        f"It is undecided which classifier agrees better with assessors: F of {names[0]} {first}, "
+        f"of {names[1]} {second}, difference {_difference(one)}."
     )
 
 

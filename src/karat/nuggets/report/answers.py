@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+from karat.nuggets.results.guess_notes import percentage
 from karat.nuggets.results.paired import Significance
 from karat.report.model.cells import several
-from karat.report.model.phrases import listing, signed, span
+from karat.report.model.phrases import listing, sentence_case, signed, span
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
@@ -104,26 +105,19 @@ def score_basis(found: NuggetScoring) -> str:
 def _guessed(rows: Sequence[RunRow]) -> list[str]:
     """The share of nuggets that rest on guesses, the largest of some runs; nothing if it is 0."""
     most = max((row.guessed for row in rows if not isnan(row.guessed)), default=0.0)
-    names, up_to = listing([row.run for row in rows]), "Up to " if len(rows) > 1 else ""
-    told = f"{up_to}{percentage(most)} of the nuggets of {names} rest on a classifier's guesses."
-    return [told] if most else []
-
-
-def percentage(share: float, digits: int = 0) -> str:
-    """Return a share in percent; only all is 100%, and only nothing 0%."""
-    least = 10 ** -(digits + 2)
-    if 0 < share < least / 2:
-        return f"under {least:.{digits}%}"
-    if 1 - least / 2 <= share < 1:
-        return f"over {1 - least:.{digits}%}"
-    return f"{share:.{digits}%}"
+    share = percentage(most)
+    if len(rows) > 1 and not share.startswith("under"):
+        share = f"up to {most:.0%}"  # an upper bound may be rounded to 100%
+    names = listing([row.run for row in rows])
+    sentence = f"{share} of the nuggets of {names} rest on a classifier's guesses."
+    return [sentence_case(sentence)] if most else []
 
 
 def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> list[str]:
     """When differences are decided: those with an interval, and those without."""
     guesses = any(row.guessed > 0 for row in rows)
-    told = [_rule(guesses=guesses)] if any(has_interval) else []
-    return told + ([_NO_INTERVAL] if not all(has_interval) else [])
+    sentences = [_rule(guesses=guesses)] if any(has_interval) else []
+    return sentences + ([_NO_INTERVAL] if not all(has_interval) else [])
 
 
 _NO_INTERVAL = (

@@ -141,3 +141,13 @@ def contest(found: Nuggeteer) -> str:
         f"auto: on judged runs left out of training, {_NAMES[found.classifier]} classifier has F "
         f"{mine:.3f}, {_NAMES[other.classifier]} {theirs:.3f}; {chosen}."
     )
+
+
+def percentage(share: float, digits: int = 0) -> str:
+    """Return a share in percent; only all is 100%, and only nothing 0%."""
+    least = 10 ** -(digits + 2)
+    if 0 < share < least / 2:
+        return f"under {least:.{digits}%}"
+    if 1 - least / 2 <= share < 1:
+        return f"over {1 - least:.{digits}%}"
+    return f"{share:.{digits}%}"

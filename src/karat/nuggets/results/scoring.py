@@ -18,7 +18,13 @@ from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
-from karat.nuggets.results.guess_notes import about_guesses, about_intervals, title, unjudged
+from karat.nuggets.results.guess_notes import (
+    about_guesses,
+    about_intervals,
+    percentage,
+    title,
+    unjudged,
+)
 from karat.nuggets.results.paired import Margin, margin, paired_significance
 from karat.nuggets.results.signature import signature
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
@@ -327,8 +333,8 @@ class NuggetScoring(Result):
             return tuple(self._about_set)
         share = max((row.guessed for row in self.rows if row.guessed > 0), default=0.0)
         as_right = (
-            f"{share:.0%} of the nuggets of this run rest on guesses. The gate takes guesses as "
-            "right: its intervals and verdicts do not allow for wrong ones."
+            f"Guesses decide {percentage(share)} of the nuggets of this run. The gate takes "
+            "guesses as right: its intervals and verdicts do not allow for wrong ones."
             if share
             else "No nugget of this run rests on a guess."
         )

@@ -300,9 +300,13 @@ class PEM:
 
         The content of other files of features is part of the model.
         """
-        own = self.stored_digest or content_digest(KIND, VERSION, *self._stored())
         scores = scores_digests(self.metrics)
-        return text_digest("\n".join([own, *scores])) if scores else own
+        return text_digest("\n".join([self.own_digest, *scores])) if scores else self.own_digest
+
+    @cached_property
+    def own_digest(self) -> str:
+        """Digest of the model alone."""
+        return self.stored_digest or content_digest(KIND, VERSION, *self._stored())
 
     @property
     def signature(self) -> str:

@@ -80,6 +80,11 @@ class PEMMetric(Metric):
         """Return the file of the model, and those of the metrics that are its features."""
         return [model_place(self.model), *feature_files(opened_model(self.model).metrics)]
 
+    def method(self, references: int | None) -> str:
+        """Return the signature without the digest of scores that features read: runs differ."""
+        model = _mapped_model(self.model)
+        return self.signature(references).replace(f"@{model.digest}|", f"@{model.own_digest}|")
+
     def columns(self) -> tuple[str, ...]:
         return (*_PARTS, "segments", *(name for names in self._columns.values() for name in names))
 

@@ -113,26 +113,25 @@ def score_paraphrases(
         parts = pem.features(given, texts, Outputs((name,)), **work)
         scores = PEMScores(pem.combine(parts), *parts.parts)
         notes += tuple(f"{name}, {note}" for note in parts.notes)
-        means = (float(column.mean()) for column in scores)
         share = None if threshold is None else float((scores.pivot_f1 >= threshold).mean())
-        low, high = scores.interval(resamples, seed) or (None, None)
-        row = SystemRow(name, len(texts), low, high, *means)
-        rows.append(row._replace(recognised=share))
+        rows.append(_system_row(name, scores, resamples, seed)._replace(recognised=share))
         if segments:
             both = (some.views(0, len(some)).strings() for some in (given, texts))
             every += paraphrase_rows(name, scores, *both, threshold=threshold)
     notes += pem.cautions
     if pem.combination is None:
         notes += (_NO_SCORE,)
-    settings = {
-        "model": pem.name,
-        "model_settings": pem.description,
-        "threshold": threshold,
-        "resamples": resamples,
-        "seed": seed,
-    }
+    settings = {"model": pem.name, "model_settings": pem.description, "threshold": threshold}
+    settings |= {"resamples": resamples, "seed": seed}
     signature = pem.signature_of_scores(interval_fields(resamples, seed))
     return ParaphraseScores(tuple(rows), tuple(every), settings, notes, signature)
+
+
+def _system_row(system: str, scores: PEMScores, resamples: int, seed: int) -> SystemRow:
+    """Return the means of a system, and the interval of PEM if there is one."""
+    low, high = scores.interval(resamples, seed) or (None, None)
+    means = (float(column.mean()) for column in scores)
+    return SystemRow(system, len(scores.pem), low, high, *means)
 
 
 def paraphrase_rows(

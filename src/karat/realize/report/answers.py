@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, sentence_case
+from karat.stats.significance.verdicts import BETTER
 
 if TYPE_CHECKING:
     from karat.realize.completion.explained import CompletionExplained
@@ -107,7 +108,7 @@ def _scored(lead: Lead | None, row: RealizerScores) -> str:
     """Return the scores from one kind of input, and how sure the lead of the first is."""
     if lead is None:
         return _figures(row)
-    better = lead.verdict == "better"
+    better = lead.verdict == BETTER
     finding = "significantly better than" if better else "not significantly different from"
     second = f"{lead.second.bleu:.1f} with {_named(lead.second.model)}"
     return _figures(lead.first, f" ({finding} {second})")
@@ -142,10 +143,10 @@ def sentences_answer(found: RealizedSentences) -> tuple[str, ...]:
 
 
 def _inserted(found: RealizedSentences) -> str:
-    """Say how many words of which classes were inserted; nothing if none were asked for."""
+    """Say how many tokens of which classes were inserted; nothing without `complete`."""
     classes = str(found.settings.get("complete", "")).replace("-", " ").split(",")
     if classes == [""]:
         return ""
     if not found.inserted:
         return f"; no {' or '.join(classes)} inserted"
-    return f"; {' and '.join(classes)} inserted ({several(found.inserted, 'word')})"
+    return f"; {' and '.join(classes)} inserted ({several(found.inserted, 'token')})"

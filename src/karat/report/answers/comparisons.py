@@ -66,7 +66,7 @@ def comparison_basis(comparison: Comparison) -> str:
     parts = []
     if comparison.segments is not None:
         in_buckets = f" in {several(comparison.buckets, 'bucket')}" if comparison.buckets else ""
-        parts.append(several(comparison.segments, "segment") + in_buckets)
+        parts.append(several(comparison.segments, "segment") + in_buckets + _scored(comparison))
     if comparison.references:
         parts.append(several(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
@@ -74,6 +74,15 @@ def comparison_basis(comparison: Comparison) -> str:
         return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
     rule = _rule(comparison) if _has_warning(comparison) else decision_rule(comparison)
     return f"{size}Decided where the {rule}."
+
+
+def _scored(comparison: Comparison) -> str:
+    """Return how many segments, or buckets, have scores, if some have none."""
+    units = [row.units for row in comparison.rows if row.units is not None]
+    if not units or min(units) == (comparison.buckets or comparison.segments):
+        return ""
+    at_least = "" if len({*units}) == 1 else "at least "
+    return f" ({at_least}{min(units):,} of them with scores of both systems)"
 
 
 def decision_rule(comparison: Comparison) -> str:

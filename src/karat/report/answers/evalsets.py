@@ -64,16 +64,16 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
     rows = [row for row in defined if row.shared >= FEWEST_SHARED]
     few = [row for row in defined if row.shared < FEWEST_SHARED]
     if not rows:
-        each = []
+        sentences = []
     elif len(rows) <= MOST_TOLD:
-        each = [_agreement(row) for row in rows]
+        sentences = [_agreement(row) for row in rows]
     else:
         low, high = (pick(rows, key=lambda row: row.ordinal) for pick in (min, max))
-        each = [
+        sentences = [
             f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
             f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
         ]
-    return (*each, *_few_shared(few), *_identical(found), *_outliers(found), *_models(found))
+    return (*sentences, *_few_shared(few), *_identical(found), *_outliers(found), *_models(found))
 
 
 def _unshared(found: JudgeAgreement) -> str:
@@ -108,8 +108,9 @@ def _identical(found: JudgeAgreement) -> Iterator[str]:
             groups.setdefault(members, []).append(row.dimension)
     for members, dimensions in groups.items():
         names = listing(sorted(members))
-        where = "" if len(found.rows) == 1 else f" ({listing(list(dict.fromkeys(dimensions)))})"
-        yield f"{names} gave identical values{where}: they count as one judge."
+        several_dimensions = len(found.rows) > 1
+        scope = f" ({listing(list(dict.fromkeys(dimensions)))})" if several_dimensions else ""
+        yield f"{names} gave identical values{scope}: they count as one judge."
 
 
 def _agreement(row: DimensionAgreement) -> str:

@@ -12,10 +12,11 @@ from karat.meta.plane.predictions import TASKS, Recommendation
 from karat.meta.plane.study import PlaneStudy, Verdict
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, span
+from karat.stats.significance.verdicts import UNDECIDED
 
 MOST_TOLD = 4
 """Dimensions that have sentences of their own."""
-_WORDS = {"holds": "holds", "fails": "fails", "undecidable": "is undecided"}
+_WORDS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 
 
 def study_answer(study: PlaneStudy) -> tuple[str, ...]:

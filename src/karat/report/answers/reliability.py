@@ -52,10 +52,10 @@ def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     texts = f"texts of {several(best.length, 'segment')}"
     if curves > 1:
         most = "highest" if found.sign > 0 else "lowest"
-        told = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
+        sentence = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
     else:
-        told = f"{name} and {best.dimension} on {texts}: {label} {value}"
+        sentence = f"{name} and {best.dimension} on {texts}: {label} {value}"
     if first.length < best.length:
-        told += f"; on texts of {several(first.length, 'segment')} it has {first.value:.3f}"
+        sentence += f"; on texts of {several(first.length, 'segment')} it has {first.value:.3f}"
     untested = "; differences between metrics were not tested" * (curves > 1)
-    yield f"{told}{untested}."
+    yield f"{sentence}{untested}."

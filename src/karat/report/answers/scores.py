@@ -29,6 +29,8 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
         sentences.append(f"All systems have the same score by {_metrics(ties, len(by_metric))}.")
     if not sentences:
         return ()
+    if len({(scoring.skipped or {}).get(row.system, 0) for row in scoring.rows}) > 1:
+        sentences.append("Systems are scored on different rows, since some were skipped.")
     return (*sentences, "Differences are not tested: use karat compare.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from karat.report.answers.scores import scoring_answer
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.models import Interval
 from karat.report.model.cells import brief
-from karat.report.model.phrases import metric_label
+from karat.report.model.phrases import listing, metric_label
 from karat.report.model.table import (
     Block,
     Cell,
@@ -27,7 +27,7 @@ from karat.report.model.table import (
     Table,
 )
 from karat.results import MadeRows
-from karat.scoring import Results, ScoreRow, Scoring
+from karat.scoring import DocumentScore, Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
     from karat.arrow.shard_runs import WrittenShards
@@ -103,9 +103,10 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
     columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
-    told = "The score of the document, from the sums of its segments' statistics."
-    columns += [replace(SCORE, help=told), _PARTS]
-    columns += [Column(name, name, readers="programs") for name in names]
+    score_help = "The score of the document, from the sums of its segments' statistics."
+    columns += [replace(SCORE, help=score_help), _PARTS]
+    shown = {column.key for column in columns}
+    columns += [Column(name, name, readers="programs") for name in names if name not in shown]
     cells: list[Row] = []
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
@@ -119,11 +120,24 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
         }
         cells.append(parts | of_document)
     table = Table("rows", "Document scores", tuple(columns), tuple(cells), group="metric")
-    signatures = {str(m): m.signature(scoring.references) for m in metrics}
-    noted = (f"{r.system}, {r.metric}, {r.document}: {n}" for r in rows for n in r.score.notes)
+    signatures = {str(m): m.signature(scoring.references, scoring.form) for m in metrics}
     remarks = (note for m in metrics for note in m.remarks())
-    notes = tuple(dict.fromkeys([*remarks, *noted]))
+    notes = tuple(dict.fromkeys([*remarks, *_document_notes(rows)]))
     return Document("Document scores", (replace(table, open=True),), command, signatures, notes)
+
+
+def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
+    """Yield the notes of scores; a note on all documents of a system is stated once for it."""
+    documents: dict[tuple[str, Metric], list[DocumentScore]] = {}
+    for row in rows:
+        documents.setdefault((row.system, row.metric), []).append(row)
+    for (system, m), scored in documents.items():
+        for note in dict.fromkeys(note for row in scored for note in row.score.notes):
+            names = [row.document for row in scored if note in row.score.notes]
+            if len(names) == len(scored):
+                yield f"{system}, {m}: {note}"
+            else:
+                yield f"{system}, {m}, {listing(names)}: {note}"
 
 
 _SHARDS = (
@@ -183,13 +197,18 @@ _SKIPPED = Column(
 
 
 def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
-    """Return a table of systems with a column of skipped rows, if rows may be skipped."""
+    """Return a table of systems with a column of skipped rows, if rows may be skipped.
+
+    A comparison has no room for it: there the column is for programs, and a note has the numbers.
+    """
     if skipped is None:
         return table
     rows = tuple({**row, "skipped": skipped.get(str(row["system"]), 0)} for row in table.rows)
-    at = next((i for i, column in enumerate(table.columns) if column is _PARTS), None)
     columns = list(table.columns)
-    columns.insert(len(columns) if at is None else at, _SKIPPED)
+    if _PARTS in columns:
+        columns.insert(columns.index(_PARTS), _SKIPPED)
+    else:
+        columns.append(replace(_SKIPPED, readers="programs"))
     return replace(table, columns=tuple(columns), rows=rows)
 
 

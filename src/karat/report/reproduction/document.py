@@ -17,7 +17,7 @@ _CONCLUSIONS = (
     *columns(where="Paper"),
     Column("data", "Data", wrap=True),
     Column("claim", "Conclusion of the paper", wrap=True),
-    Column("verdict", "Here", help="holds, fails, or undecidable: the data cannot tell."),
+    Column("verdict", "Here", help="holds, fails, or undecided: the data cannot decide it."),
     Column("evidence", "Evidence", wrap=True),
 )
 _NUMBERS = (

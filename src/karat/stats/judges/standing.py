@@ -120,10 +120,10 @@ def standings(table: JudgeTable) -> list[Standing]:
     units with others is not comparable. With fewer than three comparable judges nobody is flagged,
     and nobody is ever dropped.
     """
-    same = identical_judges(table.values)
-    merged = merge_judges(table.values, same)
-    found = [_leave_one_out(table, k, same, merged) for k in range(len(table.judges))]
-    counted = {same[k]: one for k, one in enumerate(found) if one.comparable}
+    groups = identical_judges(table.values)
+    merged = merge_judges(table.values, groups)
+    found = [_leave_one_out(table, k, groups, merged) for k in range(len(table.judges))]
+    counted = {groups[k]: one for k, one in enumerate(found) if one.comparable}
     if len(counted) < FEWEST_COMPARED:
         return [one._replace(flagged=False) for one in found]
     known = np.array([one.r for one in counted.values() if not np.isnan(one.r)])

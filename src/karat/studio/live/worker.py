@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -52,14 +53,22 @@ def serve(pipe: Connection, path: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the studio, and that ends this
     if hasattr(os, "nice"):
         os.nice(LOWER)
-    with Store.reading(path) as store:
-        while _asked(pipe):
-            try:
-                pipe.send(live_results(store))
-            except KaratError as error:
+    with suppress(OSError):  # the studio no longer listens
+        try:
+            with Store.reading(path) as store:
+                while _asked(pipe):
+                    pipe.send(_results(store))
+        except KaratError as error:  # it is not a store any more
+            if _asked(pipe):
                 pipe.send(error)
-            except OSError:  # nobody listens any more
-                return
+
+
+def _results(store: Store) -> LiveResults | KaratError:
+    try:
+        with store.intact():
+            return live_results(store)
+    except KaratError as error:
+        return error
 
 
 def _asked(pipe: Connection) -> bool:

@@ -78,7 +78,7 @@ def _continued(given: Given, where: Path, asked: Asked, progress: Progress, tell
             check_task(where, asked, found.settings)
             check_options(where, asked, found.settings)
             same = _is_same(given, where, asked, found, progress)
-        tell(f"{where} continues: {visible(found.name)}")
+            tell(f"{where} continues: {visible(found.name)}")
         if read_by_others(where):
             tell(f"Other users of this machine can read {where}: close it with chmod 600.")
         if not same:
