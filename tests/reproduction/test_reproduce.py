@@ -205,7 +205,7 @@ def test_pem_has_its_example_and_three_tables() -> None:
     assert alone["BLEU alone", "r, sentences"] == (0.4513, 0.112)
     assert alone["BLEU alone, no controls", "r, sentences"] == (None, -0.075)
     verdicts = [one.verdict for one in found.conclusions]
-    assert verdicts == ["holds", "undecidable", "holds", "undecidable", "undecidable"]
+    assert verdicts == ["holds", "undecided", "holds", "undecided", "undecided"]
     for one in found.conclusions:
         assert one.evidence.startswith("with controls: ")
         assert "; without: " in one.evidence

@@ -40,7 +40,7 @@ from karat.reproduction.requests import Request
 from karat.reproduction.results import (
     FAILS,
     HOLDS,
-    UNDECIDABLE,
+    UNDECIDED,
     Conclusion,
     Difference,
     ReproducedNumber,
@@ -116,7 +116,7 @@ def reproduce_pem(request: Request) -> Reproduction:
             "Correlations are Pearson's. With controls, whose scores are fixed and easy to tell, "
             "they are higher than among real paraphrases. A conclusion holds or fails where the "
             "95% interval of its margin says so with the control pairs and without them (1,000 "
-            "bootstrap resamples of originals); else it is undecidable.",
+            "bootstrap resamples of originals); else it is undecided.",
         ),
     )
 
@@ -298,7 +298,7 @@ class Evidence(NamedTuple):
         """Whether the claim holds, by the interval."""
         if self.low > 0:
             return HOLDS
-        return FAILS if self.high < 0 else UNDECIDABLE
+        return FAILS if self.high < 0 else UNDECIDED
 
     def __str__(self) -> str:
         ends = "no interval" if isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
@@ -339,9 +339,9 @@ def _conclusions(one: Evaluated, seed: int) -> Iterator[Conclusion]:
 def combined_verdict(every: Evidence, real: Evidence) -> str:
     """Return the verdict that all pairs and those without controls agree on.
 
-    The scores of controls are fixed and easy to tell: what rests on them alone is undecidable.
+    The scores of controls are fixed and easy to tell: what rests on them alone is undecided.
     """
-    return every.verdict if every.verdict == real.verdict else UNDECIDABLE
+    return every.verdict if every.verdict == real.verdict else UNDECIDED
 
 
 def _both_ways(every: Evidence, real: Evidence) -> str:
