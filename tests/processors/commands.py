@@ -173,6 +173,7 @@ EXEMPT = {
     "studio": "serves pages",
     "studio export": "the judgements of people",
     "studio import": "the judgements of people",
+    "studio owner": "prints a link that is never the same",
 }
 
 
