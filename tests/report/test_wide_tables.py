@@ -101,3 +101,10 @@ def test_intervals_are_never_cut() -> None:
     assert "…" not in text
     table = text.partition("\nScores\n")[2].partition("† better")[0]
     assert len(re.findall(r"\[[\d.]+, [\d.]+\]", table)) == len(SYSTEMS) * 4
+
+
+def test_a_page_shows_the_scores_without_a_click() -> None:
+    page = kt.compare(SYSTEMS, GOOD, "chrf").wide().render("html")
+    before, _, rest = page.partition("<main>")[2].partition("<table")
+    assert "<details" not in before
+    assert "good &amp; new" in rest

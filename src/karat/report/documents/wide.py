@@ -39,7 +39,8 @@ def wide_document(wide: WideScores, command: str) -> Document:
     winners = {results.rows[at][:2] for at, _ in best}
     stressed = {(i, _shown(m)) for i, s in enumerate(systems) for m in metrics if (s, m) in winners}
     cells = tuple(_cells(system, metrics, rows) for system in systems)
-    table = Table("rows", "Scores", tuple(columns), cells, emphasis=frozenset(stressed))
+    marked = frozenset(stressed)
+    table = Table("rows", "Scores", tuple(columns), cells, emphasis=marked, open=True)
     told = replace(results, values={}).notes  # nothing about wins, which are not shown
     notes = (*(_legend(results) if isinstance(results, Comparison) else ()), *told)
     title = f"Comparison with {results.baseline}" if isinstance(results, Comparison) else "Scores"
