@@ -50,8 +50,11 @@ class Flood:
                 raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
         if self.sentences < 1:
             raise InputError(f"sentences={self.sentences}: expected at least 1")
-        if self.correct is not None and math.isnan(self.correct):
-            raise InputError("correct=nan: expected a number, the least value of a correct answer")
+        if self.correct is not None and not math.isfinite(self.correct):
+            raise InputError(
+                f"correct={self.correct}: expected a finite number, the lowest rating of a correct "
+                "answer"
+            )
 
 
 class FloodedAnswer(NamedTuple):
@@ -123,6 +126,11 @@ def _lowest_correct(
 ) -> tuple[float, str]:
     """Return the lowest rating of a correct answer, and why if nobody chose it."""
     if wanted is not None:
+        if dimension.high is not None and wanted > dimension.high:
+            raise InputError(
+                f"correct={wanted:g}: no answer can be correct, because the scale of "
+                f"{dimension.name} ends at {dimension.high:g}"
+            )
         return wanted, ""
     if dimension.low is None or dimension.high is None:
         raise InputError(
