@@ -618,7 +618,7 @@ def test_real_labels_of_wmt23(karat_data: Path) -> None:
     ("value", "dimension", "told"),
     [
         (9.0, kt.Dimension("quality", low=1, high=5), "a label of 'quality' is 9, expected 1 to 5"),
-        (9.0, kt.Dimension("quality", "lower", 0, 5), "is 9, expected 0 to 5: mend the label"),
+        (9.0, kt.Dimension("quality", "lower", 0, 5), "is 9, expected 0 to 5: correct the label"),
         (1e308, kt.Dimension("quality"), r"is 1e\+308, expected -1e\+09 to 1e\+09"),
     ],
 )

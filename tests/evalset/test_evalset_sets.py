@@ -252,7 +252,7 @@ def test_a_census_counts() -> None:
         (1, 1, 1, 7.0, 7.0, 1),
     ]
     assert found.notes == (
-        "bad: 1 judgements are off the stated scale",
+        "bad: 1 judgement is off the stated scale",
         "bad: 1 judges always gave one value and have no z-scores: x",
         "1 segments have no reference: they cannot be scored",
         "B: outputs missing: 1",

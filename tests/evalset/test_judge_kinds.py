@@ -327,3 +327,11 @@ def test_every_problem_of_an_addition_is_listed(tmp_path: Path) -> None:
     log = saved(tmp_path / "log.jsonl", rating(1, "C"), rating(1, "D"))
     found = kt.check_evalset("demo", judgements=[log])
     assert (found.evalset, found.problem_count) == (None, 2)
+
+
+def test_values_of_models_off_the_scale_are_counted_apart() -> None:
+    found = kt.check_evalset(made(dimensions=[kt.Dimension("q", low=1, high=5)]))
+    assert "q: 3 judgements of models are off the stated scale" in found.notes
+    assert found.dimensions[0].off_scale == 0
+    wider = kt.check_evalset(made(dimensions=[kt.Dimension("q", low=1, high=9)]))
+    assert not any("off the stated scale" in note for note in wider.notes)

@@ -22,6 +22,7 @@ HELPS = (
     "With chrF, intervals are 0.80 times as wide as by people alone: worth 24 more labelled "
     "segments."
 )
+TIED = row("B", 84.0)
 NEW = "To ask about new segments like these, use --population new."
 BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
 
@@ -41,6 +42,22 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (
             made((A, B, C), (difference("B", -1.0, "undecided"), difference("C", -14.0))),
             (f"{BEST} It is better than 1 of 2 others; undecided: B.", HELPS),
+        ),
+        (
+            made((A, TIED), (difference("B", 0.0, "undecided"),)),
+            ("A and B have the same estimate, 84.0; no difference is decided.", HELPS),
+        ),
+        (
+            made((A, TIED, C), tuple(difference(name, 0.0, "undecided") for name in "BC")),
+            ("A and B share the best estimate, 84.0; no difference is decided.", HELPS),
+        ),
+        (
+            made((A, TIED, C), (difference("B", 0.0, "undecided"), difference("C", -14.0))),
+            (
+                "A and B share the best estimate, 84.0. A is better than 1 of 2 others; "
+                "undecided: B.",
+                HELPS,
+            ),
         ),
         (
             made((A, B), (difference("B", -1.0, "undecided"),)),

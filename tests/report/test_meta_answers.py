@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -163,7 +164,24 @@ SAID = {
         rows(ALONE, "human"),
         (f"BLEU {BEST.replace('fluency', 'human scores')}, alone at rank 1.",),
     ),
-    "undefined": (rows([("bleu", None, NAN), ("chrf", None, NAN)]), ()),
+    "undefined": (
+        rows([("bleu", None, NAN), ("chrf", None, NAN)]),
+        ("The agreement of metrics with fluency is undefined.",),
+    ),
+    "undefined for one reason": (
+        [
+            row._replace(note="undefined: the human scores are constant")
+            for row in rows([("bleu", None, NAN)])
+        ],
+        ("The agreement of metrics with fluency is undefined: the human scores are constant.",),
+    ),
+    "equal": (
+        rows([("bleu", 1, 0.4), ("chrf", 1, 0.4)]),
+        (
+            "No metric stands out for fluency at segment level: both metrics are tied, with the "
+            "same Pearson's r, 0.400.",
+        ),
+    ),
 }
 
 
@@ -449,8 +467,23 @@ def test_alpha_of_few_shared_outputs_is_no_headline(shared: int, stated: bool) -
     assert ("alpha 0.900" in said) == stated
 
 
-def test_agreement_that_is_undefined_says_nothing() -> None:
-    assert judges_answer(judges(NAN, 8)) == ()
+def test_agreement_that_is_undefined_says_why() -> None:
+    assert judges_answer(judges(NAN, 12)) == (
+        "d: the judges gave only one value, so their agreement cannot be measured.",
+    )
+    assert judges_answer(judges(NAN, 1)) == (
+        "d: 1 output has two judges, too few to state how far they agree (at least 10 are needed).",
+    )
+
+
+def test_nobody_is_cleared_where_nobody_could_be_flagged() -> None:
+    cleared = "No judge is flagged as an outlier."
+    three = judges(0.5, 12, False, False, False)
+    assert cleared in judges_answer(three)
+    assert cleared not in judges_answer(judges(0.5, 9, False, False, False))
+    first, second, third = three.judges
+    twins = (first._replace(identical="j1"), second._replace(identical="j0"), third)
+    assert cleared not in judges_answer(replace(three, judges=twins))
 
 
 def test_a_set_can_be_used_or_not() -> None:

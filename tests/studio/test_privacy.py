@@ -109,3 +109,9 @@ def test_a_token_comes_from_a_file_or_the_environment(
         chosen_token(None, str(file))
     with pytest.raises(InputError, match="cannot read the token file"):
         chosen_token(None, str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match=r"cannot read the token file .*: Is a directory$"):
+        chosen_token(None, str(tmp_path))
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"is not a text file: expected the token$"):
+        chosen_token(None, str(file))
+    assert len(chosen_token(None, "/dev/zero") or "") < 100_000  # it never ends

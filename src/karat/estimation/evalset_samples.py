@@ -77,7 +77,7 @@ def _check_labels(whose: str, dimension: str, labels: Floats, scale: Scale) -> N
         ends = sorted((scale.sign * low, scale.sign * high))
         raise InputError(
             f"{whose}: a label of {quoted(dimension)} is {scale.sign * float(off[0]):g}, expected "
-            f"{ends[0]:g} to {ends[1]:g}: mend the label, or the scale of the dimension"
+            f"{ends[0]:g} to {ends[1]:g}: correct the label, or the scale of the dimension"
         )
 
 

@@ -171,12 +171,17 @@ def _remarks(
         found.append(f"The raters are not named: {' and '.join(people)} means all of them")
     for count in dimensions:
         name = short(count.dimension)
-        if count.off_scale:
-            found.append(f"{name}: {count.off_scale:,} judgements are off the stated scale")
+        off_scale = evalset.dimensions[count.dimension].off_scale
+        values_of_all = evalset.judgements.of_dimension(count.dimension).value.tolist()
+        by_models = sum(map(off_scale, values_of_all)) - count.off_scale
+        for number, whose in ((count.off_scale, ""), (by_models, " of models")):
+            if number:
+                verb = "judgement{} is" if number == 1 else "judgements{} are"
+                found.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
         if not count.judgements:
             models = evalset.judgements.of_dimension(count.dimension).judges
-            by_models = f"judged by models alone: {short(', '.join(models))}"
-            found.append(f"{name}: {by_models if models else 'no judgements'}")
+            models_only = f"judged by models alone: {short(', '.join(models))}"
+            found.append(f"{name}: {models_only if models else 'no judgements'}")
         rows = evalset.judgements.of_dimension(count.dimension)
         values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
         if flat := [judge for judge, mine in values if mine.min() == mine.max()]:

@@ -50,8 +50,11 @@ class Flood:
                 raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
         if self.sentences < 1:
             raise InputError(f"sentences={self.sentences}: expected at least 1")
-        if self.correct is not None and math.isnan(self.correct):
-            raise InputError("correct=nan: expected a number, the least value of a correct answer")
+        if self.correct is not None and not math.isfinite(self.correct):
+            raise InputError(
+                f"correct={self.correct}: expected a finite number, the lowest rating of a correct "
+                "answer"
+            )
 
 
 class FloodedAnswer(NamedTuple):
@@ -124,6 +127,11 @@ def _lowest_correct(
 ) -> tuple[float, str]:
     """Return the lowest rating of a correct answer, and the reason for a default."""
     if chosen is not None:
+        if dimension.high is not None and chosen > dimension.high:
+            raise InputError(
+                f"correct={chosen:g}: no answer can be correct, because the scale of "
+                f"{dimension.name} ends at {dimension.high:g}"
+            )
         return chosen, ""
     if dimension.low is None or dimension.high is None:
         raise InputError(

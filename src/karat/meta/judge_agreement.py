@@ -32,6 +32,9 @@ from karat.stats.judges.standing import (
     standings,
 )
 
+FEWEST_SHARED = 10
+"""Outputs with two judges or more that a sentence on agreement or on outliers needs."""
+
 
 class DimensionAgreement(NamedTuple):
     """Agreement of all judges in one dimension; NaN where it is undefined.
@@ -92,9 +95,17 @@ class JudgeAgreement(Result):
 
     @property
     def flaggable(self) -> bool:
-        """Return whether any dimension has enough comparable judges for one to be flagged."""
-        people = (row for row in self.judges if row.kind != MODEL)
-        comparable = Counter(row.dimension for row in people if row.comparable)
+        """Return whether any dimension has enough judges and outputs for a judge to be flagged.
+
+        Identical judges count as one.
+        """
+        enough = {row.dimension for row in self.rows if row.shared >= FEWEST_SHARED}
+        people = {
+            (row.dimension, frozenset((row.judge, *(row.identical or row.judge).split(", "))))
+            for row in self.judges
+            if row.dimension in enough and row.kind != MODEL and row.comparable
+        }
+        comparable = Counter(dimension for dimension, _ in people)
         return max(comparable.values(), default=0) >= FEWEST_COMPARED
 
 

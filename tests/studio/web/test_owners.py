@@ -131,9 +131,27 @@ def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, called: Any) -> Non
             "recover an owner's link from the command line"
         ] * 2
     assert owners(tmp_path / "a.sqlite") == ["owner", "olga"]
-    for name, sentence in {"nowhere.sqlite": "no such file", "text.txt": "no store"}.items():
-        (tmp_path / "text.txt").write_text("not a store")
+    (tmp_path / "text.txt").write_text("not a store")
+    (tmp_path / "folder").mkdir()
+    refused = {"nowhere.sqlite": "no such file", "text.txt": "no store", "folder": "is a folder"}
+    for name, sentence in refused.items():
         done = called("studio", "owner", name)
         assert done.returncode == 2
         (line,) = done.stderr.splitlines()
         assert sentence in line
+
+
+def test_an_empty_file_is_not_turned_into_a_store(tmp_path: Path, called: Any) -> None:
+    (tmp_path / "empty.sqlite").touch()
+    with sqlite3.connect(tmp_path / "tableless.sqlite") as outside:
+        outside.execute("PRAGMA user_version = 1")
+    outside.close()
+    for name in ("empty.sqlite", "tableless.sqlite"):
+        before = (tmp_path / name).read_bytes()
+        for words in (("owner", name), ("--check", name)):
+            done = called("studio", *words)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert done.stderr == f"karat: {name} is empty: expected a store of the studio\n"
+        assert (tmp_path / name).read_bytes() == before
+    files = sorted(path.name for path in tmp_path.glob("*.sqlite*"))
+    assert files == ["empty.sqlite", "tableless.sqlite"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import isclose, isnan
 
 from karat.estimation.estimate_results import (
     ESTIMATE,
@@ -105,7 +105,7 @@ def _systems(found: Estimate) -> Iterator[str]:
     elif differences and differences[0].baseline == best.system:
         yield from _leader(found, best)
     else:
-        yield f"{best.system} has the best estimate: {_score(found, best)}."
+        yield f"{_leads(found)}."
         yield from _against(found)
 
 
@@ -123,11 +123,13 @@ def _means(found: Estimate) -> str:
 def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
     """The best system against all others."""
     score, count = _score(found, best), len(found.rows) - 1
-    by_verdict = _by_verdict(found)
+    by_verdict, tied = _by_verdict(found), _tied(found)
     beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
     if len(beaten) == count:
         than = beaten[0] if count == 1 else f"all {count} others"
         yield f"{best.system} is better than {than}: {score}."
+    elif len(rivals) == count and len(tied) > 1:
+        yield f"{_leads(found)}; no difference is decided."
     elif len(rivals) == count:
         than = rivals[0] if count == 1 else f"any of the {count} others"
         yield (
@@ -135,12 +137,31 @@ def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
             f"{than}."
         )
     elif len(beaten) + len(rivals) == count:
-        better = f"It is better than {len(beaten)} of {count} others"
+        subject = best.system if len(tied) > 1 else "It"
+        better = f"{subject} is better than {len(beaten)} of {count} others"
         undecided = f"undecided: {listing(rivals, MOST_NAMED)}"
-        yield f"{best.system} has the best estimate: {score}. {better}; {undecided}."
+        yield f"{_leads(found)}. {better}; {undecided}."
     else:
-        yield f"{best.system} has the best estimate: {score}."
+        yield f"{_leads(found)}."
         yield from _against(found)
+
+
+def _tied(found: Estimate) -> list[str]:
+    """Return the systems with the best estimate; differences by rounding alone do not count."""
+    best = found.ranked[0].estimate
+    return [row.system for row in found.ranked if isclose(row.estimate, best, abs_tol=1e-9)]
+
+
+def _leads(found: Estimate) -> str:
+    """Return which systems have the best estimate, without the full stop."""
+    best, tied = found.ranked[0], _tied(found)
+    if len(tied) == 1:
+        return f"{best.system} has the best estimate: {_score(found, best)}"
+    value = f"{best.estimate:,.{digits(found)}f}"
+    if len(tied) == len(found.rows):
+        everyone = listing(tied) if len(tied) == 2 else f"All {len(tied)} systems"
+        return f"{everyone} have the same estimate, {value}"
+    return f"{listing(tied, MOST_NAMED)} share the best estimate, {value}"
 
 
 def _against(found: Estimate) -> Iterator[str]:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from karat.evalset.contents import EvalSetCheck
 from karat.evalset.judge_kinds import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
-from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
+from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing
 
 MOST_TOLD = 4
 """Dimensions that have a sentence each."""
-FEWEST_SHARED = 10
-"""Outputs with two judges or more that a sentence on agreement needs."""
 
 
 def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
@@ -56,13 +54,12 @@ def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
 
 def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
     """Return the agreement in each dimension, identical judges, and who is an outlier."""
-    defined = [row for row in found.rows if row.ordinal == row.ordinal]
     if found.rows and not any(row.shared for row in found.rows):
         return (_unshared(found), *_identical(found), *_models(found))
-    if not defined:
-        return (*_identical(found), *_models(found))
-    rows = [row for row in defined if row.shared >= FEWEST_SHARED]
-    few = [row for row in defined if row.shared < FEWEST_SHARED]
+    few = [row for row in found.rows if 0 < row.shared < FEWEST_SHARED]
+    enough = [row for row in found.rows if row.shared >= FEWEST_SHARED]
+    rows = [row for row in enough if row.ordinal == row.ordinal]
+    constant = [row.dimension for row in enough if row.ordinal != row.ordinal]
     if not rows:
         sentences = []
     elif len(rows) <= MOST_TOLD:
@@ -73,6 +70,11 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
             f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
             f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
         ]
+    if constant:
+        sentences.append(
+            f"{listing(constant, MOST_TOLD)}: the judges gave only one value, so their agreement "
+            "cannot be measured."
+        )
     return (*sentences, *_few_shared(few), *_identical(found), *_outliers(found), *_models(found))
 
 
@@ -129,7 +131,7 @@ def _outliers(found: JudgeAgreement) -> Iterator[str]:
         verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
         yield f"{listing(flagged)} {verb} in at least one dimension."
         return
-    if found.flaggable:
+    if found.flaggable and any(row.r == row.r for row in found.judges):
         yield "No judge is flagged as an outlier."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
 
 from karat.evalset.judge_kinds import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage
@@ -44,10 +45,23 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     """Return which metrics agree best, by the first statistic, and where systems are too few."""
     labels, found = row_labels(result), leaders(result.rows)
     first = [one for one in found if one.statistic == result.experiment.statistics[0]]
+    if not first:
+        return tuple(_undefined(result.rows))
     enough = [one for one in first if not one.few]
     told = list(_by_level(_fine(enough), found, labels))
     told += _by_level([one for one in enough if one.level in OF_SYSTEMS], found, labels)
     return (*told, *_too_few([one for one in first if one.few]))
+
+
+def _undefined(rows: Sequence[MetaRow]) -> Iterator[str]:
+    """Yield that no agreement is defined, and the reason if it is the same for all metrics."""
+    if rows:
+        names = dict.fromkeys(row.dimension for row in rows)
+        dimensions = listing([_scores(name) for name in names], MOST_TOLD)
+        level = [row for row in rows if row.level == rows[0].level]
+        reasons = {row.note.removeprefix("undefined: ") for row in level}
+        reason = f": {reasons.pop()}" if len(reasons) == 1 and reasons != {""} else ""
+        yield f"The agreement of metrics with {dimensions} is undefined{reason}."
 
 
 def _fine(enough: Sequence[Leader]) -> list[Leader]:
@@ -75,7 +89,7 @@ def _by_level(
 def _alone(one: Leader, labels: Mapping[str, str]) -> str:
     """Return the agreement of the only metric."""
     name = statistic_label(one.statistic)
-    what = f"{labels[one.best.metric]} and {_scores(one)} {_at(one)}"
+    what = f"{labels[one.best.metric]} and {_scores(one.dimension)} {_at(one)}"
     return f"{what}: {name} {_value(one)}."
 
 
@@ -84,17 +98,21 @@ def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> st
     value = f"{name} {_value(one)}"
     if not one.tested:
         most = "highest" if one.sign > 0 else "lowest"
-        told = f"{best} has the {most} {name} with {_scores(one)} {_at(one)}, {_value(one)}"
+        told = (
+            f"{best} has the {most} {name} with {_scores(one.dimension)} {_at(one)}, {_value(one)}"
+        )
         return f"{told}; differences between metrics were not tested."
     doubt = _elsewhere(one, every, labels)
     if len(one.tied) + 1 == len(one.rows):
         both = "both metrics" if len(one.rows) == 2 else f"all {len(one.rows)} metrics"
-        told = f"No metric stands out for {_scores(one)} {_at(one)}: {both} are tied"
+        told = f"No metric stands out for {_scores(one.dimension)} {_at(one)}: {both} are tied"
+        if all(isclose(row.value, one.best.value, abs_tol=1e-9) for row in one.tied):
+            return f"{told}, with the same {name}, {one.best.value:.3f}."
         return f"{told}; the highest is {best}, {value}{doubt}."
     with_whom = listing([labels[row.metric] for row in one.tied], MOST_TIED) if one.tied else ""
     second = one.rows[1]
     how = f"tied with {with_whom}" if with_whom else _lead(second, labels[second.metric])
-    return f"{best} agrees best with {_scores(one)} {_at(one)}: {value}, {how}{doubt}."
+    return f"{best} agrees best with {_scores(one.dimension)} {_at(one)}: {value}, {how}{doubt}."
 
 
 def _lead(row: MetaRow | AverageRow, name: str) -> str:
@@ -142,9 +160,9 @@ def _too_few(few: Sequence[Leader]) -> Iterator[str]:
         yield f"{several(one.best.points, one.unit)} {verb} too few to rank metrics {_at(one)}."
 
 
-def _scores(one: Leader) -> str:
+def _scores(dimension: str) -> str:
     """Return the dimension; matrices have none, but human scores."""
-    return "human scores" if one.dimension == "human" else one.dimension
+    return "human scores" if dimension == "human" else dimension
 
 
 def _at(one: Leader) -> str:

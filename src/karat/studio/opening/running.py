@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from karat.studio.web.studio import Studio
 
 SHORTEST_TOKEN = 16
+MOST_READ = 10_000
+"""Characters of a token file that are read; a token is far shorter."""
 
 
 @dataclass
@@ -183,9 +185,13 @@ def chosen_token(token: str | None, file: str | None) -> str | None:
     if token is not None:
         raise InputError("--token and --token-file: expected one of them")
     try:
-        text = Path(file).read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the token file {short(file)}: {error}") from None
+        with Path(file).open(encoding="utf-8") as stream:
+            text = stream.read(MOST_READ).strip()  # a device may never end
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"cannot read the token file {short(file)}: {why}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{short(file)} is not a text file: expected the token") from None
     if not text:
         raise InputError(f"{short(file)} is empty: expected the token of the owner's link")
     return text
@@ -201,8 +207,10 @@ def _address(host: str | None, token: str | None) -> str:
     if token is not None:
         good = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
         if not good or not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN:
-            told = f"expected {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits, - and _"
-            raise InputError(f"token of the owner's link: found {len(token)} characters, {told}")
+            expected = f"expected {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits, - and _"
+            count = f"{len(token):,} character{'s' * (len(token) != 1)}"
+            problem = f"found {count}" if good else "found another character"
+            raise InputError(f"token of the owner's link: {problem}, {expected}")
     if host is None:
         return LOOPBACK[0]
     if token is None and host not in LOOPBACK:

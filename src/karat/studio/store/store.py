@@ -31,8 +31,15 @@ WAIT = 30.0
 class Store:
     """An open store; `create` and `open` make one that writes, `reading` one that only reads."""
 
-    def __init__(self, path: Path, lock: ServingLock | None, only_reads: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        lock: ServingLock | None,
+        only_reads: bool = False,
+        may_be_empty: bool = True,
+    ) -> None:
         self.path, self._lock, self._only_reads = path, lock, only_reads
+        self._may_be_empty = may_be_empty
         self._own = threading.local()  # the connection that a thread uses right now
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
@@ -58,15 +65,24 @@ class Store:
             raise
 
     @classmethod
-    def open(cls, path: str | PathLike[str], exclusive: bool = True) -> Store:
-        """Open a store for judging; `exclusive` refuses one that another process serves."""
+    def open(
+        cls, path: str | PathLike[str], exclusive: bool = True, may_be_empty: bool = True
+    ) -> Store:
+        """Open a store for judging.
+
+        Args:
+            path: file of the store.
+            exclusive: refuse a store that another process serves.
+            may_be_empty: turn an empty file into a store, as a creation that was cut off leaves it.
+        """
         where = _existing(path)
-        return cls._prepared(cls(where, ServingLock(where) if exclusive else None))
+        lock = ServingLock(where) if exclusive else None
+        return cls._prepared(cls(where, lock, may_be_empty=may_be_empty))
 
     @classmethod
     def reading(cls, path: str | PathLike[str]) -> Store:
         """Open a store to read, check or copy it, even while another process serves it."""
-        store = cls(_existing(path), None, only_reads=True)
+        store = cls(_existing(path), None, only_reads=True, may_be_empty=False)
         try:
             with store.read() as connection:
                 store._check_kind(connection, len(STEPS))
@@ -239,15 +255,15 @@ class Store:
             connection.execute("PRAGMA synchronous = FULL")
         return connection
 
-    @staticmethod
-    def _is_ours(connection: sqlite3.Connection) -> bool:
-        """Return whether a file is a store or empty: others are not touched."""
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return whether a file is a store, or empty where that is fine: others are not touched."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return application == APPLICATION or not tables
+        return application == APPLICATION or (self._may_be_empty and _is_empty(connection))
 
     def _check_kind(self, connection: sqlite3.Connection, least: int) -> None:
         if not self._is_ours(connection):
+            if _is_empty(connection):
+                raise InputError(f"{short(self.path)} is empty: expected a store of the studio")
             raise InputError(f"{short(self.path)} is a database, but no store of the studio")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if not least <= version <= len(STEPS):
@@ -284,6 +300,12 @@ class Store:
         return OutputError(f"cannot save in {name} ({said}): nothing was saved")
 
 
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Return whether a database has no tables; a file without content is such a database."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return not tables
+
+
 def make_private(path: Path) -> None:
     """Make an empty file for its owner alone; SQLite gives the files beside it the same rights."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -312,10 +334,12 @@ def remove_store(path: Path) -> None:
 def _existing(path: str | PathLike[str]) -> Path:
     where = as_path("store", path)
     try:
-        there = where.is_file()
+        there, is_folder = where.is_file(), where.is_dir()
         where = where.resolve() if where.is_symlink() else where  # one lock for all its names
     except (OSError, ValueError) as error:
         raise InputError(f"cannot open the store {short(where)}: {error}") from None
+    if is_folder:
+        raise InputError(f"{short(where)} is a folder: expected a store of the studio")
     if not there:
         raise InputError(f"no such file: {short(where)}; expected a store of the studio")
     return where
