@@ -182,7 +182,7 @@ def test_all_labelled_is_exact_and_nothing_is_tested() -> None:
     assert all(math.isnan(one.p) for one in found.differences)
     best = found.ranked[0]
     assert found.summary == (
-        "Every segment is labelled, so nothing was estimated or tested: "
+        "Every segment of these systems is labelled, so nothing was estimated or tested: "
         f"{best.system} has the best mean, {best.estimate:.2f}. To ask about new segments like "
         "these, use --population new."
     )
@@ -597,8 +597,8 @@ def test_summeval_is_labelled_whole(karat_data: Path) -> None:
     """M22 leads by 0.02, and nothing is said on whether that is chance."""
     found = kt.estimate("summeval", "coherence")
     assert found.summary == (
-        "Every segment is labelled, so nothing was estimated or tested: M22 has the best mean, "
-        "4.18. To ask about new segments like these, use --population new."
+        "Every segment of these systems is labelled, so nothing was estimated or tested: M22 has "
+        "the best mean, 4.18. To ask about new segments like these, use --population new."
     )
     assert {one.verdict for one in found.differences} == {"not tested"}
     new = kt.estimate("summeval", "coherence", population="new")

@@ -352,7 +352,9 @@ def test_interval_p_and_verdict_agree(judged: Callable[[Judged], bool]) -> None:
 
 def test_a_difference_between_scores_that_are_known_is_not_tested() -> None:
     found = kt.estimate(a_set(lambda row: True), "A", correction="none")
-    assert found.summary.startswith("Every question is labelled, so nothing was estimated")
+    assert found.summary.startswith(
+        "Every question of these systems is labelled, so nothing was estimated"
+    )
     scores = {row.system: row.estimate for row in found.rows}
     for one in found.differences:
         assert one.delta == pytest.approx(scores[one.system] - scores[one.baseline])

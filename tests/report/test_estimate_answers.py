@@ -136,7 +136,7 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (
             made(tuple(EXACT[:2]), (difference("B", -0.02, "not tested"),)),
             (
-                "Every segment is labelled, so nothing was estimated or tested: A has the best "
+                "Every segment of these systems is labelled, so nothing was estimated or tested: A has the best "
                 "mean, 4.18.",
                 NEW,
             ),
@@ -144,7 +144,7 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (
             made(tuple(EXACT), tuple(difference(name, -0.02, "not tested") for name in "BC")),
             (
-                "Every segment is labelled, so nothing was estimated or tested: A and C share the "
+                "Every segment of these systems is labelled, so nothing was estimated or tested: A and C share the "
                 "best mean, 4.18.",
                 NEW,
             ),
@@ -152,7 +152,7 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (
             made((EXACT[0],)),
             (
-                "Every segment is labelled, so nothing was estimated or tested: the mean of A is "
+                "Every segment of A is labelled, so nothing was estimated or tested: the mean of A is "
                 "4.18.",
                 NEW,
             ),

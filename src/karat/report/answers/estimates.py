@@ -113,7 +113,8 @@ def _means(found: Estimate) -> str:
     """State that nothing was estimated, and the best mean, without a word on significance."""
     score = _score(found, found.ranked[0])
     best = [row.system for row in found.rows if _score(found, row) == score]
-    labelled = f"Every {found.unit} is labelled, so nothing was estimated or tested"
+    systems = best[0] if len(found.rows) == 1 else "these systems"  # others may have no labels
+    labelled = f"Every {found.unit} of {systems} is labelled, so nothing was estimated or tested"
     if len(found.rows) == 1:
         return f"{labelled}: the mean of {best[0]} is {score}."
     verb = "has" if len(best) == 1 else "share"
