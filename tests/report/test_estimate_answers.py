@@ -136,16 +136,16 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (
             made(tuple(EXACT[:2]), (difference("B", -0.02, "not tested"),)),
             (
-                "Every segment of these systems is labelled, so nothing was estimated or tested: A has the best "
-                "mean, 4.18.",
+                "Every segment of these systems is labelled, so nothing was estimated or tested: "
+                "A has the best mean, 4.18.",
                 NEW,
             ),
         ),
         (
             made(tuple(EXACT), tuple(difference(name, -0.02, "not tested") for name in "BC")),
             (
-                "Every segment of these systems is labelled, so nothing was estimated or tested: A and C share the "
-                "best mean, 4.18.",
+                "Every segment of these systems is labelled, so nothing was estimated or tested: "
+                "A and C share the best mean, 4.18.",
                 NEW,
             ),
         ),
