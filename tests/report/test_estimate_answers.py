@@ -152,8 +152,8 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (
             made((EXACT[0],)),
             (
-                "Every segment of A is labelled, so nothing was estimated or tested: the mean of A is "
-                "4.18.",
+                "Every segment of A is labelled, so nothing was estimated or tested: "
+                "the mean of A is 4.18.",
                 NEW,
             ),
         ),
