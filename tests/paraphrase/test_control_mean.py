@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arguments import with_option
 
 import karat as kt
 from karat.errors import InputError
@@ -143,7 +144,7 @@ def test_the_command_needs_no_judgements(
         (("-d", "overall"), "--dimension is for --judged: leave it out, or give both"),
         (("-o", ""), "cannot write to a file without a name: name a file"),
     ):
-        wrong = called(*train, *given)
+        wrong = called(*with_option(train, *given))
         assert wrong.returncode == 2
         assert wrong.stderr.count("\n") == 1
         assert told in wrong.stderr

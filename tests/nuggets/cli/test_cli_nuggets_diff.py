@@ -71,11 +71,13 @@ def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
 
 def test_a_signature_is_that_of_the_scores(output: Output, files: Path) -> None:
     for more in ((), ("--classifier", "paper:stem=porter"), ("--no-guess", "--as-judged")):
-        both = ("heron", "kestrel", "-k", "demo-nuggets", "-f", "json", *more)
-        diff, score = (json.loads(output("nuggets", name, *both)) for name in ("diff", "score"))
+        both = ("heron", "kestrel", "-k", "demo-nuggets", *more)
+        diff, score = (
+            json.loads(output("nuggets", name, *both, "-f", "json")) for name in ("diff", "score")
+        )
         assert diff["signature"] == score["signature"]
         assert list(diff["signature"]) == ["nugget-f"]
-        page = output("nuggets", "diff", *both[: -len(more) or None], *more, "-f", "html")
+        page = output("nuggets", "diff", *both, "-f", "html")
         assert diff["signature"]["nugget-f"] in page
 
 

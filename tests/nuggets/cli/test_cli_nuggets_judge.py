@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from arguments import with_option
 from nuggets.nugget_world import world
 
 import karat as kt
@@ -524,7 +525,7 @@ def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence:
     old = '{"question": "q1", "nugget": "9", "response": "r", "value": 1}\n'
     (files / "old.jsonl").write_text(old)
     before = {path: path.read_bytes() for path in files.iterdir()}
-    done = called(*ARGS, *args)
+    done = called(*with_option(ARGS, *args))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
     assert {path: path.read_bytes() for path in files.iterdir()} == before

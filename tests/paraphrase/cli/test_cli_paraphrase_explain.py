@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arguments import with_option
 from oracles.small_tables import PAPER, table
 
 ARGUMENTS = ("paraphrase", "explain", "out.txt", "--originals", "in.txt", "-t", "paper.npz")
@@ -70,7 +71,7 @@ def test_bad_input(
     called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     (folder / "short.txt").write_text("one\n")
-    done = called(*ARGUMENTS, *arguments)
+    done = called(*with_option(ARGUMENTS, *arguments))
     assert done.returncode == 2
     said = done.stderr
     assert words in said

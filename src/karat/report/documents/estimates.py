@@ -37,7 +37,9 @@ from karat.report.model.table import (
     Table,
     columns,
 )
+from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 
+_VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
 _number = partial(Column, align="right")
 _RATIO = "Width of the interval, over that by people alone: below 1, judges help."
 _FORM = (
@@ -85,7 +87,7 @@ _DIFFERENCES = (
     _number("p", "p", 4, help="Two-sided p of the difference, corrected.", positive=True),
     _number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
     Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
-    Column("verdict", "Verdict", help="Better or worse if p < 0.05: then the interval excludes 0."),
+    Column("verdict", "Verdict", help=_VERDICT),
     Column("confidence", "Confidence", readers="programs"),
 )
 _JUDGES = (

@@ -115,7 +115,9 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
     values = {name: _of_items(table, name, items) for name in (*shared, *references)}
     used = {*(roles[role] for role in roles), *references}
     if unused := [name for name in table.header if name not in used]:
-        tell(f"{short(table.path)}: columns that are not used: {', '.join(map(short, unused))}")
+        tell(
+            f"{short(table.path.name)}: columns that are not used: {', '.join(map(short, unused))}"
+        )
     draft = EvalSetDraft(
         table.path.name.split(".")[0] or "set",
         list(place),
