@@ -6,6 +6,7 @@ import re
 import socket
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def head(client: Client, method: str = "POST", **more: str) -> bytes:
 
 def status_of(server: StudioServer, *parts: bytes) -> int:
     """The status of the answer to bytes that are sent one after the other; 0 without an answer."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
         try:
             for part in parts:
                 line.sendall(part)
@@ -66,12 +67,17 @@ def status_of(server: StudioServer, *parts: bytes) -> int:
 
 
 def test_malformed_bodies_print_nothing(server: StudioServer) -> None:
-    for who in (Client(server, None), Client(server, "ada")):
-        for method in ("POST", "GET"):
-            begin = head(who, method, Transfer_Encoding="chunked")
-            for body in MALFORMED:
-                for parts in ((begin + body,), (begin, body), (begin + body[:1], body[1:])):
-                    assert status_of(server, *parts) in (0, 400, 401, 403, 405, 408, 413), body
+    requests = [
+        parts
+        for who in (Client(server, None), Client(server, "ada"))
+        for method in ("POST", "GET")
+        for begin in [head(who, method, Transfer_Encoding="chunked")]
+        for body in MALFORMED
+        for parts in ((begin + body,), (begin, body), (begin + body[:1], body[1:]))
+    ]
+    with ThreadPoolExecutor(6) as pool:  # some are answered after the server's limit of 20 s
+        statuses = list(pool.map(lambda parts: status_of(server, *parts), requests))
+    assert set(statuses) <= {0, 400, 401, 403, 405, 408, 413}
     ada = Client(server, "ada")
     assert ada.judge(ada.next(), RATED).status == 200
     assert server.stop() == f"Stopped. Judgements: 1. All is saved in {server.store}.\n"
