@@ -56,7 +56,7 @@ def fergus(place: Path) -> kt.RealizerModel:
 
 
 @pytest.fixture(scope="module")
-def test_bank(place: Path) -> Treebank:
+def held_out_bank(place: Path) -> Treebank:
     return kt.read_treebank(place / "test.conllu")
 
 
@@ -165,9 +165,11 @@ def test_an_explanation_can_be_of_one_realizer(both: kt.RealizerModel, place: Pa
         kt.explain_tree(both, trees, 0, realizer="ordering", unpruned=True)
 
 
-def test_an_evaluation_can_be_of_one_realizer(both: kt.RealizerModel, test_bank: Treebank) -> None:
+def test_an_evaluation_can_be_of_one_realizer(
+    both: kt.RealizerModel, held_out_bank: Treebank
+) -> None:
     rows = {
-        name: kt.evaluate_realizer(both, test_bank, "words", realizer=name).rows
+        name: kt.evaluate_realizer(both, held_out_bank, "words", realizer=name).rows
         for name in (None, "fergus", "ordering")
     }
     models = {name: [row.model for row in found] for name, found in rows.items()}
@@ -177,16 +179,16 @@ def test_an_evaluation_can_be_of_one_realizer(both: kt.RealizerModel, test_bank:
 
 
 def test_an_evaluation_of_one_realizer_leaves_out_completions_that_it_cannot_order(
-    both: kt.RealizerModel, test_bank: Treebank
+    both: kt.RealizerModel, held_out_bank: Treebank
 ) -> None:
-    found = kt.evaluate_realizer(both, test_bank, realizer="ordering")
+    found = kt.evaluate_realizer(both, held_out_bank, realizer="ordering")
     assert [row.model for row in found.rows] == ["ordering model"]
     assert any(note.startswith("Completion is not evaluated") for note in found.notes)
-    by_fergus = kt.evaluate_realizer(both, test_bank, realizer="fergus")
+    by_fergus = kt.evaluate_realizer(both, held_out_bank, realizer="fergus")
     assert any(row.model.startswith("completion") for row in by_fergus.rows)
     assert not any(note.startswith("Completion is not evaluated") for note in by_fergus.notes)
     with pytest.raises(kt.InputError, match="no ordering model for words with tags and relations"):
-        kt.evaluate_realizer(both, test_bank, "relations", realizer="ordering")
+        kt.evaluate_realizer(both, held_out_bank, "relations", realizer="ordering")
 
 
 # ------------------------------------------------------------------------------------ completion
@@ -241,8 +243,10 @@ def test_the_ordering_model_orders_completed_trees_by_default(place: Path) -> No
     assert model.content_fallback(None) == ""
 
 
-def test_a_completion_by_fergus_is_evaluated(fergus: kt.RealizerModel, test_bank: Treebank) -> None:
-    found = kt.evaluate_realizer(fergus, test_bank, "all")
+def test_a_completion_by_fergus_is_evaluated(
+    fergus: kt.RealizerModel, held_out_bank: Treebank
+) -> None:
+    found = kt.evaluate_realizer(fergus, held_out_bank, "all")
     rows = {row.model: row for row in found.rows}
     assert rows["completion: function words and punctuation"].exact > 0.9
     assert {score.f for score in found.slots if score.slot in ("aux", "article")} == {1}
