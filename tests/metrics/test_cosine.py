@@ -22,8 +22,8 @@ from karat.metrics.embedding import loading, vectors
 from karat.metrics.embedding.embedder import Embedded
 from karat.metrics.embedding.vectors import Vectors, cosines
 from karat.metrics.names import parse
-from tests.oracles.letter_embeddings import Letters
-from tests.oracles.tiny_embeddings import (
+from oracles.letter_embeddings import Letters
+from oracles.tiny_embeddings import (
     VECTORS,
     slow_cosine,
     word_tokenizer,
@@ -516,7 +516,7 @@ def test_sentence_transformers_agrees_with_its_own_similarity(tmp_path: Path) ->
     library = pytest.importorskip(
         "sentence_transformers", reason="sentence-transformers is not installed"
     )
-    from tests.oracles.tiny_embeddings import write_transformer
+    from oracles.tiny_embeddings import write_transformer
 
     model = cosine(write_transformer(tmp_path / "st"))
     own = library.SentenceTransformer(str(tmp_path / "st"))
@@ -529,7 +529,7 @@ def test_sentence_transformers_agrees_with_its_own_similarity(tmp_path: Path) ->
 
 def test_sentence_transformers_is_quiet(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    from tests.oracles.tiny_embeddings import write_transformer
+    from oracles.tiny_embeddings import write_transformer
 
     name = str(cosine(write_transformer(tmp_path / "st")))
     code = f"import karat; karat.metric({name!r}).segments(['cat ' * 40], [['cat']])"
@@ -555,7 +555,7 @@ def test_sentence_transformers_without_a_longest_text(tmp_path: Path) -> None:
 
 def test_a_damaged_model_of_sentence_transformers(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    from tests.oracles.tiny_embeddings import write_transformer
+    from oracles.tiny_embeddings import write_transformer
 
     folder = write_transformer(tmp_path / "st")
     weights = folder / "model.safetensors"

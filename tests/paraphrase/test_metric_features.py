@@ -23,7 +23,7 @@ from karat.paraphrase.pem.metric_features import as_features
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.train.staged import Pivot
-from tests.oracles.tiny_embeddings import write_model2vec
+from oracles.tiny_embeddings import write_model2vec
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house."]
 OUT = ["I would like to purchase a new automobile.", "Please help.", "She has a big house."]

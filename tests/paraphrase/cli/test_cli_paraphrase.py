@@ -19,7 +19,7 @@ from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
 from karat.text.recipe import Recipe
-from tests.oracles.tiny_embeddings import write_model2vec
+from oracles.tiny_embeddings import write_model2vec
 
 PAIRS = """\
 I want to buy a car\tje veux acheter une voiture
