@@ -151,7 +151,7 @@ def _sentence(one: Verdicts, base: str) -> str:
     if one.kind == "undecided":
         what = _by(one.undecided)
         if len(one.undecided) == 1:
-            return f"{what} does not tell {system} and {base} apart: {_change(one.undecided[0])}."
+            return f"{what} does not tell {system} and {base} apart: {_change_text(one.undecided[0])}."
         return f"No metric tells {system} and {base} apart ({what})."
     rest = _rest(one.undecided, f"{system} and {base}" if one.kind == "mixed" else "them")
     if one.kind == "mixed":
@@ -164,7 +164,7 @@ def _sentence(one: Verdicts, base: str) -> str:
     every = "both metrics" if len(decided) == 2 else f"all {len(decided)} metrics"
     if len(decided) <= MOST_NUMBERS:
         return f"{system} {verb} {base} by {every}: {_numbers(decided)}."
-    first = f"{metric_label(decided[0].metric)} {_change(decided[0])}"
+    first = f"{metric_label(decided[0].metric)} {_change_text(decided[0])}"
     return f"{system} {verb} {base} by {every}, for example {first}."
 
 
@@ -179,14 +179,14 @@ def _numbers(rows: Sequence[CompareRow]) -> str:
     """The differences with their intervals, or the metrics alone where they are many."""
     if len(rows) > MOST_NUMBERS:
         return _by(rows)
-    return listing([f"{metric_label(row.metric)} {_change(row)}" for row in rows])
+    return listing([f"{metric_label(row.metric)} {_change_text(row)}" for row in rows])
 
 
 def _by(rows: Sequence[CompareRow]) -> str:
     return listing([metric_label(row.metric) for row in rows])
 
 
-def _change(row: CompareRow) -> str:
+def _change_text(row: CompareRow) -> str:
     digits = score_digits(row.metric)
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "no difference"

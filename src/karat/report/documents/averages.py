@@ -15,7 +15,7 @@ from karat.report.model.table import Column, Document, Table, columns
 if TYPE_CHECKING:
     from karat.meta.averages import RankAverage
 
-_ROWS = (
+_AVERAGES = (
     Column("rank", "Rank", align="right", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column("value", "Value", 3, "right", "Weighted mean of the metric's values in all tasks."),
@@ -46,7 +46,7 @@ _TASKS = (
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
     Column("place", "Place", 1, "right", "Where the metric stands in the task, from 1."),
 )
-_TESTS = columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High")
+_AVERAGE_TESTS = columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High")
 
 
 def average_document(result: RankAverage, command: str) -> Document:
@@ -54,7 +54,7 @@ def average_document(result: RankAverage, command: str) -> Document:
     names = list(dict.fromkeys(one.name for one in result.results))
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
     rows = tuple({**row._asdict(), "delta_shown": delta_shown(row)} for row in result.rows)
-    shown = tuple(c for c in _ROWS if c.key != "note" or any(row["note"] for row in rows))
+    shown = tuple(c for c in _AVERAGES if c.key != "note" or any(row["note"] for row in rows))
     tasks = tuple(
         {**row._asdict(), "heading": f"{', '.join(row[:4])}: weight {row.weight:.3g}"}
         for row in result.tasks
@@ -66,7 +66,7 @@ def average_document(result: RankAverage, command: str) -> Document:
         task_gallery(result),
         Table("rows", "Averages over all tasks", shown, rows),
         Table("tasks", "Tasks", _TASKS, tasks, group="heading"),
-        Table("tests", "Tests", _TESTS, tests, readers="programs"),
+        Table("tests", "Tests", _AVERAGE_TESTS, tests, readers="programs"),
     )
     told = average_answer(result), average_basis(result)
     return Document(title, blocks, command, result.signatures, result.notes, {}, *told)

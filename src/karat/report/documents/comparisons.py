@@ -120,18 +120,18 @@ def _panels_of_one(comparison: Comparison, metrics: Sequence[Metric]) -> Iterato
     """One panel of all metrics in shares of their scales; outside scores have their own."""
     base = comparison.baseline
     rows = [row for row in comparison.rows if row.delta is not None]
-    shared = [_change(row, _labelled(row.metric)) for row in rows if row.metric.reads_texts]
+    shared = [_forest_change(row, _labelled(row.metric)) for row in rows if row.metric.reads_texts]
     if shared:
         yield Forest(f"{rows[0].system} and {base}", base, shared)
     for row in rows:
         if not row.metric.reads_texts:
-            yield Forest(_labelled(row.metric), base, [_change(row, row.system)])
+            yield Forest(_labelled(row.metric), base, [_forest_change(row, row.system)])
 
 
 def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
     rows = _ordered(comparison, metrics[0])
     panels = {
-        m: [_change(row, row.system) for row in rows if row.metric == m and row.delta is not None]
+        m: [_forest_change(row, row.system) for row in rows if row.metric == m and row.delta is not None]
         for m in metrics
     }
     shared = reach([change for m in metrics if m.reads_texts for change in panels[m]])
@@ -146,7 +146,7 @@ def _ordered(comparison: Comparison, first: Metric) -> list[CompareRow]:
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
-def _change(row: CompareRow, label: str) -> Change:
+def _forest_change(row: CompareRow, label: str) -> Change:
     """A difference as a share of the metric's scale, so that better is to the right."""
     m = row.metric
     scale = m.sign / m.full_scale

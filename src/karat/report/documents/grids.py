@@ -28,7 +28,7 @@ EDIT_COLUMNS = (
     *columns(reference_word="Reference word", candidate_position="Candidate position"),
     *columns(candidate_word="Candidate word", move="Move"),
 )
-_ROWS = (
+_GRIDS = (
     SEGMENT,
     Column("score", "F", 4, align="right", help="The segment's score."),
     Column("precision", "P", 4, align="right", help="Size over the candidate's words."),
@@ -53,7 +53,7 @@ _RUNS = (
     Column("reference_position", "Position", align="right", help="Its first word there, from 1."),
     Column("words", "Words", help="As they stand in the candidate.", wrap=True),
 )
-_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
+_GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
@@ -66,9 +66,9 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     ]
     return (
         *(block for one in rows for block in _pictures(one)),
-        Table("rows", "Scores", _ROWS, tuple(map(_row, rows))),
+        Table("rows", "Scores", _GRIDS, tuple(map(_grid_row, rows))),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
-        Table("edits", "Edits", _EDITS, edits, readers="programs"),
+        Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
     )
 
 
@@ -151,7 +151,7 @@ def _counts(edits: Alignment) -> str:
     )
 
 
-def _row(one: Any) -> dict[str, Cell]:
+def _grid_row(one: Any) -> dict[str, Cell]:
     found = one.found
     same = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
     return {

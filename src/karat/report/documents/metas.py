@@ -21,7 +21,7 @@ Places: TypeAlias = "dict[tuple[str, str, str], list[MetaRow]]"
 """Rows by dimension, level and statistic."""
 
 RANK_HELP = "Metrics with the same rank do not differ significantly."
-_ROWS = (
+_META = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
     Column("rank", "Rank", align="right", help=RANK_HELP),
@@ -44,7 +44,7 @@ _ROWS = (
 _P = Column(
     "p", "p", 4, align="right", help="p of no correlation, two-sided; see below.", positive=True
 )
-_TESTS = (
+_META_TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
     *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
 )
@@ -53,7 +53,7 @@ _TESTS = (
 def meta_document(result: Ranking, command: str) -> Document:
     """Return the metrics ranked, by dimension, level and statistic."""
     tested = tuple(test._asdict() for test in result.tests)
-    tests = Table("tests", "Tests", _TESTS, tested, readers="programs")
+    tests = Table("tests", "Tests", _META_TESTS, tested, readers="programs")
     title = f"Agreement of metrics with human scores on {result.name}"
     places: Places = {}
     for row in result.rows:
@@ -70,9 +70,9 @@ def meta_document(result: Ranking, command: str) -> Document:
 
 def _table(places: Places, result: Ranking) -> Table:
     """One row for each metric, grouped by dimension, level and statistic."""
-    after = 1 + [column.key for column in _ROWS].index("high")
+    after = 1 + [column.key for column in _META].index("high")
     with_p = (_P,) if result.experiment.p_values else ()
-    every = (*_ROWS[:after], *with_p, *_ROWS[after:])
+    every = (*_META[:after], *with_p, *_META[after:])
     meant = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
     every = tuple(replace(c, help=f"{c.help} {meant}.") if c.key == "value" else c for c in every)
     rows: list[dict[str, Cell]] = [

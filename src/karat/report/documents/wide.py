@@ -34,11 +34,11 @@ def wide_document(wide: WideScores, command: str) -> Document:
     intervals, tested = bool(results.resamples), isinstance(results, Comparison)
     columns = [scores.SYSTEM]
     for m in metrics:
-        columns += _columns(m, intervals, tested)
+        columns += _wide_columns(m, intervals, tested)
     best = scores.emphasis([(row.metric, row.score.value) for row in results.rows])
     winners = {results.rows[at][:2] for at, _ in best}
     stressed = {(i, _shown(m)) for i, s in enumerate(systems) for m in metrics if (s, m) in winners}
-    cells = tuple(_cells(system, metrics, rows) for system in systems)
+    cells = tuple(_wide_cells(system, metrics, rows) for system in systems)
     marked = frozenset(stressed)
     table = Table("rows", "Scores", tuple(columns), cells, emphasis=marked, open=True)
     told = replace(results, values={}).notes  # nothing about wins, which are not shown
@@ -55,7 +55,7 @@ def _shown(m: Metric) -> str:
     return f"{m} shown"
 
 
-def _columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
+def _wide_columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     better = "higher" if m.sign > 0 else "lower"
     told = f"Score by {m}; {better} is better."
     found = [Column(_shown(m), f"{m} {ARROWS[m.sign]}", None, "right", told, readers="people")]
@@ -67,7 +67,7 @@ def _columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     return [*found, *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names)]
 
 
-def _cells(system: str, metrics: Sequence[Metric], rows: _Rows) -> dict[str, Cell]:
+def _wide_cells(system: str, metrics: Sequence[Metric], rows: _Rows) -> dict[str, Cell]:
     cells: dict[str, Cell] = {"system": system}
     for m in metrics:
         row = rows.get((system, m))

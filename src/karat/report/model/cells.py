@@ -10,7 +10,7 @@ from typing import NamedTuple
 from karat.report.model.table import Cell, Column, Decimals, Row, Table
 
 DASH = "\u2013"  # the en dash
-MOST_NAMED = 12  # items that a sentence enumerates before it says "and more"
+MAX_ENUMERATED = 12  # items that a sentence enumerates before it says "and more"
 LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
 
 
@@ -82,8 +82,8 @@ def several(count: int, noun: str) -> str:
 
 def enumeration(items: Sequence[str]) -> str:
     """The items in one sentence, the first dozen by name."""
-    rest = len(items) - MOST_NAMED
-    named = "; ".join(items[:MOST_NAMED])
+    rest = len(items) - MAX_ENUMERATED
+    named = "; ".join(items[:MAX_ENUMERATED])
     return f"{named}; and {rest} more" if rest > 0 else named
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from karat.metrics.base import Metric
 
-MOST_NAMED = 6  # names that a sentence lists before it counts the others
+MAX_LISTED = 6  # names that a sentence lists before it counts the others
 
 _LABELS = {
     "bleu": "BLEU",
@@ -37,7 +37,7 @@ def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:
     return {m: label if taken.count(label) == 1 else m for m, label in labels.items()}
 
 
-def listing(items: Sequence[str], most: int = MOST_NAMED) -> str:
+def listing(items: Sequence[str], most: int = MAX_LISTED) -> str:
     """Return `a, b and c`, or `a, b and 7 more` where there are many."""
     shown = list(items) if len(items) <= most else list(items[: most - 1])
     if len(shown) < len(items):

@@ -63,7 +63,7 @@ def _filter(table: Table, number: int, column: Column) -> str:
 def _scrolled(table: Table, most: int, title: str | None = None) -> str:
     wide = str(len(table.shown))
     parts = [element("caption", quote(table.title), class_=title)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_head, table.shown))))
+    parts.append(element("thead", element("tr", *map(_table_head, table.shown))))
     bodies = [
         (name, [element("tr", *map(_cell, row)) for row in rows])
         for name, rows in sections(table, table.shown, quote)
@@ -92,7 +92,7 @@ def pager(shown: int, rows: int) -> str:
     return f"Rows 1 to {shown:,} of {rows:,}"
 
 
-def _head(column: Column) -> str:
+def _table_head(column: Column) -> str:
     look = _classes("right" * (column.align == "right"), "detail" * column.detail)
     told = column.help or None
     return element("th", quote(column.title), scope="col", class_=look, title=told)

@@ -52,7 +52,7 @@ def render_html(document: Document) -> str:
     sections += _terms(document)
     sections.append(_made(document))
     scripts = dict.fromkeys(_scripts(document))
-    return page(document.title, _head(document), sections, [asset(name) for name in scripts])
+    return page(document.title, _page_head(document), sections, [asset(name) for name in scripts])
 
 
 def _seen(document: Document) -> list[Block]:
@@ -72,7 +72,7 @@ def _scripts(document: Document) -> Iterator[str]:
     yield from (figure.script for figure in document.figures if figure.script)
 
 
-def _head(document: Document) -> list[str]:
+def _page_head(document: Document) -> list[str]:
     """The title, the answer and warnings."""
     title = element("h1", quote(document.title))
     warnings = [element("p", quote(note), class_="warning") for note in document.warnings]

@@ -8,7 +8,7 @@ from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, element, quote
-from karat.report.segment.edits_text import LEGEND, MOST_STEPS, NOTHING, Step, step_lines, steps
+from karat.report.segment.edits_text import EDITS_LEGEND, MOST_STEPS, NO_EDITS, Step, step_lines, steps
 
 ADVANCE = 7.25  # of a letter at 12 units, in any common monospaced font
 LINE = 17.0
@@ -29,13 +29,13 @@ def edits_svg(found: Alignment, title: str) -> str:
     """The picture of one alignment, in as many bands as it takes."""
     drawn = steps(found)[:MOST_STEPS]
     if not drawn:
-        return svg.no_data(title, NOTHING)
+        return svg.no_data(title, NO_EDITS)
     parts: list[str] = []
     lines = step_lines(drawn, int((svg.WIDTH - MARGIN) / ADVANCE))
     for number, band in enumerate(lines):
         parts += _band(band, 24 + number * BAND)
     bottom = 24 + len(lines) * BAND
-    parts.append(svg.label(0, bottom, LEGEND, fill=svg.MUTED))
+    parts.append(svg.label(0, bottom, EDITS_LEGEND, fill=svg.MUTED))
     longest = max(sum(step.width + 1 for step in band) for band in lines) * ADVANCE
     width = max(longest + MARGIN, svg.WIDTH)
     return svg.chart(title, edits_story(found), bottom + 12, parts, width)
@@ -84,7 +84,7 @@ def edits_html(found: Alignment) -> str:
     items = [_item(operation, step) for operation, step in pairs]
     left = len(found.operations) - len(items)
     more = [element("p", f"and {left:,} more steps", class_="note")] if left else []
-    legend = element("p", quote(LEGEND), class_="note")
+    legend = element("p", quote(EDITS_LEGEND), class_="note")
     return element("div", *items, class_="edits", role="list") + "".join(more) + legend
 
 

@@ -11,10 +11,10 @@ from karat.report.render.terminal import DIM, Sheet, display_width, truncate
 from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
-LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
-NOTHING = "no words in either text"
+EDITS_LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
+NO_EDITS = "no words in either text"
 MOST_STEPS = 5_000  # of one alignment drawn with letters
-_INKS = {"S": terminal.YELLOW, "I": terminal.CYAN, "D": terminal.RED, "M": terminal.MAGENTA, "": ""}
+_EDIT_INKS = {"S": terminal.YELLOW, "I": terminal.CYAN, "D": terminal.RED, "M": terminal.MAGENTA, "": ""}
 _NAMES = ("reference", "", "candidate")
 _GAP = 1
 
@@ -70,7 +70,7 @@ def draw_edits(found: Alignment, sheet: Sheet) -> list[str]:
     fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
     drawn = [_band(band, indent, sheet) for band in step_lines(fitting, room)]
     lines = [line for band in drawn for line in (*band, "")]
-    return [*lines, *sheet.lines(LEGEND, DIM)] if lines else sheet.lines(NOTHING, DIM)
+    return [*lines, *sheet.lines(EDITS_LEGEND, DIM)] if lines else sheet.lines(NO_EDITS, DIM)
 
 
 def _band(band: Sequence[Step], indent: int, sheet: Sheet) -> list[str]:
@@ -78,7 +78,7 @@ def _band(band: Sequence[Step], indent: int, sheet: Sheet) -> list[str]:
     for part, name in enumerate(_NAMES):
         cells = []
         for step in band:
-            code = _INKS[step.sign[:1]]
+            code = _EDIT_INKS[step.sign[:1]]
             space = " " * (step.width - display_width(step[part]) + _GAP)
             cells.append(sheet.ink(step[part], code) + space)
         lines.append((sheet.ink(name, DIM) + " " * (indent - len(name)) + "".join(cells)).rstrip())

@@ -25,7 +25,7 @@ _COUNTS = (
     Column("moves", "M", align="right", help="Words that moved, if the metric counts moves."),
     Column("errors", "Errors", align="right", help="S + I + D + M."),
 )
-_ROWS = (
+_TREES = (
     SEGMENT,
     Column("score", "Score", 4, align="right", help="The segment's score."),
     *_COUNTS,
@@ -43,7 +43,7 @@ _PARTS = (
     Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
     Column("candidate_order", "In the candidate", help="The same words in order.", wrap=True),
 )
-_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *EDIT_COLUMNS)
+_TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *EDIT_COLUMNS)
 
 
 def explanations_document(result: SegmentExplanations, command: str) -> Document:
@@ -67,9 +67,9 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     ]
     return (
         *(figure for one in rows for figure in _figures(one)),
-        Table("rows", "Scores", _ROWS, tuple(map(_row, rows))),
+        Table("rows", "Scores", _TREES, tuple(map(_tree_row, rows))),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
-        Table("edits", "Edits", _EDITS, edits, readers="programs"),
+        Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),
     )
 
 
@@ -100,7 +100,7 @@ def _caption(found: TreeExplanation, treelet: Treelet) -> str:
     )
 
 
-def _row(one: Any) -> dict[str, Cell]:
+def _tree_row(one: Any) -> dict[str, Cell]:
     found = one.found
     sizes = {"errors": found.errors, "words": len(found.tree), "reference": found.reference + 1}
     return {"segment": one.segment, "score": found.value, **found.counts, **sizes}

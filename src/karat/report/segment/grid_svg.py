@@ -10,7 +10,7 @@ from karat.metrics.explain.bitext import Block, Explanation
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, coordinate, element, quote, shape
-from karat.report.segment.grid_text import NOTHING
+from karat.report.segment.grid_text import NO_WORDS
 
 CELL = 18.0
 LABELLED = 9.0  # cells smaller than this have numbers at the edge instead of words
@@ -53,7 +53,7 @@ class GridFrame:
 def grid_svg(found: Explanation, title: str) -> str:
     """The picture of one matching; each block is named for screen readers."""
     if not found.candidate or found.columns == len(found.references):
-        return svg.no_data(title, NOTHING)
+        return svg.no_data(title, NO_WORDS)
     frame = _frame(found)
     parts = [
         *_labels(found, frame),

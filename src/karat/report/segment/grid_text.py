@@ -7,15 +7,15 @@ from karat.report.render.terminal import CYAN, DIM, YELLOW, Sheet, display_width
 from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
-LEGEND = {
+GRID_LEGEND = {
     COUNTED: "counts",
     CUT: "counts in part",
     PARED: "given up to the cap",
     HIT: "a hit that is not chosen",
     BARRIER: "barrier between references",
 }
-NOTHING = "no words on one side: nothing to match"
-_INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
+NO_WORDS = "no words on one side: nothing to match"
+_GRID_INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
 
 CELL = 2  # columns of the terminal: room for one wide letter
 LONGEST_ACROSS = 12  # letters of a word that stands upright above its column
@@ -27,7 +27,7 @@ def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
     """The grid, in bands of columns where it is too wide for one."""
     rows, columns = len(found.candidate), found.columns - 1
     if not rows or not columns:
-        return sheet.lines(NOTHING, DIM)
+        return sheet.lines(NO_WORDS, DIM)
     if rows * columns > MOST_CELLS:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
         return sheet.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
@@ -42,11 +42,11 @@ def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
         lines += _upright([heads[j] for j in chosen], wide, sheet)
         for i, label in enumerate(labels):
             signs = [marks.get((i, j), " ") for j in chosen]
-            cells = "".join(sheet.ink(s, _INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
+            cells = "".join(sheet.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
             lines.append(f"{' ' * (wide - display_width(label))}{label} {cells}".rstrip())
         lines.append("")
     used = set(marks.values())
-    return [*lines, *sheet.lines("; ".join(f"{s} {LEGEND[s]}" for s in LEGEND if s in used), DIM)]
+    return [*lines, *sheet.lines("; ".join(f"{s} {GRID_LEGEND[s]}" for s in GRID_LEGEND if s in used), DIM)]
 
 
 def _marks(found: Explanation) -> dict[tuple[int, int], str]:

@@ -14,32 +14,32 @@ from karat.report.charts.paired import PairedIntervals
 from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, truncate
 from karat.visible import visible
 
-LONGEST = 24  # columns of a label
-NARROWEST = 8  # columns of the scale
+MAX_LABEL = 24  # columns of a label
+MIN_SCALE = 8  # columns of the scale
 
 
 def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
     """The rows, and what the axis is."""
     items = chart.shown
     ticks = chart.ticks()
-    labels = [truncate(visible(item.label), min(LONGEST, sheet.width // 3)) for item in items]
+    labels = [truncate(visible(item.label), min(MAX_LABEL, sheet.width // 3)) for item in items]
     values = [ticks.label(item.value, extra=2) for item in items]
     left, right = max(map(display_width, labels)), max(map(len, values))
     wide = sheet.width - left - right - 2
-    if wide < NARROWEST:
+    if wide < MIN_SCALE:
         return sheet.lines("too narrow for a plot", DIM)
     axis = Axis(ticks, 0, wide - 1)
     lines = []
     for item, label, value in zip(items, labels, values, strict=True):
         space = " " * (left - display_width(label))
-        bar = sheet.ink(_bar(item, axis, wide, chart.base), CYAN)
+        bar = sheet.ink(_interval_bar(item, axis, wide, chart.base), CYAN)
         lines.append(f"{space}{label} {bar} {value:>{right}}")
     ends = f"{ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"
     base = ["¦ the baseline"] if chart.base else []
     return [*lines, *sheet.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
 
 
-def _bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
+def _interval_bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
     signs = [" "] * wide
     if item.bar:
         low, high = sorted(round(axis.at(end)) for end in item.bar)

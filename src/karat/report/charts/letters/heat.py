@@ -32,7 +32,7 @@ def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
             cells = " ".join(_cell(chart, i, j, wide, sheet) for j in chosen)
             lines.append(f"{' ' * (indent - display_width(name))}{name} {cells}".rstrip())
         lines.append("")
-    return [*lines, *_key(chart, sheet)]
+    return [*lines, *_heat_key(chart, sheet)]
 
 
 def _cut(name: str, width: int) -> str:
@@ -58,7 +58,7 @@ def _cell(chart: HeatMap, i: int, j: int, wide: int, sheet: Sheet) -> str:
     return sheet.ink(text, ink) + " " * (wide - display_width(text))
 
 
-def _key(chart: HeatMap, sheet: Sheet) -> list[str]:
+def _heat_key(chart: HeatMap, sheet: Sheet) -> list[str]:
     """The axes, the shades and the signs, explained."""
     low, high = (chart.number(end) for end in chart.ends)
     told = [f"{chart.row_axis} down, {chart.column_axis} across"]

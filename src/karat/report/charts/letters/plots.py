@@ -15,7 +15,7 @@ from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, trunca
 from karat.visible import visible
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
-NARROWEST = 12  # columns of the plot itself
+MIN_PLOT_WIDTH = 12  # columns of the plot itself
 
 INKS = (CYAN, terminal.YELLOW, terminal.MAGENTA, terminal.GREEN, terminal.RED)
 SEVERAL = "*"  # letters that fall on one place
@@ -59,7 +59,7 @@ class Plot:
 
     def lines(self, x_name: str, y_name: str) -> list[str]:
         """The plot with its axes and their names, at most as wide as the sheet."""
-        if self.width < NARROWEST:
+        if self.width < MIN_PLOT_WIDTH:
             return self.sheet.lines("too narrow for a plot", DIM)
         labels = {self.row(value): self.up.label(value) for value in self.up.values}
         rows = [self._row(i, labels.get(i, "")) for i in range(HEIGHT)]

@@ -11,10 +11,10 @@ from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import BELOW, both, dashed, horizontal, plane
 from karat.report.page.markup import Look, element, shape
 
-ROW = 28  # height of a row
-TOP = 8
-LONGEST_LABEL, SHORT_LABEL = 32, 18
-UPPER, LOWER = 16.0, 272.0  # the edges of a histogram
+BAR_ROW = 28  # height of a row
+BAR_TOP = 8
+MAX_LABEL, MAX_NARROW_LABEL = 32, 18
+HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
 
 
 def draw_intervals(chart: Intervals) -> svg.Drawn:
@@ -31,7 +31,7 @@ def draw_bars(chart: Bars) -> svg.Drawn:
         place = {"x": left, "y": y - 8.0, "width": right - left, "height": 16.0}
         drawn = shape("rect", **place, fill=svg.ACCENT, fill_opacity=0.85)
         # each row draws its part of the line that all bars start from
-        return [drawn, svg.line(zero, y - ROW / 2, zero, y + ROW / 2, svg.MUTED)]
+        return [drawn, svg.line(zero, y - BAR_ROW / 2, zero, y + BAR_ROW / 2, svg.MUTED)]
 
     return _rows(chart, bar, [])
 
@@ -40,16 +40,16 @@ def _rows(
     chart: Intervals, draw: Callable[[Interval, Axis, float], list[str]], lines: list[float]
 ) -> svg.Drawn:
     ticks = chart.ticks()
-    most = SHORT_LABEL if chart.narrow else LONGEST_LABEL
+    most = MAX_NARROW_LABEL if chart.narrow else MAX_LABEL
     labels = [svg.shorten(item.label, most) for item in chart.shown]
     values = [ticks.label(item.value, extra=2) for item in chart.shown]
     left = max(map(svg.extent, labels)) + 20
     scale = Axis(ticks, left, _width(chart) - max(map(svg.extent, values)) - 24)
-    bottom = TOP + ROW * len(chart.shown)
-    parts = [horizontal(scale, TOP, bottom, chart.axis)]
-    parts += [dashed(scale.at(value), TOP, bottom) for value in lines]
+    bottom = BAR_TOP + BAR_ROW * len(chart.shown)
+    parts = [horizontal(scale, BAR_TOP, bottom, chart.axis)]
+    parts += [dashed(scale.at(value), BAR_TOP, bottom) for value in lines]
     for index, item in enumerate(chart.shown):
-        y = TOP + ROW * (index + 0.5)
+        y = BAR_TOP + BAR_ROW * (index + 0.5)
         label = svg.label(left - 14, y + 4, labels[index], "end")
         printed = svg.label(_width(chart) - 4, y + 4, values[index], "end")
         parts.append(element("g", svg.tooltip(item.story), label, *draw(item, scale, y), printed))
@@ -71,16 +71,16 @@ def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
 
 def draw_histogram(chart: Histogram) -> svg.Drawn:
     """The drawing; every bar has its tooltip."""
-    x, y = plane(chart.ticks(), UPPER, LOWER, _width(chart))
+    x, y = plane(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, _width(chart))
     parts = both(x, y, chart.axis, "count")
     bins = zip(pairwise(chart.edges), chart.counts, strict=True)
     parts += [_bin(x, y, low, high, count) for (low, high), count in bins if count]
     for value in chart.base:
         place, label = x.at(value), x.ticks.label(value, extra=1)
-        parts.append(dashed(place, UPPER, LOWER))
+        parts.append(dashed(place, HISTOGRAM_TOP, HISTOGRAM_BOTTOM))
         beside = (-6, "end") if place > (x.start + x.end) / 2 else (6, "start")
-        parts.append(svg.label(place + beside[0], UPPER + 4, label, beside[1]))
-    return parts, LOWER + BELOW
+        parts.append(svg.label(place + beside[0], HISTOGRAM_TOP + 4, label, beside[1]))
+    return parts, HISTOGRAM_BOTTOM + BELOW
 
 
 def _bin(x: Axis, y: Axis, low: float, high: float, count: int) -> str:

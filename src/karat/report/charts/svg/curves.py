@@ -15,33 +15,33 @@ from karat.report.charts.svg.labels import spaced
 from karat.report.charts.svg.legend import Entry, legend, marker, moved, stroke
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 
-TOP = 16.0
-BOTTOM = 360.0
-LOW = 240.0  # the same of narrow ones
-GAP = 15.0  # between the names at the ends
-FARTHEST = 40.0  # that a name may stand from the end of its curve
-LONGEST_NAME = 26
-MOST_MARKERS = 40  # on one curve: more would hide the line
-BAND = 0.13  # the opacity of a band
-FEW = 3  # curves; bands of more are paler, so that curves stay in sight where many overlap
+CURVES_TOP = 16.0
+CURVES_BOTTOM = 360.0
+NARROW_CURVES_BOTTOM = 240.0  # the same of narrow ones
+NAME_GAP = 15.0  # between the names at the ends
+MAX_NAME_SHIFT = 40.0  # that a name may stand from the end of its curve
+MAX_CURVE_NAME = 26
+MAX_MARKERS = 40  # on one curve: more would hide the line
+BAND_OPACITY = 0.13  # the opacity of a band
+MAX_FULL_BANDS = 3  # curves; bands of more are paler, so that curves stay in sight where many overlap
 
 
 def draw_curves(chart: Curves) -> svg.Drawn:
     """The drawing; every marker has its tooltip."""
-    names = [svg.shorten(curve.name, LONGEST_NAME) for curve in chart.shown]
-    bottom, width = (LOW, svg.NARROW) if chart.narrow else (BOTTOM, svg.WIDTH)
-    x, y = plane(chart.ticks(5, 4) if chart.narrow else chart.ticks(), TOP, bottom, width)
+    names = [svg.shorten(curve.name, MAX_CURVE_NAME) for curve in chart.shown]
+    bottom, width = (NARROW_CURVES_BOTTOM, svg.NARROW) if chart.narrow else (CURVES_BOTTOM, svg.WIDTH)
+    x, y = plane(chart.ticks(5, 4) if chart.narrow else chart.ticks(), CURVES_TOP, bottom, width)
     apart = len(set(names)) == len(names) and not chart.narrow  # cut alike: a legend
     places = _ends(chart, y) if apart else None
     if places:
         x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
     parts = both(x, y, chart.x_axis, chart.y_axis)
-    shade = BAND * min(1.0, FEW / len(chart.shown))
+    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(chart.shown))
     parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.shown)]
     parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.shown)]
     if places:
         parts += _names(x, y, chart.shown, names, places)
-        return parts, BOTTOM + BELOW
+        return parts, CURVES_BOTTOM + BELOW
     entries = [Entry(stroke(k), curve.name) for k, curve in enumerate(chart.shown)]
     key, end = legend(entries, 8.0 if chart.narrow else x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
@@ -53,8 +53,8 @@ def _ends(chart: Curves, y: Axis) -> list[float] | None:
     if len({knot.x for knot in lasts}) > 1:
         return None
     wanted = [y.at(knot.y) for knot in lasts]
-    places = spaced(wanted, GAP, TOP, BOTTOM)
-    if places is None or max(abs(a - b) for a, b in zip(wanted, places, strict=True)) > FARTHEST:
+    places = spaced(wanted, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
+    if places is None or max(abs(a - b) for a, b in zip(wanted, places, strict=True)) > MAX_NAME_SHIFT:
         return None
     return places
 
@@ -77,7 +77,7 @@ def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     line = shape("path", d="".join(paths), **look, **series_line(number))
     known = [knot for run in runs(curve.knots) for knot in run]
     signs = []
-    for knot in known[:: math.ceil(len(known) / MOST_MARKERS)]:
+    for knot in known[:: math.ceil(len(known) / MAX_MARKERS)]:
         sign = marker(number, moved(x.at(knot.x), y.at(knot.y)))
         signs.append(element("g", svg.tooltip(f"{curve.name}, {knot.story}"), sign))
     return element("g", svg.tooltip(curve.name), line, *signs)

@@ -8,10 +8,10 @@ from karat.report.page.markup import Look, element, shape
 from karat.report.render.terminal import display_width
 from karat.visible import visible
 
-ROW = 24.0
-TOP = 8.0
-LONGEST_LABEL = 22
-KEPT = 8  # letters at the end of a label that is cut
+FOREST_ROW = 24.0
+FOREST_TOP = 8.0
+MAX_FOREST_LABEL = 22
+LABEL_TAIL = 8  # letters at the end of a label that is cut
 WIDE = 1.12  # capitals take more room than the usual letters
 _COLORS = {"better": "var(--up, #0b6e4f)", "worse": "var(--down, #b3402a)"}
 _NONE = "var(--none, #626b79)"
@@ -28,10 +28,10 @@ def draw_forest(chart: Forest) -> svg.Drawn:
     right = svg.NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
     low, high = chart.ends
     scale = (right - left) / ((high - low) or 1.0)
-    zero, bottom = left - low * scale, TOP + ROW * len(chart.shown)
-    parts = [svg.dashed(zero, TOP, bottom)]
+    zero, bottom = left - low * scale, FOREST_TOP + FOREST_ROW * len(chart.shown)
+    parts = [svg.dashed(zero, FOREST_TOP, bottom)]
     for index, change in enumerate(chart.shown):
-        y = TOP + ROW * (index + 0.5)
+        y = FOREST_TOP + FOREST_ROW * (index + 0.5)
         parts.append(
             _change(change, labels[index], y, left, [zero + x * scale for x in change[1:4]])
         )
@@ -40,9 +40,9 @@ def draw_forest(chart: Forest) -> svg.Drawn:
 
 def short_name(label: str) -> str:
     """A label without its middle where it is long: names of runs often differ at the end."""
-    if display_width(label) <= LONGEST_LABEL:
-        return svg.shorten(label, LONGEST_LABEL)
-    return svg.shorten(label, LONGEST_LABEL - KEPT) + visible(label[-KEPT:])
+    if display_width(label) <= MAX_FOREST_LABEL:
+        return svg.shorten(label, MAX_FOREST_LABEL)
+    return svg.shorten(label, MAX_FOREST_LABEL - LABEL_TAIL) + visible(label[-LABEL_TAIL:])
 
 
 def _change(change: Change, label: str, y: float, left: float, places: list[float]) -> str:
@@ -62,7 +62,7 @@ def _change(change: Change, label: str, y: float, left: float, places: list[floa
 
 def _ends(chart: Forest, zero: float, left: float, right: float, bottom: float) -> list[str]:
     """The baseline's name below its line, and what either side means, where there is room."""
-    name = svg.shorten(chart.base, LONGEST_LABEL)
+    name = svg.shorten(chart.base, MAX_FOREST_LABEL)
     below, above = chart.sides
     half = svg.extent(name) / 2
     at = min(max(zero, left - 8 + half), svg.NARROW - half)
@@ -80,10 +80,10 @@ def draw_tallies(chart: Tallies) -> svg.Drawn:
     left = max(map(svg.extent, labels)) + 22
     parts = []
     for index, tally in enumerate(chart.shown):
-        y = TOP + ROW * (index + 0.5)
+        y = FOREST_TOP + FOREST_ROW * (index + 0.5)
         label = svg.label(left - 12, y + 4, labels[index], "end")
         parts.append(element("g", svg.tooltip(tally.story), label, *_tally(tally, left, y)))
-    bottom = TOP + ROW * len(chart.shown)
+    bottom = FOREST_TOP + FOREST_ROW * len(chart.shown)
     keys = [("won", _COLORS["better"]), ("tied", _NONE), ("lost", _COLORS["worse"])]
     for x, (name, color) in zip((left, left + 60, left + 120), keys, strict=True):
         parts.append(shape("rect", x=x, y=bottom + 6, width=9.0, height=9.0, fill=color))

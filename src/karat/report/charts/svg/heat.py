@@ -12,15 +12,15 @@ from karat.report.charts.svg.colors import heat_color, ink_on
 from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 
-TOP = 8.0
-WIDEST, HIGHEST = 64.0, 36.0  # of a cell
-TALLEST = 680.0  # of all the rows together, as long as a row stays readable
-LOWEST = 14.0  # height of a row
-LONGEST_NAME = 24
+HEAT_TOP = 8.0
+MAX_CELL_WIDTH, MAX_CELL_HEIGHT = 64.0, 36.0  # of a cell
+MAX_ROWS_HEIGHT = 680.0  # of all the rows together, as long as a row stays readable
+MIN_ROW_HEIGHT = 14.0  # height of a row
+MAX_CELL_NAME = 24
 SLANT = 40  # degrees by which long names of columns fall
-BAR = 108.0  # length of the scale
-GAP, LEAST_GAP = 3.5, 1.5  # between a cell and the line around a marked one; of small cells
-SMALL = 11 / 12  # the cells' letters against the charts'
+SCALE_LENGTH = 108.0  # length of the scale
+MARK_GAP, MIN_MARK_GAP = 3.5, 1.5  # between a cell and the line around a marked one; of small cells
+CELL_LETTER = 11 / 12  # the cells' letters against the charts'
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class HeatFrame:
 
     def place(self, row: int, column: int, rows: int = 1, columns: int = 1) -> dict[str, float]:
         """The rectangle of some cells."""
-        x, y = self.left + column * self.wide, TOP + row * self.high
+        x, y = self.left + column * self.wide, HEAT_TOP + row * self.high
         return {"x": x, "y": y, "width": columns * self.wide, "height": rows * self.high}
 
     @property
     def bottom(self) -> float:
-        return TOP + self.rows * self.high
+        return HEAT_TOP + self.rows * self.high
 
     @property
     def right(self) -> float:
@@ -51,27 +51,27 @@ def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
     width, space = (svg.NARROW, 34) if chart.narrow else (svg.WIDTH, 42)
     left = max(svg.extent(_short(name)) for name in chart.rows) + space
-    wide = min(WIDEST, (width - left - 4) / len(chart.columns))
-    high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
+    wide = min(MAX_CELL_WIDTH, (width - left - 4) / len(chart.columns))
+    high = min(MAX_CELL_HEIGHT, max(MIN_ROW_HEIGHT, MAX_ROWS_HEIGHT / len(chart.rows)))
     frame = HeatFrame(left, wide, high, len(chart.rows), len(chart.columns))
-    parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
+    parts = [_heat_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
     if chart.outline:
         (top, bottom), (first, last), _ = chart.outline
         parts.append(_framed(frame.place(top, first, bottom - top + 1, last - first + 1)))
     parts += _row_names(chart, frame)
     names, below = _column_names(chart, frame)
-    key, end = legend(_key(chart), 8.0 if chart.narrow else frame.left, below + 14, width)
+    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else frame.left, below + 14, width)
     return [*parts, *names, *key], end + 4
 
 
 def _short(name: str) -> str:
-    return svg.shorten(name, LONGEST_NAME)
+    return svg.shorten(name, MAX_CELL_NAME)
 
 
 # ---------------------------------------------------------------------------------------- cells
 
 
-def _cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None) -> str:
+def _heat_cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None) -> str:
     place = frame.place(i, j)
     told = svg.tooltip(chart.cell_story(i, j))
     if value is None:
@@ -86,7 +86,7 @@ def _cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None)
 
 def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
     """The value, where its cell is large enough for it."""
-    if svg.extent(number) * SMALL + 4 > place["width"]:
+    if svg.extent(number) * CELL_LETTER + 4 > place["width"]:
         return ""
     look: Look = {"font_size": 11, "text_anchor": "middle", "fill": ink}
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 + 4 + down
@@ -98,7 +98,7 @@ def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> 
     signs = chart.signs(i, j)
     if not signs:
         return ""
-    gap = GAP if place["width"] > HIGHEST else LEAST_GAP
+    gap = MARK_GAP if place["width"] > MAX_CELL_HEIGHT else MIN_MARK_GAP
     inner = {"x": place["x"] + gap, "y": place["y"] + gap}
     size = {"width": max(place["width"] - 2 * gap, 1), "height": place["height"] - 2 * gap}
     edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
@@ -133,9 +133,9 @@ def _framed(place: dict[str, float]) -> str:
 def _row_names(chart: HeatMap, frame: HeatFrame) -> Iterator[str]:
     step = math.ceil(13 / frame.high)
     for i in range(0, frame.rows, step):
-        y = TOP + (i + 0.5) * frame.high + 4
+        y = HEAT_TOP + (i + 0.5) * frame.high + 4
         yield svg.label(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
-    yield svg.sideways(chart.row_axis, coordinate((TOP + frame.bottom) / 2))
+    yield svg.sideways(chart.row_axis, coordinate((HEAT_TOP + frame.bottom) / 2))
 
 
 def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
@@ -163,14 +163,14 @@ def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
 # ------------------------------------------------------------------------------------ the legend
 
 
-def _key(chart: HeatMap) -> list[Entry]:
+def _heat_key(chart: HeatMap) -> list[Entry]:
     """The scale, then every sign that occurs."""
     low, high = chart.ends
-    wide = BAR / 27
+    wide = SCALE_LENGTH / 27
     size = {"width": wide + 0.5, "height": 12}
-    lefts = [(k * wide - BAR / 2, heat_color(k / 26)) for k in range(27)]
+    lefts = [(k * wide - SCALE_LENGTH / 2, heat_color(k / 26)) for k in range(27)]
     shades = [shape("rect", x=left, y=-6, **size, fill=color) for left, color in lefts]
-    entries = [Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
+    entries = [Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", SCALE_LENGTH + 12)]
     for sign, name in chart.keys:
         entries.append(Entry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}

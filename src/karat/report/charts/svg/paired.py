@@ -8,10 +8,10 @@ from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.forest import WIDE, short_name
 from karat.report.page.markup import Look, element, shape
 
-ROW = 26.0
-APART = 4.5  # from the middle of a row to each of its lines
-KEY = 18.0  # the height of a line of the key
-LONGEST_NAME = 48
+PAIRED_ROW = 26.0
+LINE_OFFSET = 4.5  # from the middle of a row to each of its lines
+KEY_ROW = 18.0  # the height of a line of the key
+MAX_KEY_NAME = 48
 PAPER = "var(--paper, #ffffff)"
 
 
@@ -22,16 +22,16 @@ def draw_paired(chart: PairedIntervals) -> svg.Drawn:
     right = svg.NARROW - max(svg.extent(pair.main.text) for pair in chart.shown) - 16
     axis = Axis(chart.ticks(3), left, right)
     key = _key(chart) if chart.compared else []
-    top = KEY * len(key) + 8
-    bottom = top + ROW * len(chart.shown)
+    top = KEY_ROW * len(key) + 8
+    bottom = top + PAIRED_ROW * len(chart.shown)
     parts = [*key, svg.horizontal(axis, top, bottom, chart.named_axis)]
     for index, (pair, label) in enumerate(zip(chart.shown, labels, strict=True)):
-        parts.append(_pair(chart, pair, label, top + ROW * (index + 0.5), axis))
+        parts.append(_pair(chart, pair, label, top + PAIRED_ROW * (index + 0.5), axis))
     return parts, bottom + 44
 
 
 def _pair(chart: PairedIntervals, pair: Pair, label: str, y: float, axis: Axis) -> str:
-    apart = APART if len(pair.placed) > 1 else 0.0
+    apart = LINE_OFFSET if len(pair.placed) > 1 else 0.0
     lines = [_line(pair.main, y - apart, axis, main=True)]
     lines += [_line(one, y + apart, axis, main=False) for one in pair.placed[1:]]
     return element(
@@ -55,7 +55,7 @@ def _key(chart: PairedIntervals) -> list[str]:
     """The two lines, each with its name."""
     one, axis, parts = Estimated(0.5, 0.0, 1.0, ""), Axis(nice_ticks(0, 1), 2, 34), []
     for k, name in enumerate(chart.names):
-        y = KEY * k + 12
-        label = svg.label(44, y, svg.shorten(name, LONGEST_NAME))
+        y = KEY_ROW * k + 12
+        label = svg.label(44, y, svg.shorten(name, MAX_KEY_NAME))
         parts.append(element("g", _line(one, y - 4, axis, main=k == 0), label))
     return parts

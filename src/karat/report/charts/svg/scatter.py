@@ -12,21 +12,21 @@ from karat.report.charts.svg.labels import Box, Placed, place_labels
 from karat.report.charts.svg.legend import Entry, legend, marker, moved
 from karat.report.page.markup import Look, element, quote, shape
 
-TOP = 30.0  # room for the note above the plot
-BOTTOM = 430.0
-LOW = 220.0  # the same of a narrow one
-LINE = 15.0  # height of a label
+SCATTER_TOP = 30.0  # room for the note above the plot
+SCATTER_BOTTOM = 430.0
+NARROW_SCATTER_BOTTOM = 220.0  # the same of a narrow one
+LABEL_HEIGHT = 15.0  # height of a label
 WIDE = 1.12  # broad letters take more room than the usual ones
-LONGEST_LABEL = 34
-CAP = 3.0  # half of the line at the end of a bar
+MAX_POINT_LABEL = 34
+CAP_LENGTH = 3.0  # half of the line at the end of a bar
 BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 
 def draw_scatter(chart: Scatter) -> svg.Drawn:
     """The drawing; every point has its tooltip."""
-    bottom, width = (LOW, svg.NARROW) if chart.narrow else (BOTTOM, svg.WIDTH)
+    bottom, width = (NARROW_SCATTER_BOTTOM, svg.NARROW) if chart.narrow else (SCATTER_BOTTOM, svg.WIDTH)
     ticks = chart.ticks(4, 4) if chart.narrow else chart.ticks()
-    x, y = plane(ticks, TOP, bottom, width)
+    x, y = plane(ticks, SCATTER_TOP, bottom, width)
     parts = both(x, y, chart.x_axis, chart.y_axis)
     parts += _fitted(chart.line, x, y)
     groups = {group: number for number, group in enumerate(chart.groups)}
@@ -38,7 +38,7 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
-        parts.append(svg.label(x.end, TOP - 12, svg.shorten(chart.note, width // 8), "end"))
+        parts.append(svg.label(x.end, SCATTER_TOP - 12, svg.shorten(chart.note, width // 8), "end"))
     named = chart.groups if chart.groups != [""] else []
     entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
     key, end = legend(entries, x.start, bottom + BELOW, width)
@@ -51,7 +51,7 @@ def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
         across, (low, high) = x.at(point.x), map(y.at, point.bar)
         yield shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR)
         for end in (low, high):
-            yield shape("line", x1=across - CAP, y1=end, x2=across + CAP, y2=end, **BAR)
+            yield shape("line", x1=across - CAP_LENGTH, y1=end, x2=across + CAP_LENGTH, y2=end, **BAR)
 
 
 # ------------------------------------------------------------------------------- the fitted line
@@ -83,8 +83,8 @@ def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
 
 def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
-    labels = [svg.shorten(point.label, LONGEST_LABEL) for point in chart.shown]
-    sizes = [(svg.extent(label) * WIDE, LINE) for label in labels]
+    labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.shown]
+    sizes = [(svg.extent(label) * WIDE, LABEL_HEIGHT) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
     for dot, label, place in zip(dots, labels, places, strict=True):
         if place and label and not (place.far and chart.narrow):
