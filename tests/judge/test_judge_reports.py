@@ -15,8 +15,7 @@ from karat.judge.report.examples import quote_marks
 from karat.judge.results import MissingRow, ModelPairs, ModelRatings, PairRow, PositionBias
 from karat.judge.results import RatingRow as Row
 from karat.meta.judge_agreement import JudgeRow
-from karat.report.asking.sentences import missing_clause, usage_sentence
-from karat.report.asking.usage import usage_tables
+from karat.report.llm_usage import missing_clause, usage_sentence, usage_tables
 
 NOTHING = Totals(0, 0, {}, 0, 0, 0, 0, None)
 USAGE = Usage(4, 0, 0, 4, 0, {}, 0, 1000, 200, 0, None, 1.5, NOTHING)

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from karat.errors import OutputError
-from karat.report.model.table import Document
+from karat.report.model import Document
 from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically

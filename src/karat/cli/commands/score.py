@@ -26,7 +26,7 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.report.model.table import Document
+    from karat.report.model import Document
 
 
 @click.command(name="score", cls=Command)

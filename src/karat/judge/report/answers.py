@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from karat.report.asking.sentences import missing_clause
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing
+from karat.report.llm_usage import missing_clause
+from karat.report.model import listing, several
 
 if TYPE_CHECKING:
     from karat.judge.results import Judging, ModelPairs, ModelRatings, ModelSupports, SystemShares

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from karat.judge.report.answers import pairs_answer, ratings_answer, supports_answer
 from karat.judge.report.examples import rating_examples
-from karat.report.asking.sentences import usage_sentence
-from karat.report.asking.usage import missing_tables, usage_tables
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.forest import Tallies, Tally
-from karat.report.charts.models import HeatMap
-from karat.report.model.table import Block, Column, Document, Figure, Table
+from karat.report.charts.models import HeatMap, Tallies, Tally, chart_figure
+from karat.report.llm_usage import missing_tables, usage_sentence, usage_tables
+from karat.report.model import Block, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.judge.results import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from karat.report.model.table import Case, Column, Examples, Passage, Table
+from karat.report.model import Case, Column, Examples, Passage, Table
 
 if TYPE_CHECKING:
     from karat.judge.results import ModelRatings, RatingRow

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, display_width, letters
+from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, letters
 from karat.visible import visible
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from karat.report.model.cells import Shown, is_missing, sections
-from karat.report.model.table import Document, Table
+from karat.report.model import Document, Shown, Table, is_missing, sections
 from karat.visible import visible
 
 MISSING = "--"
