@@ -1,17 +1,14 @@
 """The public names of Karat, one line each; see `karat.exports`."""
 
 from karat import arrow as arrow
-from karat.api.scores import compare as compare
-from karat.api.scores import score as score
+from karat.api import compare as compare
+from karat.api import score as score
 from karat.arrow.shard_runs import WrittenShards as WrittenShards
 from karat.arrow.shard_runs import write_shards as write_shards
 from karat.arrow.shards import merge_shards as merge_shards
 from karat.arrow.table_scores import compare_table as compare_table
 from karat.arrow.table_scores import measure_table as measure_table
 from karat.arrow.table_scores import score_table as score_table
-from karat.asking.asker import Limits as Limits
-from karat.asking.endpoint import Endpoint as Endpoint
-from karat.asking.limits import Prices as Prices
 from karat.comparison import Comparison as Comparison
 from karat.errors import InputError as InputError
 from karat.errors import Interrupted as Interrupted

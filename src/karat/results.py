@@ -14,9 +14,8 @@ from itertools import accumulate
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from karat.errors import MissingExtra
+from karat.errors import MissingExtra, visible
 from karat.registry import Registry, load
-from karat.visible import visible
 
 T = TypeVar("T")
 

@@ -41,10 +41,9 @@ from karat.gating.items import ItemScores, Measured, item_scores, items_of, sour
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
-from karat.settings import check_settings
+from karat.settings import check_count, check_settings, check_trials
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
-from karat.trials import check_count, check_trials
 
 
 def matched(items: ItemScores, baseline: Baseline) -> tuple[ItemScores, list[Paired]]:

@@ -8,7 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from karat.visible import visible
+from karat.errors import visible
 
 _OPENING = re.compile("<(?=!|script)", re.IGNORECASE)
 

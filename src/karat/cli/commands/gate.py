@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import Given, input_paths, load_set
 from karat.cli.parameters import NUGGETS, OUTPUT, TABLES, TESTS, choice, flag, option, path, whole

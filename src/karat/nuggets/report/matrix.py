@@ -14,6 +14,7 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from karat.errors import visible
 from karat.nuggets.judging.likelihood import spoken_for
 from karat.nuggets.report.answers import measure_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.markup import Attribute, Look, coordinate, element, quote, shape
 from karat.report.render.text import display_width, truncate
