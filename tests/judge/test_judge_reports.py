@@ -21,7 +21,6 @@ from karat.llm.requests import Totals, Usage
 from karat.llm.results import MissingRow, ModelPairs, ModelRatings, PairRow, PositionBias
 from karat.llm.results import RatingRow as Row
 from karat.meta.judge_agreement import JudgeRow
-from karat.report.llm_usage import missing_clause, usage_sentence, usage_tables
 
 NOTHING = Totals(0, 0, {}, 0, 0, 0, 0, None)
 USAGE = Usage(4, 0, 0, 4, 0, {}, 0, 1000, 200, 0, None, 1.5, NOTHING)

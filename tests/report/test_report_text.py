@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karat.errors import visible
 from karat.report.model import Column, Document, Row, Table
 from karat.report.render.text import (
     display_width,
@@ -20,7 +21,6 @@ from karat.report.render.text import (
     truncate,
     wrap,
 )
-from karat.visible import visible
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # surrogates and controls included
 CELLS = st.one_of(

@@ -95,7 +95,7 @@ def check_charts(folder: str | None) -> None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"--charts {folder}: this is a file; give a folder")
-    from karat.report.charts.image_files import typesetter
+    from karat.report.render.svg import typesetter
 
     typesetter()
 
@@ -104,7 +104,7 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     """Write every chart as PNG, PDF and SVG, named after its title."""
     if folder is None:
         return
-    from karat.report.charts.image_files import chart_file
+    from karat.report.render.svg import chart_file
 
     os.makedirs(folder, exist_ok=True)
     for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):

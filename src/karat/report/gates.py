@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from karat.errors import visible
 from karat.gating.decisions import FAIL, PASS, UNDECIDED, Change, GateRow, GuardRow
 from karat.gating.gates import GateResult
 from karat.gating.items import Measure
@@ -24,7 +25,6 @@ from karat.report.model import (
     Table,
 )
 from karat.report.render.renderers import render
-from karat.visible import visible
 
 _SIGNED = "Score minus baseline, signed so that a loss is negative."
 _ROWS = (

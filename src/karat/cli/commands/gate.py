@@ -18,6 +18,7 @@ from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
 from karat.gating.decisions import LEAST_RESAMPLES, LimitError
 from karat.gating.items import SOURCES
+from karat.progress import Bar
 from karat.registry import load
 
 if TYPE_CHECKING:

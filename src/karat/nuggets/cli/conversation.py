@@ -12,7 +12,6 @@ from karat.errors import quoted, visible
 from karat.nuggets.cli.keyboard import Keyboard
 from karat.nuggets.report.asks import heading, laid_out, numbered, page_lines, page_range, telling
 from karat.report.render.text import Sheet
-from karat.visible import visible
 
 if TYPE_CHECKING:
     from karat.nuggets.judging.asking import Ask

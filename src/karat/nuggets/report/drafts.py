@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.llm_usage import usage_sentence, usage_tables
+from karat.llm.report import usage_sentence, usage_tables
 from karat.report.model import Column, Document, Table, several
 
 if TYPE_CHECKING:

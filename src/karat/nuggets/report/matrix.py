@@ -21,7 +21,6 @@ from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.report.charts.models import HeatMap
 from karat.report.markup import data, element, quote
 from karat.report.model import Figure
-from karat.visible import visible
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun

@@ -10,6 +10,7 @@ from itertools import pairwise
 from string import ascii_letters
 from typing import Any
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import (
     Chart,
@@ -25,7 +26,6 @@ from karat.report.charts.models import (
 )
 from karat.report.render import text
 from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 SHADES = " ░▒▓█"
 LONGEST_DOWN, LONGEST_ACROSS = 24, 14

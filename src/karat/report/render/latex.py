@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from karat.errors import visible
 from karat.report.model import Document, Shown, Table, is_missing, sections
-from karat.visible import visible
 
 MISSING = "--"
 _SPECIAL = str.maketrans(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from karat.errors import visible
 from karat.report.model import Document, Figure, Table, sections
 from karat.report.render.text import Sheet
-from karat.visible import visible
 
 WIDTH = 100  # of drawings, in letters
 

@@ -6,12 +6,11 @@ import re
 from functools import cache
 from typing import Any
 
-from karat.errors import InputError, MissingExtra
+from karat.errors import InputError, MissingExtra, visible
 from karat.report.charts.models import Chart
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, palette, quote, shape
 from karat.report.model import Document, Figure
-from karat.visible import visible
 
 MARGIN = 16.0
 HEADING = 28.0

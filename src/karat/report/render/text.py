@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
 
+from karat.errors import JOINERS, visible
 from karat.report.model import (
     Column,
     Document,
@@ -18,7 +19,6 @@ from karat.report.model import (
     is_missing,
     sections,
 )
-from karat.visible import JOINERS, visible
 
 ELLIPSIS = "…"
 BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35", "36"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from karat.errors import visible
 from karat.metrics.explain.bitext import Explanation
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.render import text
 from karat.report.render.text import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
-from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
 GRID_LEGEND = {

@@ -14,7 +14,6 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.markup import Attribute, Look, coordinate, element, quote, shape
 from karat.report.render.text import display_width, truncate
-from karat.visible import visible
 
 ACCENT = "var(--accent, #2b6cb0)"
 MUTED = "var(--muted, #626b79)"

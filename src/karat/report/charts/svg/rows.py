@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis, nice_ticks
 from karat.report.charts.models import (
     Bars,
@@ -23,7 +24,6 @@ from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import BELOW, both, dashed, horizontal, plane
 from karat.report.markup import Look, element, shape
 from karat.report.render.text import display_width
-from karat.visible import visible
 
 BAR_ROW = 28  # height of a row
 BAR_TOP = 8
