@@ -197,7 +197,7 @@ KINDS = {
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "reproductions": "karat.reproduction.papers:REPRODUCTIONS",
     "sources": "karat.gating.items:SOURCES",
-    "tokenizers": "karat.text.tokens:REGISTRY",
+    "tokenizers": "karat.text.tokenizers:REGISTRY",
     "stemmers": "karat.text.stemmers:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",
 }
