@@ -23,6 +23,7 @@ from karat.report.model import (
     Gallery,
     Passage,
     Table,
+    number,
 )
 from karat.report.render.renderers import render
 
@@ -30,16 +31,15 @@ _SIGNED = "Score minus baseline, signed so that a loss is negative."
 _ROWS = (
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
-    Column("low", "Low", align="right", signed=True, help="Lower end of its 95% interval."),
-    Column("high", "High", align="right", signed=True, help="Upper end of its 95% interval."),
-    Column("max_drop", "Max drop", align="right", help="The tolerated loss."),
-    Column("baseline", "Baseline", align="right", help="The baseline's score."),
-    Column("score", "Score", align="right", help="The run's score."),
-    Column(
+    number("delta", "Delta", help=_SIGNED, signed=True),
+    number("low", "Low", help="Lower end of its 95% interval.", signed=True),
+    number("high", "High", help="Upper end of its 95% interval.", signed=True),
+    number("max_drop", "Max drop", help="The tolerated loss."),
+    number("baseline", "Baseline", help="The baseline's score."),
+    number("score", "Score", help="The run's score."),
+    number(
         "decided_by",
         "Items needed",
-        align="right",
         help="If undecided: an estimate of how many items like these would decide.",
     ),
 )
@@ -47,18 +47,18 @@ _GUARDS = (
     Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
     Column("verdict", "Verdict", help="pass or fail."),
     Column("metric", "Metric", help="The metric of the limit."),
-    Column("limit", "Limit", align="right", help="The limit."),
-    Column("found", "Found", align="right", help="The score, the largest loss, or what was lost."),
-    Column("items", "Items", align="right", help="Items that break the limit."),
+    number("limit", "Limit", help="The limit."),
+    number("found", "Found", help="The score, the largest loss, or what was lost."),
+    number("items", "Items", help="Items that break the limit."),
     Column("item", "Worst item", help="The item that breaks it most."),
     Column("lost", "Lost", help="What was lost, by item.", wrap=True),
 )
 _CHANGES = (
     Column("item", "Item", help="The number of the segment, from 1, or its id."),
-    Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
+    number("delta", "Delta", help=_SIGNED, signed=True),
     Column("text", "Text", help="The texts of the item.", wrap=True, readers="people"),
-    Column("baseline", "Baseline", align="right", help="The baseline's score there."),
-    Column("score", "Score", align="right", help="The run's score there."),
+    number("baseline", "Baseline", help="The baseline's score there."),
+    number("score", "Score", help="The run's score there."),
     Column("reference", "Reference", readers="programs"),
     Column("output", "Output", readers="programs"),
     Column("baseline_output", "Baseline's output", readers="programs"),

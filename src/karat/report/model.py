@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
 
@@ -75,6 +75,11 @@ class Column:
     readers: Readers = "all"
     detail: bool = False
     filter: bool = False
+
+
+def number(key: str, title: str, digits: int | None = None, help: str = "", **look: Any) -> Column:
+    """Return a right-aligned column of numbers."""
+    return Column(key, title, digits, "right", help, **look)
 
 
 def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from karat.report.charts.models import Curve, Curves, Knot, Line, Point, Scatter
-from karat.report.model import Cell, Column, Decimals, Document, Figure, Table, columns
+from karat.report.model import Cell, Column, Decimals, Document, Figure, Table, columns, number
 from karat.reproduction.results import ReproducedNumber, Reproduction
 
 LARGE = 10.0
@@ -25,11 +25,11 @@ _NUMBERS = (
     Column("where", "Paper", readers="programs"),
     Column("item", "Item", help=_ITEM, wrap=True),
     *columns(measure="Measure"),
-    Column("at", "At", 0, align="right", help="Place on the x axis of the paper's figure."),
-    Column("paper", "Paper", 3, "right", "The published number."),
-    Column("ours", "Here", 3, "right", "The same number on the data here."),
-    Column("low", "Low", 3, "right", "Lower end of our interval."),
-    Column("high", "High", 3, "right", "Upper end of our interval."),
+    number("at", "At", 0, "Place on the x axis of the paper's figure."),
+    number("paper", "Paper", 3, "The published number."),
+    number("ours", "Here", 3, "The same number on the data here."),
+    number("low", "Low", 3, "Lower end of our interval."),
+    number("high", "High", 3, "Upper end of our interval."),
     *columns("programs", data="Data"),
     Column("detail", "Detail", wrap=True),
 )

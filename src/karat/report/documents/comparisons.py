@@ -26,6 +26,7 @@ from karat.report.model import (
     columns,
     listing,
     metric_label,
+    number,
     number_text,
     score_digits,
     several,
@@ -33,12 +34,7 @@ from karat.report.model import (
     span,
 )
 from karat.scoring import ScoreRow, WideScores
-from karat.stats.significance.verdicts import (
-    BETTER,
-    MIN_DECIDING_UNITS,
-    SIGNIFICANCE_LEVEL,
-    WORSE,
-)
+from karat.stats.significance.verdicts import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
 
 MOST_TOLD = 4
 """Systems that have a sentence each; more are counted."""
@@ -248,37 +244,27 @@ def _kind_words(kind: str, base: str, single: bool, several_metrics: bool) -> st
 
 _COLUMNS = (
     *(scores.METRIC, scores.SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
-    Column("delta", "Delta", align="right", signed=True, help="Score minus the baseline's."),
-    Column(
-        "change",
-        "95% interval",
-        align="right",
-        help="Interval of the difference.",
-        readers="people",
-    ),
+    number("delta", "Delta", help="Score minus the baseline's.", signed=True),
+    number("change", "95% interval", help="Interval of the difference.", readers="people"),
     *columns("programs", delta_low="Delta low", delta_high="Delta high"),
-    Column("p", "p", 4, align="right", help="p of the difference, by the paired test below."),
-    Column(
+    number("p", "p", 4, "p of the difference, by the paired test below."),
+    number(
         "better",
         "P(better)",
-        None,
-        "right",
-        "Share of bootstrap resamples in which the system beats the baseline.",
+        help="Share of bootstrap resamples in which the system beats the baseline.",
     ),
-    Column("wins", "Wins", None, "right", "Segments on which it beats the baseline.", detail=True),
-    Column(
-        "losses", "Losses", None, "right", "Segments on which the baseline beats it.", detail=True
-    ),
-    Column("ties", "Ties", None, "right", "Segments on which both score the same.", detail=True),
+    number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
+    number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
+    number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *columns("programs", verdict="Verdict", units="Units"),
 )
 _TEXTS = "The first reference, the baseline's and the system's text."
 _DIFFERENCES = (
     Column("system", "System", help="The system compared with the baseline."),
     scores.SEGMENT_ID,
-    Column("baseline_score", "Baseline", align="right", help="The baseline's score there."),
-    Column("system_score", "Score", align="right", help="The system's score there."),
-    Column("delta", "Delta", align="right", signed=True, help="System minus baseline."),
+    number("baseline_score", "Baseline", help="The baseline's score there."),
+    number("system_score", "Score", help="The system's score there."),
+    number("delta", "Delta", help="System minus baseline.", signed=True),
     Column("text", "Text", help=_TEXTS, wrap=True, readers="people"),
     *columns("programs", reference="Reference", baseline_text="Baseline's text"),
     *columns("programs", system_text="System's text"),
@@ -507,10 +493,10 @@ def _shown(m: Metric) -> str:
 def _wide_columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     better = "higher" if m.sign > 0 else "lower"
     told = f"Score by {m}; {better} is better."
-    found = [Column(_shown(m), f"{m} {ARROWS[m.sign]}", None, "right", told, readers="people")]
+    found = [number(_shown(m), f"{m} {ARROWS[m.sign]}", help=told, readers="people")]
     if intervals:
         told = f"95% bootstrap interval of {m}."
-        found.append(Column(f"{m} interval", "95%", None, "right", told, readers="people"))
+        found.append(number(f"{m} interval", "95%", help=told, readers="people"))
     names = ["", *([" low", " high"] if intervals else [])]
     names += [" delta", " p", " verdict"] if tested else []
     return [*found, *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names)]

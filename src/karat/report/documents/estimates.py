@@ -35,6 +35,7 @@ from karat.report.model import (
     is_missing,
     listing,
     metric_label,
+    number,
     sentence_case,
     several,
     signed,
@@ -251,7 +252,6 @@ def _judges(found: Estimate) -> Iterator[str]:
 
 
 _VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
-_number = partial(Column, align="right")
 _RATIO = "Width of the interval, over that by people alone: below 1, judges help."
 _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
@@ -264,53 +264,51 @@ _DIFFERENCE_FORM = (
 )
 _BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _SYSTEM = Column("system", "System", help="The name of the system.")
-_LOW = _number("low", "Low", help="Lower end of the 95% interval.")
-_HIGH = _number("high", "High", help="Upper end of the 95% interval.")
+_LOW = number("low", "Low", help="Lower end of the 95% interval.")
+_HIGH = number("high", "High", help="Upper end of the 95% interval.")
 _ROWS = (
     _SYSTEM,
-    _number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
+    number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
     *(_LOW, _HIGH),
-    _number("people", "People", help="Human score by people's labels alone."),
-    _number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
-    _number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
-    _number("ratio", "Width", 2, help=_RATIO),
-    _number("labels", "Labels", help="Units that people labelled.", detail=True),
-    _number("units", "Units", readers="programs"),
-    _number("more", "To halve", help="Further labelled units that would halve the width."),
+    number("people", "People", help="Human score by people's labels alone."),
+    number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
+    number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
+    number("ratio", "Width", 2, _RATIO),
+    number("labels", "Labels", help="Units that people labelled.", detail=True),
+    number("units", "Units", readers="programs"),
+    number("more", "To halve", help="Further labelled units that would halve the width."),
     Column("form", "Form", help=_FORM, detail=True),
     *columns("programs", bias="Bias", bias_low="Bias low", bias_high="Bias high"),
 )
 _BIAS = (
     _SYSTEM,
-    _number("bias", "Bias", signed=True, help=_BIASED),
-    _number("bias_low", "Low", signed=True, help="Lower end of the 95% interval."),
-    _number("bias_high", "High", signed=True, help="Upper end of the 95% interval."),
+    number("bias", "Bias", help=_BIASED, signed=True),
+    number("bias_low", "Low", help="Lower end of the 95% interval.", signed=True),
+    number("bias_high", "High", help="Upper end of the 95% interval.", signed=True),
     Column("side", "Rated", help="How judges rate it where the interval excludes 0."),
 )
 _DIFFERENCES = (
     _SYSTEM,
     Column("baseline", "Baseline", readers="programs"),
-    _number("delta", "Difference", signed=True, help="Estimate minus that of the baseline."),
-    _number("low", "Low", signed=True, help="Lower end of the interval, wider by the correction."),
-    _number(
-        "high", "High", signed=True, help="Upper end of the interval, wider by the correction."
-    ),
-    _number("p", "p", 4, help="Two-sided p of the difference, corrected.", positive=True),
-    _number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
+    number("delta", "Difference", help="Estimate minus that of the baseline.", signed=True),
+    number("low", "Low", help="Lower end of the interval, wider by the correction.", signed=True),
+    number("high", "High", help="Upper end of the interval, wider by the correction.", signed=True),
+    number("p", "p", 4, "Two-sided p of the difference, corrected.", positive=True),
+    number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
     Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
     Column("verdict", "Verdict", help=_VERDICT),
     Column("confidence", "Confidence", readers="programs"),
 )
 _JUDGES = (
     Column("judge", "Judge", help="A model, a metric, or scores that came with the set."),
-    _number("r", "r", 3, help="Pearson's r with people's labels, within systems."),
-    _number("ratio", "Width", 2, help="Mean width of intervals with this judge, over people's."),
-    _number("missing", "Missing", help="Outputs without a value of this judge."),
+    number("r", "r", 3, "Pearson's r with people's labels, within systems."),
+    number("ratio", "Width", 2, "Mean width of intervals with this judge, over people's."),
+    number("missing", "Missing", help="Outputs without a value of this judge."),
     Column("signature", "Signature", readers="programs"),
 )
 _PLANNED = (
     Column("unit", "Unit", help="The segment or group to label."),
-    _number("probability", "Probability", 4, help="Probability with which it was drawn."),
+    number("probability", "Probability", 4, "Probability with which it was drawn."),
     Column("reason", "Reason", help="Useful: likelier, as its prediction is less sure."),
 )
 

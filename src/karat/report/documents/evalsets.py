@@ -11,7 +11,7 @@ from karat.evalset.judge_kinds import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.metrics.catalogue import MetricCatalogue
-from karat.report.model import Column, Document, Row, Table, columns, listing, several
+from karat.report.model import Column, Document, Row, Table, columns, listing, number, several
 
 if TYPE_CHECKING:
     from karat.estimation.drawing import DrawnUnits
@@ -168,36 +168,29 @@ def judges_basis() -> str:
 _SET = (
     Column("name", "Set"),
     *columns(align="right", systems="Systems", segments="Segments"),
-    Column("groups", "Groups", align="right", help="Documents or questions of the set."),
-    Column("references_min", "Min refs", align="right", help="Fewest references of a segment."),
-    Column(
-        "references_median",
-        "Med. refs",
-        1,
-        align="right",
-        help="Median of references.",
-        detail=True,
-    ),
-    Column("references_max", "Max refs", align="right", help="Most references of a segment."),
+    number("groups", "Groups", help="Documents or questions of the set."),
+    number("references_min", "Min refs", help="Fewest references of a segment."),
+    number("references_median", "Med. refs", 1, "Median of references.", detail=True),
+    number("references_max", "Max refs", help="Most references of a segment."),
     *columns(align="right", judgements="Judgements", judges="Judges"),
-    Column("missing", "Missing", align="right", help="Missing outputs."),
-    Column("empty", "Empty", align="right", help="Empty outputs."),
+    number("missing", "Missing", help="Missing outputs."),
+    number("empty", "Empty", help="Empty outputs."),
 )
 _SYSTEMS = (
     Column("system", "System"),
     *columns(align="right", outputs="Outputs", missing="Missing", empty="Empty"),
-    Column("judged", "Judged", align="right", help="Segments with at least one judgement."),
-    Column("judgements", "Judgements", align="right"),
+    number("judged", "Judged", help="Segments with at least one judgement."),
+    number("judgements", "Judgements"),
 )
 _DIMENSIONS = (
     *columns(dimension="Dimension", better="Better"),
     Column("scale", "Scale", readers="people"),
     *columns("programs", low="Low", high="High"),
     *columns(align="right", judgements="Judgements", judges="Judges"),
-    Column("items", "Outputs", align="right", help="Outputs with at least one judgement."),
-    Column("lowest", "Lowest", 2, align="right", help="The lowest value that was given."),
-    Column("highest", "Highest", 2, align="right", help="The highest value that was given."),
-    Column("off_scale", "Off scale", align="right", help="Values outside the scale."),
+    number("items", "Outputs", help="Outputs with at least one judgement."),
+    number("lowest", "Lowest", 2, "The lowest value that was given."),
+    number("highest", "Highest", 2, "The highest value that was given."),
+    number("off_scale", "Off scale", help="Values outside the scale."),
 )
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 _KNOWN = (
@@ -216,36 +209,28 @@ _FLOODED = columns(system="System", segment="Segment")
 
 _AGREEMENT = (
     Column("dimension", "Dimension"),
-    Column("judges", "Judges", align="right"),
-    Column("outputs", "Outputs", align="right", help="Outputs with at least one judgement."),
-    Column("shared", "Shared", align="right", help="Outputs with at least two judges."),
-    Column("r", "r", 3, align="right", help="Mean Pearson's r of pairs of judges."),
-    Column(
-        "r_systems",
-        "r systems",
-        3,
-        align="right",
-        help="Mean r of pairs, over system means.",
-    ),
-    Column("nominal", "Nominal", 3, align="right", help="Krippendorff's alpha of categories."),
-    Column("ordinal", "Ordinal", 3, align="right", help="Krippendorff's alpha of ranks."),
-    Column("interval", "Interval", 3, align="right", help="Krippendorff's alpha of distances."),
-    Column("icc", "ICC", 3, align="right", help="ICC(2,1), where every judge saw every output."),
+    number("judges", "Judges"),
+    number("outputs", "Outputs", help="Outputs with at least one judgement."),
+    number("shared", "Shared", help="Outputs with at least two judges."),
+    number("r", "r", 3, "Mean Pearson's r of pairs of judges."),
+    number("r_systems", "r systems", 3, "Mean r of pairs, over system means."),
+    number("nominal", "Nominal", 3, "Krippendorff's alpha of categories."),
+    number("ordinal", "Ordinal", 3, "Krippendorff's alpha of ranks."),
+    number("interval", "Interval", 3, "Krippendorff's alpha of distances."),
+    number("icc", "ICC", 3, "ICC(2,1), where every judge saw every output."),
 )
 _KIND = Column("kind", "Kind", help="person or model.")
 _ADJUDICATED = (
     Column("adjudicated", "Adjudicated", readers="programs"),
-    Column(
-        "r_adjudicated", "r adj.", 3, align="right", help="Pearson's r with adjudicated values."
-    ),
+    number("r_adjudicated", "r adj.", 3, "Pearson's r with adjudicated values."),
 )
 _JUDGES = (
     Column("dimension", "Dimension"),
     Column("judge", "Judge"),
-    Column("judgements", "Judgements", align="right"),
-    Column("mean", "Mean", 2, align="right"),
-    Column("sd", "SD", 2, align="right", help="Standard deviation of the judge's scores."),
-    Column("r", "r others", 3, align="right", help="Pearson's r with the mean of the others."),
+    number("judgements", "Judgements"),
+    number("mean", "Mean", 2),
+    number("sd", "SD", 2, "Standard deviation of the judge's scores."),
+    number("r", "r others", 3, "Pearson's r with the mean of the others."),
     *columns("programs", shared="Shared", flagged="Flagged"),
     *columns("programs", comparable="Comparable", identical="Identical to"),
     Column("note", "", wrap=True),

@@ -16,6 +16,7 @@ from karat.report.model import (
     Table,
     listing,
     metric_label,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -60,48 +61,44 @@ MOST_DRAWN = 1500
 """Points of one drawing; of more, every so many is drawn."""
 
 
-def _number(key: str, title: str, digits: int | None = None, help: str = "") -> Column:
-    return Column(key, title, digits, align="right", help=help)
-
-
 _DIMENSION = Column("dimension", "Dimension")
 _ROWS = (
     _DIMENSION,
     Column("shown", "Term", wrap=True, readers="people"),
     Column("term", "Term", readers="programs"),
-    _number("coefficient", "Coefficient", 4),
-    _number("error", "Std. error", 4, help="Standard error of the coefficient."),
-    _number("t", "t", 2, help="Coefficient over its standard error."),
-    Column("p", "p", 4, align="right", help="Two-sided p of a coefficient of 0.", positive=True),
+    number("coefficient", "Coefficient", 4),
+    number("error", "Std. error", 4, "Standard error of the coefficient."),
+    number("t", "t", 2, "Coefficient over its standard error."),
+    number("p", "p", 4, "Two-sided p of a coefficient of 0.", positive=True),
 )
 _PUBLISHED = (
-    _number("understandability", "Published: underst.", 4, help="For understandability."),
-    _number("quality", "quality", 4, help="Published for quality."),
+    number("understandability", "Published: underst.", 4, "For understandability."),
+    number("quality", "quality", 4, "Published for quality."),
 )
 _FITS = (
     _DIMENSION,
-    _number("points", "Points"),
-    _number("r2", "R2", 4),
-    _number("adjusted", "Adjusted R2", 4),
-    _number("sigma", "Residual SD", 4, help="Standard error of a residual."),
+    number("points", "Points"),
+    number("r2", "R2", 4),
+    number("adjusted", "Adjusted R2", 4),
+    number("sigma", "Residual SD", 4, "Standard error of a residual."),
 )
 _MEAN = "RMSE of predicting the mean of the points that were not left out."
 _LEFT_OUT = (
     _DIMENSION,
     Column("unit", "Left-out unit", help="What is left out at a time."),
-    _number("groups", "Fits", help="Number of fits, one for each unit left out."),
-    _number("rmse", "RMSE", 4, help="Root mean squared error on the left-out points."),
-    _number("rmse_of_mean", "RMSE of the mean", 4, help=_MEAN),
-    _number("r2", "R2", 4, help="1 - (RMSE / RMSE of the mean)^2."),
+    number("groups", "Fits", help="Number of fits, one for each unit left out."),
+    number("rmse", "RMSE", 4, "Root mean squared error on the left-out points."),
+    number("rmse_of_mean", "RMSE of the mean", 4, _MEAN),
+    number("r2", "R2", 4, "1 - (RMSE / RMSE of the mean)^2."),
     Column("undefined", "Undefined", readers="programs"),
 )
 _POINTS = (
     _DIMENSION,
     Column("system", "System"),
     Column("segment", "Segment"),
-    _number("human", "Human"),
-    _number("predicted", "Predicted"),
-    _number("left_out", "Left-out prediction"),
+    number("human", "Human"),
+    number("predicted", "Predicted"),
+    number("left_out", "Left-out prediction"),
 )
 
 

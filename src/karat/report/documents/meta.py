@@ -36,6 +36,7 @@ from karat.report.model import (
     columns,
     listing,
     metric_label,
+    number,
     several,
     signed,
     span,
@@ -411,9 +412,7 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
 
 
 def _forest(
-    one: Leader,
-    labels: Mapping[str, str],
-    separated: set[tuple[str, str, str, str, str]],
+    one: Leader, labels: Mapping[str, str], separated: set[tuple[str, str, str, str, str]]
 ) -> Iterator[Forest]:
     best, sign = one.best.metric, one.sign
     changes = []
@@ -436,26 +435,18 @@ RANK_HELP = "Metrics with the same rank do not differ significantly."
 _META = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
-    Column("rank", "Rank", align="right", help=RANK_HELP),
+    number("rank", "Rank", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
-    Column("value", "Value", 3, "right", "The statistic; higher is better (for rmse, lower)."),
-    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
-    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column(
-        "delta_shown",
-        "Delta",
-        align="right",
-        help="Value minus the best metric's.",
-        readers="people",
-    ),
+    number("value", "Value", 3, "The statistic; higher is better (for rmse, lower)."),
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    number("delta_shown", "Delta", help="Value minus the best metric's.", readers="people"),
     *columns("programs", points="Points", groups="Groups"),
     *columns("programs", left_out="Left out", undefined="Undefined"),
     Column("note", "", wrap=True),
     *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
 )
-_P = Column(
-    "p", "p", 4, align="right", help="p of no correlation, two-sided; see below.", positive=True
-)
+_P = number("p", "p", 4, "p of no correlation, two-sided; see below.", positive=True)
 _META_TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
     *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
@@ -524,22 +515,16 @@ def _counts(rows: Sequence[MetaRow]) -> str:
 
 
 _AVERAGES = (
-    Column("rank", "Rank", align="right", help=RANK_HELP),
+    number("rank", "Rank", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
-    Column("value", "Value", 3, "right", "Weighted mean of the metric's values in all tasks."),
-    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
-    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column(
-        "delta_shown",
-        "Delta",
-        align="right",
-        help="Value minus the best metric's.",
-        readers="people",
-    ),
+    number("value", "Value", 3, "Weighted mean of the metric's values in all tasks."),
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    number("delta_shown", "Delta", help="Value minus the best metric's.", readers="people"),
     *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
-    Column("place", "Place", 2, "right", "Weighted mean of the metric's places in all tasks."),
+    number("place", "Place", 2, "Weighted mean of the metric's places in all tasks."),
     *columns("programs", place_low="Place, low", place_high="Place, high"),
-    Column("mean_rank", "Mean rank", 2, "right", "Weighted mean of the metric's ranks in tasks."),
+    number("mean_rank", "Mean rank", 2, "Weighted mean of the metric's ranks in tasks."),
     *columns("programs", undefined="Undefined"),
     Column("note", "", wrap=True),
 )
@@ -547,12 +532,12 @@ _TASKS = (
     Column("heading", "Task", readers="people"),
     *columns("programs", set="Set", dimension="Dimension", level="Level", statistic="Statistic"),
     *columns("programs", weight="Weight"),
-    Column("rank", "Rank", align="right", help=RANK_HELP),
+    number("rank", "Rank", help=RANK_HELP),
     Column("metric", "Metric"),
-    Column("value", "Value", 3, "right", "The statistic of the task; more is better."),
-    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
-    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column("place", "Place", 1, "right", "Where the metric stands in the task, from 1."),
+    number("value", "Value", 3, "The statistic of the task; more is better."),
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    number("place", "Place", 1, "Where the metric stands in the task, from 1."),
 )
 _AVERAGE_TESTS = columns(
     better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"

@@ -35,6 +35,7 @@ from karat.report.model import (
     columns,
     listing,
     metric_label,
+    number,
     sentence_case,
     several,
 )
@@ -53,9 +54,9 @@ _APART = (
     Column("dimension", "Dimension", readers="programs"),
     Column("heading", "Heading", readers="people"),
     *columns(system="System", segment="Segment"),
-    Column("human", "Humans", align="right", help="The human score; higher is better."),
-    Column("score", "Metric", align="right", help="The metric's score; higher is better."),
-    Column("gap", "Gap", 2, align="right", signed=True, help=_GAP),
+    number("human", "Humans", help="The human score; higher is better."),
+    number("score", "Metric", help="The metric's score; higher is better."),
+    number("gap", "Gap", 2, _GAP, signed=True),
     Column("text", "Text", wrap=True, readers="people"),
     *columns("programs", output="Output", reference="Reference"),
 )
@@ -97,7 +98,7 @@ def _systems(report: MetaReport) -> Table:
     for one in report.systems:
         key = f"{one.source}_{one.name}"
         keys = key, f"{key}_low", f"{key}_high"
-        shown[f"{key}_shown"] = Column(f"{key}_shown", one.name, align="right", readers="people")
+        shown[f"{key}_shown"] = number(f"{key}_shown", one.name, readers="people")
         shown |= {k: Column(k, one.name, readers="programs") for k in keys}
         row = rows.setdefault(one.system, {"system": one.system})
         row |= dict(zip(keys, one[3:], strict=True))

@@ -32,6 +32,7 @@ from karat.report.model import (
     Table,
     columns,
     listing,
+    number,
     several,
     span,
 )
@@ -173,27 +174,27 @@ _BLEU = "Cross-validated R^2 of BLEU's point, AEv(1,4)."
 _POINTS = (
     Column("what", "Point"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
-    Column("r2", "R^2 %", 1, align="right", help="Squared Pearson's r with the human scores."),
-    Column("low", "Low", 1, align="right", help="Lower end of its 95% bootstrap interval."),
-    Column("high", "High", 1, align="right", help="Upper end of its 95% bootstrap interval."),
-    Column("wins", "Wins %", 1, align="right", help="Resamples in which it is the best cell."),
-    Column("q2", "Left-out R^2 %", 1, align="right", help=_LEFT_OUT),
+    number("r2", "R^2 %", 1, "Squared Pearson's r with the human scores."),
+    number("low", "Low", 1, "Lower end of its 95% bootstrap interval."),
+    number("high", "High", 1, "Upper end of its 95% bootstrap interval."),
+    number("wins", "Wins %", 1, "Resamples in which it is the best cell."),
+    number("q2", "Left-out R^2 %", 1, _LEFT_OUT),
 )
 _PERCENT = ("r2", "low", "high", "q2")
 _OTHERS = (
     Column("metric", "Metric"),
     Column("references", "References", help="Numbers of those that were used, or all."),
-    Column("r", "r", 2, align="right", help="Pearson's r with the human scores."),
+    number("r", "r", 2, "Pearson's r with the human scores."),
     *(_POINTS[k] for k in (2, 3, 4, 6)),
 )
 _GROUPS = (
     Column("group", "Group"),
-    Column("segments", "Segments", align="right"),
+    number("segments", "Segments"),
     Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
     *_POINTS[2:5],
-    Column("p", "p", 3, align="right", help="Permutation test of the largest R^2 of all cells."),
-    Column("picking", "Pick: left-out R^2 %", 1, align="right", help=_PICKING),
-    Column("bleu", "BLEU's: left-out R^2 %", 1, align="right", help=_BLEU),
+    number("p", "p", 3, "Permutation test of the largest R^2 of all cells."),
+    number("picking", "Pick: left-out R^2 %", 1, _PICKING),
+    number("bleu", "BLEU's: left-out R^2 %", 1, _BLEU),
     Column("prediction", "Prediction"),
 )
 _GROUP_PERCENT = ("r2", "low", "high", "picking", "bleu")
@@ -290,8 +291,8 @@ def _group_tables(study: PlaneStudy, dimension: str) -> list[Table]:
 
 def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
     """Return numbers as the paper prints them: N from the highest down, alpha to the right."""
-    heads = [Column(f"alpha{k}", f"{a:g}", 1, align="right") for k, a in enumerate(ALPHAS)]
-    shown = (Column("n", "N / alpha", align="right"), *heads)
+    heads = [number(f"alpha{k}", f"{a:g}", 1) for k, a in enumerate(ALPHAS)]
+    shown = (number("n", "N / alpha"), *heads)
     ordered = sorted(rows, reverse=True)
     cells = [{"n": n, **{f"alpha{k}": x for k, x in enumerate(rows[n])}} for n in ordered]
     known = [x for row in rows.values() for x in row if x > 0]  # a NaN is not

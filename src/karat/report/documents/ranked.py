@@ -18,10 +18,11 @@ from karat.report.model import (
     Readers,
     Table,
     metric_label,
+    number,
     score_digits,
 )
 
-_RANK = Column("rank", "Rank", align="right", help="1 is the worst, or the best.")
+_RANK = number("rank", "Rank", help="1 is the worst, or the best.")
 _TEXTS = (
     Column("text", "Text", help="References and the candidate.", wrap=True, readers="people"),
     Column("candidate", "Candidate", readers="programs"),
@@ -76,7 +77,7 @@ def _table(ranked: RankedSegments, which: str, first: bool) -> Table:
     columns = (
         *(SYSTEM, _RANK, SEGMENT_ID),
         *(
-            Column(str(m), str(m), align="right", help=f"Score by {m}.", readers=who)
+            number(str(m), str(m), help=f"Score by {m}.", readers=who)
             for m, who in zip(metrics, readers, strict=True)
         ),
         *_TEXTS,

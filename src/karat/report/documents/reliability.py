@@ -8,11 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from karat.meta.documents.best_curves import best_curve
-from karat.meta.documents.reliability import (
-    ReliabilityCurves,
-    ReliabilityRow,
-    references_in_words,
-)
+from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow, references_in_words
 from karat.report.charts.models import Curve, Curves, Knot, chart_figure
 from karat.report.documents.meta import statistic_label
 from karat.report.model import (
@@ -24,6 +20,7 @@ from karat.report.model import (
     Table,
     clear_labels,
     columns,
+    number,
     several,
     span,
 )
@@ -85,18 +82,13 @@ SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the 
 _ROWS = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", statistic="Statistic"),
-    Column("references", "References", align="right", help="References of each segment."),
+    number("references", "References", help="References of each segment."),
     *columns(metric="Metric"),
-    Column("length", "Segments", align="right", help="Segments in a pseudo-document."),
-    Column(
-        "documents",
-        "Documents",
-        align="right",
-        help="Pseudo-documents of each system.",
-    ),
-    Column("value", "Value", 3, "right", "Mean of the statistic over shuffles."),
-    Column("low", "Low", 3, align="right", help="Lower end of the middle 95% of shuffles."),
-    Column("high", "High", 3, align="right", help="Upper end of the middle 95% of shuffles."),
+    number("length", "Segments", help="Segments in a pseudo-document."),
+    number("documents", "Documents", help="Pseudo-documents of each system."),
+    number("value", "Value", 3, "Mean of the statistic over shuffles."),
+    number("low", "Low", 3, "Lower end of the middle 95% of shuffles."),
+    number("high", "High", 3, "Upper end of the middle 95% of shuffles."),
     *columns("programs", undefined="Undefined"),
 )
 _TESTS = (
@@ -151,9 +143,9 @@ def _charts(
     if len(numbers) == 1 or len(curves) <= MOST_CURVES:
         yield _chart(title, rows, caption, named=len(numbers) > 1)
         return
-    for number in numbers:
-        own = [row for row in rows if row.references == number]
-        yield _chart(f"{title}, {references_in_words(number)}", own, caption, named=False)
+    for count in numbers:
+        own = [row for row in rows if row.references == count]
+        yield _chart(f"{title}, {references_in_words(count)}", own, caption, named=False)
 
 
 def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:

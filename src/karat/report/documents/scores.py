@@ -24,6 +24,7 @@ from karat.report.model import (
     brief,
     listing,
     metric_label,
+    number,
 )
 from karat.results import MadeRows
 from karat.scoring import DocumentScore, Results, ScoreRow, Scoring
@@ -74,12 +75,12 @@ def _metrics(chosen: Sequence[Metric], whole: int) -> str:
 
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature is below.")
-SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+SEGMENT = number("segment", "Segment", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
 SYSTEM = Column("system", "System", help="The name of the system.")
-LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
-HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
-SCORE = Column("score", "Score", align="right", help="The corpus score, on the metric's own scale.")
+LOW = number("low", "Low", help="Lower end of the 95% bootstrap interval.")
+HIGH = number("high", "High", help="Upper end of the 95% bootstrap interval.")
+SCORE = number("score", "Score", help="The corpus score, on the metric's own scale.")
 _PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
 
 
@@ -134,7 +135,7 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
 
 
 _DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
-_SEGMENTS = Column("segments", "Segments", align="right", help="The document's segments.")
+_SEGMENTS = number("segments", "Segments", help="The document's segments.")
 
 
 def _documents_document(scoring: Scoring, command: str) -> Document:
@@ -183,9 +184,9 @@ def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
 _SHARDS = (
     Column("folder", "Folder", help="The folder of the shards."),
     Column("shard", "Shard", help="The part of the pieces that was done."),
-    Column("pieces", "Pieces", align="right", help="Pieces of this part, done now or before."),
-    Column("of", "Of", align="right", help="All pieces of the table."),
-    Column("rows", "Rows", align="right", help="Rows of the table in this part."),
+    number("pieces", "Pieces", help="Pieces of this part, done now or before."),
+    number("of", "Of", help="All pieces of the table."),
+    number("rows", "Rows", help="Rows of the table in this part."),
 )
 
 
@@ -228,10 +229,9 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
 
 
-_SKIPPED = Column(
+_SKIPPED = number(
     "skipped",
     "Skipped",
-    align="right",
     help="Rows of the system that were skipped because a candidate or a reference is missing.",
 )
 

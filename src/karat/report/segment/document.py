@@ -23,6 +23,7 @@ from karat.report.model import (
     Texts,
     brief,
     columns,
+    number,
     several,
 )
 from karat.report.segment.text import draw_edits, draw_grid
@@ -64,27 +65,27 @@ EDIT_COLUMNS = (
 )
 _GRIDS = (
     SEGMENT,
-    Column("score", "F", 4, align="right", help="The segment's score."),
-    Column("precision", "P", 4, align="right", help="Size over the candidate's words."),
-    Column("recall", "R", 4, align="right", help="Size over the references' mean length."),
-    Column("size", "Size", 4, align="right", help="(sum of length^e)^(1/e) over what counts."),
-    Column("sum", "Sum", 2, align="right", help="The sum of length^e over what counts."),
-    Column("candidate_words", "Words", align="right", help="Words of the candidate."),
-    Column("reference_words", "Ref.", 2, align="right", help="The references' mean length."),
-    Column("cap", "Cap", 2, align="right", help="No more hits than this count."),
-    Column("hits", "Hits", align="right", help="Hits of the grid."),
-    Column("runs", "Runs", align="right", help="Runs of the matching."),
+    number("score", "F", 4, "The segment's score."),
+    number("precision", "P", 4, "Size over the candidate's words."),
+    number("recall", "R", 4, "Size over the references' mean length."),
+    number("size", "Size", 4, "(sum of length^e)^(1/e) over what counts."),
+    number("sum", "Sum", 2, "The sum of length^e over what counts."),
+    number("candidate_words", "Words", help="Words of the candidate."),
+    number("reference_words", "Ref.", 2, "The references' mean length."),
+    number("cap", "Cap", 2, "No more hits than this count."),
+    number("hits", "Hits", help="Hits of the grid."),
+    number("runs", "Runs", help="Runs of the matching."),
     Column("proven", "Proven", help="Whether the matching is proven to be the maximum."),
-    Column("bound", "Bound", 4, align="right", help="No matching has a larger size."),
+    number("bound", "Bound", 4, "No matching has a larger size."),
 )
 _RUNS = (
     Column("heading", "Segment", readers="people"),
     replace(SEGMENT, readers="programs"),
-    Column("length", "Length", align="right", help="Words of the run."),
-    Column("counted", "Counted", 2, align="right", help="What the cap leaves of it."),
-    Column("candidate_position", "Candidate", align="right", help="Its first word, from 1."),
-    Column("reference", "Reference", align="right", help="The number of the reference, from 1."),
-    Column("reference_position", "Position", align="right", help="Its first word there, from 1."),
+    number("length", "Length", help="Words of the run."),
+    number("counted", "Counted", 2, "What the cap leaves of it."),
+    number("candidate_position", "Candidate", help="Its first word, from 1."),
+    number("reference", "Reference", help="The number of the reference, from 1."),
+    number("reference_position", "Position", help="Its first word there, from 1."),
     Column("words", "Words", help="As they stand in the candidate.", wrap=True),
 )
 _GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
@@ -233,27 +234,27 @@ MOST_FIGURES = 40
 """Treelets of one segment that are drawn; a table has all of them."""
 
 _COUNTS = (
-    Column("substitutions", "S", align="right", help="Words in the place of others."),
-    Column("insertions", "I", align="right", help="Words inserted, without those that moved."),
-    Column("deletions", "D", align="right", help="Words deleted, without those that moved."),
-    Column("moves", "M", align="right", help="Words that moved, if the metric counts moves."),
-    Column("errors", "Errors", align="right", help="S + I + D + M."),
+    number("substitutions", "S", help="Words in the place of others."),
+    number("insertions", "I", help="Words inserted, without those that moved."),
+    number("deletions", "D", help="Words deleted, without those that moved."),
+    number("moves", "M", help="Words that moved, if the metric counts moves."),
+    number("errors", "Errors", help="S + I + D + M."),
 )
 _TREES = (
     SEGMENT,
-    Column("score", "Score", 4, align="right", help="The segment's score."),
+    number("score", "Score", 4, "The segment's score."),
     *_COUNTS,
-    Column("words", "Words", align="right", help="R, the words of the tree."),
-    Column("reference", "Reference", align="right", help="The tree that counts, from 1."),
+    number("words", "Words", help="R, the words of the tree."),
+    number("reference", "Reference", help="The tree that counts, from 1."),
 )
 _PARTS = (
     Column("heading", "Segment", readers="people"),
     replace(SEGMENT, readers="programs"),
     Column("part", "Part", help="A treelet, or words lacking or besides."),
     Column("head", "Head", help="The head of the treelet."),
-    Column("head_position", "Head position", align="right", readers="programs"),
+    number("head_position", "Head position", readers="programs"),
     *_COUNTS,
-    Column("share", "Share", 4, align="right", help="What it takes off the accuracy: errors / R."),
+    number("share", "Share", 4, "What it takes off the accuracy: errors / R."),
     Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
     Column("candidate_order", "In the candidate", help="The same words in order.", wrap=True),
 )

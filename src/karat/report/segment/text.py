@@ -96,13 +96,7 @@ LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 EDITS_LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
 NO_EDITS = "no words in either text"
 MOST_STEPS = 5_000  # of one alignment drawn with letters
-_EDIT_INKS = {
-    "S": text.YELLOW,
-    "I": text.CYAN,
-    "D": text.RED,
-    "M": text.MAGENTA,
-    "": "",
-}
+_EDIT_INKS = {"S": text.YELLOW, "I": text.CYAN, "D": text.RED, "M": text.MAGENTA, "": ""}
 _NAMES = ("reference", "", "candidate")
 _GAP = 1
 
