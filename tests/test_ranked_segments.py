@@ -68,11 +68,11 @@ def test_order_against_sorting(words: list[int], worst: int, best: int) -> None:
 
 
 def test_equal_but_for_rounding_is_equal() -> None:
-    from karat.ranked_segments import _lowest_first
+    from karat.ranked_segments import _order_lowest_first
 
     values = kt.arrays.np.array([0.3, 0.1 + 0.2, 0.3, 0.2])
-    assert _lowest_first(values).tolist() == [3, 0, 1, 2]
-    assert _lowest_first(-values).tolist() == [0, 1, 2, 3]
+    assert _order_lowest_first(values).tolist() == [3, 0, 1, 2]
+    assert _order_lowest_first(-values).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

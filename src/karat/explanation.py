@@ -79,7 +79,7 @@ def explain_segments(
         raise InputError("segments are chosen by number and as the worst: leave one out")
     if worst is not None and (not isinstance(worst, int) or worst < 1):
         raise InputError(f"worst={quoted(worst)}: expected a number of segments, from 1 on")
-    found = _explaining(metric(by))
+    found = _check_explains(metric(by))
     texts = as_segments(candidates, "candidates")
     refs = as_references(references, len(texts), texts.name)
     found.check_claims(refs.number, {})
@@ -87,12 +87,12 @@ def explain_segments(
         values = found.sign * found.segments(texts, refs, progress=progress)
         places = values.argsort(kind="stable")[:worst].tolist()
     else:
-        places = _numbered(segments or (1,), texts)
-    rows = [ExplainedSegment(at + 1, _explained(found, texts, refs, at)) for at in places]
+        places = _segment_indices(segments or (1,), texts)
+    rows = [ExplainedSegment(at + 1, _explain_segment(found, texts, refs, at)) for at in places]
     return SegmentExplanations(system, found, tuple(rows))
 
 
-def _explaining(found: Metric) -> Any:
+def _check_explains(found: Metric) -> Any:
     """Return a metric that explains segments with pictures; refuse others."""
     from karat.metrics.matching import GTM
     from karat.metrics.tree import TreeAccuracy
@@ -105,7 +105,7 @@ def _explaining(found: Metric) -> Any:
     return found
 
 
-def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
+def _segment_indices(segments: Sequence[int], texts: Segments) -> list[int]:
     for number in segments:
         if not isinstance(number, int) or number < 1:
             raise InputError(f"segment {quoted(number)}: expected a number from 1 on")
@@ -115,7 +115,7 @@ def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
     return [number - 1 for number in dict.fromkeys(segments)]
 
 
-def _explained(
+def _explain_segment(
     by: Any, texts: Segments, refs: References, place: int
 ) -> Explanation | TreeExplanation:
     from karat.metrics.matching import GTM

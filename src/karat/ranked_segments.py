@@ -92,8 +92,8 @@ def rank_segments(
     chosen: dict[tuple[str, str], Ints] = {}
     for system in systems:
         scores = by.sign * values[system, by]
-        chosen["worst", system] = _lowest_first(scores)[:worst]
-        chosen["best", system] = _lowest_first(-scores)[:best]
+        chosen["worst", system] = _order_lowest_first(scores)[:worst]
+        chosen["best", system] = _order_lowest_first(-scores)[:best]
     places = {
         s: sorted({*chosen["worst", s].tolist(), *chosen["best", s].tolist()}) for s in systems
     }
@@ -113,12 +113,12 @@ def rank_segments(
         tuple(rows),
         by,
         {str(m): m.signature(references) for m in metrics},
-        _notes(asked, by),
+        _ranking_notes(asked, by),
         {"by": str(by), "worst": worst, "best": best, "metrics": tuple(map(str, metrics))},
     )
 
 
-def _lowest_first(values: Floats) -> Ints:
+def _order_lowest_first(values: Floats) -> Ints:
     """Return the places of the lowest values first; of equal ones the first place.
 
     What differs by rounding alone is equal.
@@ -131,7 +131,7 @@ def _lowest_first(values: Floats) -> Ints:
     return found
 
 
-def _notes(asked: Metric, by: Metric) -> tuple[str, ...]:
+def _ranking_notes(asked: Metric, by: Metric) -> tuple[str, ...]:
     better = "higher" if by.sign > 0 else "lower"
     worst = "lowest" if by.sign > 0 else "highest"
     told = f"Ranked by {by}, where {better} is better: the worst segments have the {worst} scores"

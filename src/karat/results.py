@@ -95,15 +95,15 @@ class Result:
 
     def to_pandas(self, table: str | None = None) -> Any:
         """Return the rows, or those of another table, as a pandas data frame."""
-        return _package("pandas").DataFrame(self._columns(table))
+        return _import_package("pandas").DataFrame(self._columns(table))
 
     def to_polars(self, table: str | None = None) -> Any:
         """Return the rows, or those of another table, as a Polars data frame."""
-        return _package("polars").DataFrame(self._columns(table), strict=False)
+        return _import_package("polars").DataFrame(self._columns(table), strict=False)
 
     def to_arrow(self, table: str | None = None) -> Any:
         """Return the rows, or those of another table, as an Arrow table."""
-        return _package("pyarrow").table(self._columns(table))
+        return _import_package("pyarrow").table(self._columns(table))
 
     def _columns(self, table: str | None) -> dict[str, list[Any]]:
         data_columns = load("karat.report.render.records:data_columns")
@@ -159,7 +159,7 @@ class MadeRows(Sequence[T]):
         return self._makers[part](index - self._starts[part])
 
 
-def _package(name: str) -> Any:
+def _import_package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:

@@ -35,7 +35,7 @@ from karat.storage.output import FilePath, write_atomically
 FORMAT = "# karat gate baseline"
 VERSION = 1
 CARRIED, TEXT = "carried", "text"
-_FACTS = ("source", "system", "against", "items", "rows")
+_HEADER_FIELDS = ("source", "system", "against", "items", "rows")
 
 
 class StoredMetric(NamedTuple):
@@ -92,36 +92,36 @@ def check_replaceable(path: FilePath) -> None:
 def save_baseline(baseline: Baseline) -> None:
     """Write a baseline to its file, at once or not at all; replace nothing but a baseline."""
     check_replaceable(baseline.path)
-    write_atomically(baseline.path, (f"{line}\n" for line in _lines(baseline)))
+    write_atomically(baseline.path, (f"{line}\n" for line in _file_lines(baseline)))
 
 
-def _lines(baseline: Baseline) -> Iterator[str]:
-    rows = list(_rows(baseline))
+def _file_lines(baseline: Baseline) -> Iterator[str]:
+    rows = list(_row_lines(baseline))
     about = baseline.source, baseline.system, baseline.against, str(len(baseline.ids))
     yield f"{FORMAT} {VERSION}"
-    for name, value in zip(_FACTS, (*about, _digest(rows)), strict=True):
-        yield f"# {name}\t{_encoded(value)}"
+    for name, value in zip(_HEADER_FIELDS, (*about, _digest_rows(rows)), strict=True):
+        yield f"# {name}\t{_encode(value)}"
     for one in baseline.metrics:
-        yield f"# metric\t{_encoded(one.name)}\t{_encoded(one.signature)}"
+        yield f"# metric\t{_encode(one.name)}\t{_encode(one.signature)}"
     yield from rows
 
 
-def _rows(baseline: Baseline) -> Iterator[str]:
+def _row_lines(baseline: Baseline) -> Iterator[str]:
     """The head of the columns, then a line an item."""
     more = {CARRIED: baseline.carried, TEXT: baseline.texts}
-    names = [f"{_encoded(one.name)}.{column}" for one in baseline.metrics for column in one.columns]
+    names = [f"{_encode(one.name)}.{column}" for one in baseline.metrics for column in one.columns]
     yield "\t".join(["id", *names, *(name for name, kept in more.items() if kept is not None)])
-    cells: list[Iterable[Iterable[str]]] = [([_encoded(id)] for id in baseline.ids)]
-    cells += [(map(_number, row) for row in one.rows.tolist()) for one in baseline.metrics]
+    cells: list[Iterable[Iterable[str]]] = [([_encode(id)] for id in baseline.ids)]
+    cells += [(map(_format_number, row) for row in one.rows.tolist()) for one in baseline.metrics]
     if baseline.carried is not None:
-        cells.append([",".join(_encoded(name, ",") for name in own)] for own in baseline.carried)
+        cells.append([",".join(_encode(name, ",") for name in own)] for own in baseline.carried)
     if baseline.texts is not None:
-        cells.append([_encoded(text)] for text in baseline.texts)
+        cells.append([_encode(text)] for text in baseline.texts)
     for row in zip(*cells, strict=True):
         yield "\t".join(chain.from_iterable(row))
 
 
-def _digest(rows: Iterable[str]) -> str:
+def _digest_rows(rows: Iterable[str]) -> str:
     """A digest of the lines of rows, each with its end."""
     found = sha256()
     for row in rows:
@@ -129,25 +129,25 @@ def _digest(rows: Iterable[str]) -> str:
     return found.hexdigest()[:32]
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """The shortest text that reads back as the same number."""
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def _encoded(text: str, more: str = "") -> str:
+def _encode(text: str, more: str = "") -> str:
     """Text without what ends a cell or a line, `more` characters encoded, too."""
-    return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{more}]", _percent, text)
+    return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{more}]", _percent_encode, text)
 
 
-def _decoded(text: str) -> str:
-    """Text as it was before `_encoded`; what is no such text was edited, which the digest tells."""
+def _decode(text: str) -> str:
+    """Text as it was before `_encode`; what is no such text was edited, which the digest tells."""
     try:
         return unquote(text, errors="surrogatepass")
     except UnicodeDecodeError:
         return unquote(text)
 
 
-def _percent(found: re.Match[str]) -> str:
+def _percent_encode(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
 
 
@@ -156,10 +156,10 @@ def _percent(found: re.Match[str]) -> str:
 
 def read_baseline(path: FilePath) -> Baseline:
     """Read a baseline; what is damaged is refused by its line."""
-    return _Reader(str(path), _text(str(path)).split("\n")).read()
+    return _BaselineReader(str(path), _read_text(str(path)).split("\n")).read()
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         with open(path, encoding="utf-8", newline="\n") as file:
             return file.read().replace("\r\n", "\n")  # git may have changed line ends
@@ -171,7 +171,7 @@ def _text(path: str) -> str:
         raise InputError(f"{path}: the baseline cannot be read: {why}") from error
 
 
-class _Reader:
+class _BaselineReader:
     """The lines of a baseline file, as they are read."""
 
     def __init__(self, path: str, lines: list[str]) -> None:
@@ -191,25 +191,25 @@ class _Reader:
         if end is None:
             self.refuse(len(self.lines), "the file ends before its rows")
         facts, metrics = self._header(end)
-        head, rows = self.lines[end].split("\t"), self._rows(end)
+        head, rows = self.lines[end].split("\t"), self._split_rows(end)
         if facts["items"] != str(len(rows)):
             expected = short(facts["items"])
             found = f"found {len(rows):,} row{'s' * (len(rows) != 1)}, expected {expected}"
             self.refuse(len(self.lines), f"{found}: a part of the file is missing or was added")
-        ids = tuple(_decoded(row[0]) for row in rows)
+        ids = tuple(_decode(row[0]) for row in rows)
         self._check_ids(ids, end)
         more = [name for name in (CARRIED, TEXT) if name in head[1:]]
         statistics = self._statistics(metrics, head[1 : len(head) - len(more)], rows, end)
-        if not self.whole or _digest(self.lines[end:]) != facts["rows"]:
+        if not self.whole or _digest_rows(self.lines[end:]) != facts["rows"]:
             raise InputError(f"{self.path} was edited or cut: write it again with --update")
         kept = {name: [row[head.index(name)] for row in rows] for name in more}
         carried = texts = None
         if CARRIED in kept:
             cells = (cell.split(",") if cell else () for cell in kept[CARRIED])
-            carried = tuple(tuple(map(_decoded, cell)) for cell in cells)
+            carried = tuple(tuple(map(_decode, cell)) for cell in cells)
         if TEXT in kept:
-            texts = tuple(map(_decoded, kept[TEXT]))
-        source, system, against = (_decoded(facts[name]) for name in _FACTS[:3])
+            texts = tuple(map(_decode, kept[TEXT]))
+        source, system, against = (_decode(facts[name]) for name in _HEADER_FIELDS[:3])
         return Baseline(self.path, source, system, against, ids, statistics, carried, texts)
 
     def _check_version(self) -> None:
@@ -227,17 +227,19 @@ class _Reader:
         for number, line in enumerate(self.lines[1:end], 2):
             name, *values = line[2:].split("\t")
             if name == "metric" and len(values) == 2:
-                metrics.append((_decoded(values[0]), _decoded(values[1])))
-            elif name in _FACTS and len(values) == 1 and name not in facts:
+                metrics.append((_decode(values[0]), _decode(values[1])))
+            elif name in _HEADER_FIELDS and len(values) == 1 and name not in facts:
                 facts[name] = values[0]
             else:
                 self.refuse(number, f"found {quoted(line)}, expected a line such as `# items\t5`")
-        missing = [name for name in _FACTS if name not in facts] + ["metric"] * (not metrics)
+        missing = [name for name in _HEADER_FIELDS if name not in facts] + ["metric"] * (
+            not metrics
+        )
         if missing:
             self.refuse(end, f"the header has no line `# {missing[0]}`")
         return facts, metrics
 
-    def _rows(self, end: int) -> list[list[str]]:
+    def _split_rows(self, end: int) -> list[list[str]]:
         rows = [line.split("\t") for line in self.lines[end:]]
         width = len(rows[0])
         for number, row in enumerate(rows, end + 1):
@@ -260,10 +262,10 @@ class _Reader:
         table = self._numbers([row[1 : 1 + len(names)] for row in rows], end)
         found, start = [], 0
         for name, signature in metrics:
-            width = sum(column.rpartition(".")[0] == _encoded(name) for column in names)
+            width = sum(column.rpartition(".")[0] == _encode(name) for column in names)
             own = names[start : start + width]
-            if not own or any(c.rpartition(".")[0] != _encoded(name) for c in own):
-                self.refuse(end + 1, f"found no columns {_encoded(name)}.… where they are expected")
+            if not own or any(c.rpartition(".")[0] != _encode(name) for c in own):
+                self.refuse(end + 1, f"found no columns {_encode(name)}.… where they are expected")
             part = table[:, start : start + width]
             whole = part.astype(np.int64)
             part = compact(whole) if (whole == part).all() else part

@@ -79,8 +79,8 @@ def decide(
     progress: Progress,
 ) -> tuple[GateRow, ...]:
     """Return the decision by every metric."""
-    scores = [_scores(pair) for pair in pairs]
-    draws = _differences(pairs, resamples, seed, progress)
+    scores = [_run_and_baseline_scores(pair) for pair in pairs]
+    draws = _resampled_differences(pairs, resamples, seed, progress)
     known = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
     if not known.any():
         raise InputError("no resample has a score by every metric: too few items have one")
@@ -88,7 +88,7 @@ def decide(
     corrected = correction == SIMULTANEOUS
     ends = simultaneous_intervals(draws) if corrected else [interval(own) for own in draws]
     return tuple(
-        _row(pair, both, end, max_drop.get(pair.run.name, 0.0))
+        _decide_metric(pair, both, end, max_drop.get(pair.run.name, 0.0))
         for pair, both, end in zip(pairs, scores, ends, strict=True)
     )
 
@@ -101,7 +101,9 @@ def widening(items: int) -> float:
     return student_quantile(_TAIL, items - 1) / _Z * math.sqrt(items / (items - 1))
 
 
-def _differences(pairs: Sequence[Paired], resamples: int, seed: int, progress: Progress) -> Floats:
+def _resampled_differences(
+    pairs: Sequence[Paired], resamples: int, seed: int, progress: Progress
+) -> Floats:
     """Return differences on every resample, metrics x resamples, all from the same draws."""
     tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
     sums = bootstrap_tables(tables, resamples, seed, progress)
@@ -112,7 +114,7 @@ def _differences(pairs: Sequence[Paired], resamples: int, seed: int, progress: P
     return np.array(found)
 
 
-def _scores(pair: Paired) -> tuple[float, float]:
+def _run_and_baseline_scores(pair: Paired) -> tuple[float, float]:
     """Return the scores of the run and of the baseline."""
     m = pair.run.measure
     score, before = (
@@ -125,7 +127,7 @@ def _scores(pair: Paired) -> tuple[float, float]:
     return score, before
 
 
-def _row(
+def _decide_metric(
     pair: Paired, scores: tuple[float, float], ends: tuple[float, float], tolerated: float
 ) -> GateRow:
     m, (score, before) = pair.run.measure, scores
@@ -272,7 +274,7 @@ Limit: TypeAlias = "float | Mapping[str, float] | None"
 """A number for all metrics, or numbers by the names of metrics; "" stands for all others."""
 LOSSES = ("max_drop", "max_item_drop")
 """Limits that are tolerated losses."""
-LEAST_RESAMPLES = 100
+MIN_RESAMPLES = 100
 """The ends of an interval are the 2.5% at either side: fewer resamples have no such ends."""
 
 
@@ -300,7 +302,7 @@ def limits_of(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]
         if what in LOSSES and value < 0:
             raise LimitError(what, f": found {value:g}, expected 0 or more")
         if key:
-            name = _name(what, key, names)
+            name = _limited_metric(what, key, names)
             if name in found:
                 told = f" {key}: there are two limits for {name}; leave one out"
                 raise LimitError(what, told)
@@ -308,7 +310,7 @@ def limits_of(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]
     return {name: float(every[""]) for name in names if "" in every} | found
 
 
-def _name(what: str, key: str, names: Sequence[str]) -> str:
+def _limited_metric(what: str, key: str, names: Sequence[str]) -> str:
     """Return the metric that is meant; it may be written in another form of its name.
 
     A name without settings means the only metric of that name, whatever its settings are.
@@ -342,19 +344,19 @@ def shown(metric: Measure, value: float) -> str:
 def about_row(row: GateRow) -> str:
     """Return a sentence on the decision by one metric."""
     m = row.metric
-    delta, low, high = (_signed(m, value) for value in (row.delta, row.low, row.high))
+    delta, low, high = (_format_signed(m, value) for value in (row.delta, row.low, row.high))
     moved = f"{m} went from {shown(m, row.baseline)} to {shown(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
     limit = f"a loss of more than {shown(m, row.max_drop)}" if row.max_drop else "a loss"
     told = {
         FAIL: f"this is {limit}",
         PASS: f"{limit} is ruled out",
-        UNDECIDED: f"these items cannot tell whether this is {limit}; {_more(row)}",
+        UNDECIDED: f"these items cannot tell whether this is {limit}; {_items_needed(row)}",
     }
     return f"{gap}: {told[row.verdict]}"
 
 
-def _more(row: GateRow) -> str:
+def _items_needed(row: GateRow) -> str:
     if row.low == row.high:  # of few items only: see decisions
         needed = f"at least {row.decided_by} are needed to decide"
         return f"all items differ by the same amount; {needed}"
@@ -379,6 +381,6 @@ def about_guard(row: GuardRow, unit: str) -> str:
     return f"no item loses more than {limit} by {m}: the largest loss is {found}"
 
 
-def _signed(metric: Measure, value: float) -> str:
+def _format_signed(metric: Measure, value: float) -> str:
     text = shown(metric, value)
     return f"+{text}" if value > 0 and text.strip("0.") else text

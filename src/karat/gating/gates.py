@@ -20,7 +20,7 @@ from karat.gating.baseline_file import (
 from karat.gating.decisions import (
     CORRECTIONS,
     FAIL,
-    LEAST_RESAMPLES,
+    MIN_RESAMPLES,
     SIMULTANEOUS,
     UNDECIDED,
     VERDICTS,
@@ -52,16 +52,18 @@ def matched(items: ItemScores, baseline: Baseline) -> tuple[ItemScores, list[Pai
     Other items, another digest of what they are scored against and other signatures are refused.
     """
     check_source(items.source, baseline)
-    ordered = items.ordered(_places(items, baseline))
-    stored = [_stored(one, baseline) for one in ordered.measures]
+    ordered = items.ordered(_baseline_order(items, baseline))
+    stored = [_stored_metric(one, baseline) for one in ordered.measures]
     if items.against != baseline.against:
         told = "the items were scored against something else then (other references, or another key"
-        raise _differs(baseline, f"{told}: digest {baseline.against}, now {items.against})")
-    pairs = [_paired(run, own.rows) for run, own in zip(ordered.measures, stored, strict=True)]
+        raise _mismatch_error(baseline, f"{told}: digest {baseline.against}, now {items.against})")
+    pairs = [
+        _pair_scored_items(run, own.rows) for run, own in zip(ordered.measures, stored, strict=True)
+    ]
     return ordered, pairs
 
 
-def _paired(run: Measured, baseline: NDArray[Any]) -> Paired:
+def _pair_scored_items(run: Measured, baseline: NDArray[Any]) -> Paired:
     """Return both, without the items that only one of them has a score of."""
     before = run._replace(rows=baseline)
     alone = np.isnan(run.item_values()) != np.isnan(before.item_values())
@@ -78,11 +80,11 @@ def check_source(source: str, baseline: Baseline) -> None:
         raise InputError(f"{baseline.path}: {told}: name another baseline")
 
 
-def _differs(baseline: Baseline, told: str) -> InputError:
+def _mismatch_error(baseline: Baseline, told: str) -> InputError:
     return InputError(f"{baseline.path}: {told}; if that is wanted, write it anew with --update")
 
 
-def _places(items: ItemScores, baseline: Baseline) -> list[int]:
+def _baseline_order(items: ItemScores, baseline: Baseline) -> list[int]:
     """Return where the items of the baseline are in the run; both must have the same."""
     if items.ids == baseline.ids:
         return list(range(len(items.ids)))
@@ -92,48 +94,52 @@ def _places(items: ItemScores, baseline: Baseline) -> list[int]:
     extra = [id for id in items.ids if id not in known]
     if missing or extra:
         counts = f"the baseline has {items_of(baseline.ids)} and the run {len(items.ids):,}"
-        told = [f"{_some(missing)} not in the run"] if missing else []
-        told += [f"{_some(extra)} not in the baseline"] if extra else []
-        raise _differs(baseline, f"{counts}: {', '.join(told)}")
+        told = [f"{_list_ids(missing)} not in the run"] if missing else []
+        told += [f"{_list_ids(extra)} not in the baseline"] if extra else []
+        raise _mismatch_error(baseline, f"{counts}: {', '.join(told)}")
     return [places[id] for id in baseline.ids]
 
 
-def _some(ids: Sequence[str]) -> str:
+def _list_ids(ids: Sequence[str]) -> str:
     shown = ", ".join(quoted(id) for id in ids[:3])
     return f"{shown} {'is' if len(ids) == 1 else 'are'}" + (
         "" if len(ids) <= 3 else f", with {len(ids) - 3:,} more,"
     )
 
 
-def _stored(run: Measured, baseline: Baseline) -> StoredMetric:
+def _stored_metric(run: Measured, baseline: Baseline) -> StoredMetric:
     """Return the statistics of the baseline with the signature of the run."""
     for one in baseline.metrics:
         if one.signature == run.signature:
             if one.columns != run.measure.columns():
                 told = f"{one.name} has the columns {', '.join(one.columns)}"
-                raise _differs(baseline, f"{told}, expected {', '.join(run.measure.columns())}")
+                raise _mismatch_error(
+                    baseline, f"{told}, expected {', '.join(run.measure.columns())}"
+                )
             return one
-    alike = [one for one in baseline.metrics if _head(one.signature) == _head(run.signature)]
+    alike = [
+        one for one in baseline.metrics if _metric_of(one.signature) == _metric_of(run.signature)
+    ]
     if not alike:
         names = short(", ".join(one.name for one in baseline.metrics))
-        raise _differs(baseline, f"there are no scores by {run.name}, but by {names}")
+        raise _mismatch_error(baseline, f"there are no scores by {run.name}, but by {names}")
     changed = setting_changes(alike[0].signature, run.signature)
-    raise _differs(baseline, f"{run.name} has another signature: {changed}")
+    raise _mismatch_error(baseline, f"{run.name} has another signature: {changed}")
 
 
-def _head(signature: str) -> str:
+def _metric_of(signature: str) -> str:
     return re.split(r"[:|]", signature, maxsplit=1)[0]
 
 
 def setting_changes(old: str, new: str) -> str:
     """Return the settings in which two signatures differ, in words."""
-    before, after = _settings(old), _settings(new)
+    before, after = _signature_settings(old), _signature_settings(new)
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     told = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)
     return "; ".join(told) or f"{short(old)}, now {short(new)}"
 
 
-def _settings(signature: str) -> dict[str, str]:
+def _signature_settings(signature: str) -> dict[str, str]:
     items = re.split(r"[,|:]", signature)[1:]
     return {name: value for name, _, value in (item.partition("=") for item in items)}
 
@@ -241,7 +247,7 @@ def gate(
         correction: `simultaneous` or `none`. `resamples`, `seed`, `progress` are as for `score`,
             `examples` is the number of items to show, `settings` are those of the source.
     """
-    _check(correction, resamples, examples)
+    _check_options(correction, resamples, examples)
     check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
@@ -256,7 +262,7 @@ def gate(
     guards = score_guards(rows, found["min_score"])
     guards += item_guards(pairs, items.ids, found["max_item_drop"])
     guards += [loss_guard(items, stored)] if no_loss else []
-    shown = _shown(pairs, rows)
+    shown = _metric_to_show(pairs, rows)
     drawn = interval_fields(resamples, seed)
     how = {**drawn, "correction": correction, **found, "no_loss": no_loss}
     return GateResult(
@@ -267,16 +273,16 @@ def gate(
         items.system,
         stored.path,
         len(items.ids),
-        {pair.run.name: _signed(pair.run.signature, drawn) for pair in pairs},
+        {pair.run.name: _add_settings(pair.run.signature, drawn) for pair in pairs},
         how,
         items.unit,
-        (*items.notes, *_unscored(pairs)),
+        (*items.notes, *_unscored_notes(pairs)),
     )
 
 
-def _check(correction: str, resamples: int, examples: int) -> None:
+def _check_options(correction: str, resamples: int, examples: int) -> None:
     check_count("examples", examples)
-    check_trials("resamples", resamples, LEAST_RESAMPLES)
+    check_trials("resamples", resamples, MIN_RESAMPLES)
     if correction not in CORRECTIONS:
         expected = f"expected one of {', '.join(CORRECTIONS)}"
         raise InputError(f"correction {quoted(correction)}: {expected}")
@@ -326,17 +332,17 @@ def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
     return [one.name for one in there.metrics] if there.source == source else None
 
 
-def _shown(pairs: Sequence[Paired], rows: Sequence[GateRow]) -> Paired:
+def _metric_to_show(pairs: Sequence[Paired], rows: Sequence[GateRow]) -> Paired:
     """Return the metric whose changes are shown: the first of those with the worst verdict."""
     worst = min(rows, key=lambda row: VERDICTS.index(row.verdict))
     return pairs[rows.index(worst)]
 
 
-def _signed(signature: str, drawn: Mapping[str, object]) -> str:
+def _add_settings(signature: str, drawn: Mapping[str, object]) -> str:
     return signature + "".join(f"|{name}={value}" for name, value in drawn.items())
 
 
-def _unscored(pairs: Sequence[Paired]) -> list[str]:
+def _unscored_notes(pairs: Sequence[Paired]) -> list[str]:
     """Return sentences on items that have no score in the run or in the baseline."""
     told = []
     for pair in pairs:

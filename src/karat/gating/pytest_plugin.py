@@ -55,15 +55,15 @@ def karat_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult | Non
             pytest.fail(f"undecided={undecided!r}: expected 'warn' or 'fail'", pytrace=False)
         if baseline is None:
             calls.append("")
-            baseline = _beside(request, len(calls))
+            baseline = _default_baseline(request, len(calls))
         if request.config.getoption("--karat-update"):
-            _update(output, references, metrics, baseline=baseline, **how)
+            _update_baseline(output, references, metrics, baseline=baseline, **how)
             return None
-        result = _gate(output, references, metrics, baseline=baseline, **how)
+        result = _run_gate(output, references, metrics, baseline=baseline, **how)
         if result.failed or (result.undecided and undecided == "fail"):
-            raise AssertionError(_message(result))
+            raise AssertionError(_failure_message(result))
         if result.undecided:
-            warnings.warn(GateUndecided(_message(result)), stacklevel=2)
+            warnings.warn(GateUndecided(_failure_message(result)), stacklevel=2)
         return result
 
     return check
@@ -75,21 +75,21 @@ _LIMITS = (
 )
 
 
-def _gate(*given: Any, **how: Any) -> GateResult:
+def _run_gate(*given: Any, **how: Any) -> GateResult:
     from karat.gating.gates import gate
 
-    found: GateResult = _or_fail(gate, *given, **how)
+    found: GateResult = _call_or_fail(gate, *given, **how)
     return found
 
 
-def _update(*given: Any, **how: Any) -> None:
+def _update_baseline(*given: Any, **how: Any) -> None:
     from karat.gating.gates import write_baseline
 
     kept = {name: value for name, value in how.items() if name not in _LIMITS}
-    _or_fail(write_baseline, *given, **kept)
+    _call_or_fail(write_baseline, *given, **kept)
 
 
-def _or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
+def _call_or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
     """Call a function; bad input fails the test with its sentence alone."""
     from karat.errors import KaratError
 
@@ -99,7 +99,7 @@ def _or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
         pytest.fail(str(error), pytrace=False)
 
 
-def _beside(request: pytest.FixtureRequest, call: int) -> Any:
+def _default_baseline(request: pytest.FixtureRequest, call: int) -> Any:
     """Return the path of a test's baseline; further calls in one test are numbered."""
     name = ".".join(request.node.nodeid.split("::")[1:])
     number = f".{call}" if call > 1 else ""
@@ -107,7 +107,7 @@ def _beside(request: pytest.FixtureRequest, call: int) -> Any:
     return request.path.with_name(name)
 
 
-def _message(result: GateResult) -> str:
+def _failure_message(result: GateResult) -> str:
     checks = zip(result.verdicts, result.sentences, strict=True)
     lines = [f"karat gate: {result.verdict} (baseline {result.baseline})"]
     lines += [f"  {verdict}: {sentence}" for verdict, sentence in checks]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from karat.arrow.frames.measured import Asked
     from karat.metrics.base import Metric
 
-ONE_SYSTEM = "candidate"
+TABLE_SYSTEM = "candidate"
 """The name of the system in a table."""
-DEFAULT = ("chrf",)
+DEFAULT_METRICS = ("chrf",)
 """Metrics where neither the call nor the baseline names any."""
 
 
@@ -44,16 +44,16 @@ def read_texts(
     """
     if id is not None:
         asked = candidate, references, None, id
-        chosen = as_metrics(metrics or DEFAULT)
+        chosen = as_metrics(metrics or DEFAULT_METRICS)
         output, references, ids, metrics = _table_texts(output, asked, chosen)
     elif candidate is not None or _is_table(output):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
-    given = as_inputs(output, references, metrics or DEFAULT, threads, progress)
+    given = as_inputs(output, references, metrics or DEFAULT_METRICS, threads, progress)
     if len(given.systems) != 1:
         names = short(", ".join(map(str, given.systems)))
         raise InputError(f"{len(given.systems)} systems were given ({names}): a gate takes one")
     ((system, texts),) = given.systems.items()
-    refs, numbered = given.references, _ids(ids, output, len(texts))
+    refs, numbered = given.references, _segment_ids(ids, output, len(texts))
     given = given._replace(segments=SegmentNames(len(texts), numbered, given.segments.left_out))
     found = collect(given, Wanted(rows=True), threads, progress)
     measures = [
@@ -65,7 +65,7 @@ def read_texts(
         both = zip(texts.strings(places), given.references.strings(places), strict=True)
         return [ItemText(own, refs[0] if refs else "", tuple(refs)) for own, refs in both]
 
-    against = digest(zip(numbered, _listed(refs), strict=True))
+    against = digest(zip(numbered, _reference_lists(refs), strict=True))
     return ItemScores(system, numbered, tuple(measures), against, shown)
 
 
@@ -77,7 +77,7 @@ def _is_table(output: Any) -> bool:
     return not texts and as_frame(output) is not None
 
 
-def _ids(ids: Sequence[str] | None, output: Any, size: int) -> tuple[str, ...]:
+def _segment_ids(ids: Sequence[str] | None, output: Any, size: int) -> tuple[str, ...]:
     if ids is None and isinstance(output, EvalSet):
         ids = output.segments
     found = tuple(map(str, range(1, size + 1) if ids is None else ids))
@@ -88,10 +88,10 @@ def _ids(ids: Sequence[str] | None, output: Any, size: int) -> tuple[str, ...]:
     return found
 
 
-def _listed(references: Any) -> list[Any]:
+def _reference_lists(references: Any) -> list[Any]:
     """Return the references of every segment, with their trees where they have any."""
     if references.sources:
-        return list(zip(*map(_strings, references.sources), strict=True))
+        return list(zip(*map(_source_strings, references.sources), strict=True))
     every = range(len(references))
     texts: list[Any] = references.strings(every)
     if references.trees(0, 1) is None:
@@ -100,7 +100,7 @@ def _listed(references: Any) -> list[Any]:
     return list(zip(texts, trees, strict=True))
 
 
-def _strings(source: Segments) -> list[str]:
+def _source_strings(source: Segments) -> list[str]:
     found: list[str] = []
     for start in range(0, len(source), STRIDE):
         found += source.views(start, min(start + STRIDE, len(source))).strings()
@@ -141,4 +141,4 @@ def _table_texts(
 
 def _column_scores(column: str, scores: dict[str, float]) -> GivenScores:
     """Return the scores in a column of the table of the only system."""
-    return GivenScores(f"column {quoted(column)}", {ONE_SYSTEM: scores})
+    return GivenScores(f"column {quoted(column)}", {TABLE_SYSTEM: scores})

@@ -28,7 +28,7 @@ from karat.report.model import (
 from karat.report.render.renderers import render
 
 _SIGNED = "Score minus baseline, signed so that a loss is negative."
-_ROWS = (
+_METRICS = (
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
     number("delta", "Delta", help=_SIGNED, signed=True),
@@ -70,10 +70,10 @@ def gate_document(result: GateResult, command: str) -> Document:
     """Return the verdict with its tables."""
     title = f"Gate: {result.verdict}"
     rows = tuple(map(_row_cells, result.rows))
-    blocks: list[Block] = [_figures(result)]
+    blocks: list[Block] = [_difference_figures(result)]
     if result.changes:
-        blocks.append(_changes(result))
-    blocks.append(Table("rows", title, _ROWS, rows, open=True))
+        blocks.append(_change_examples(result))
+    blocks.append(Table("rows", title, _METRICS, rows, open=True))
     if result.guards:
         cells = tuple(map(_guard_cells, result.guards))
         blocks.append(Table("guards", "Guards", _GUARDS, cells, open=True))
@@ -89,17 +89,17 @@ def gate_answer(result: GateResult) -> tuple[str, ...]:
     return tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in pairs)
 
 
-def _changes(result: GateResult) -> Examples:
+def _change_examples(result: GateResult) -> Examples:
     """The items that lost most, as cards on a page."""
     metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
     cells = tuple(_change_cells(one, metric) for one in result.changes)
     name = f"Items that lost most by {metric.of_segments()}"
-    cases = tuple(_case(one, metric) for one in result.changes)
+    cases = tuple(_change_case(one, metric) for one in result.changes)
     return Examples(name, cases, Table("changes", name, _CHANGES, cells))
 
 
-def _case(change: Change, metric: Measure) -> Case:
-    passages = tuple(Passage(name, text) for name, text in _texts(change).items())
+def _change_case(change: Change, metric: Measure) -> Case:
+    passages = tuple(Passage(name, text) for name, text in _item_texts(change).items())
     if change.output:
         marks = differing_words(change.output, [*filter(None, change.references)])
         passages = (*passages[:-1], passages[-1]._replace(marks=marks))
@@ -108,7 +108,7 @@ def _case(change: Change, metric: Measure) -> Case:
     return Case(f"Item {change.item}", facts, passages, {})
 
 
-def _texts(change: Change) -> dict[str, str]:
+def _item_texts(change: Change) -> dict[str, str]:
     """Return the texts of an item by their names; answers about nuggets have no references."""
     number = len(change.references)
     first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
@@ -132,21 +132,21 @@ def _guard_cells(row: GuardRow) -> dict[str, Cell]:
 
 
 def _change_cells(change: Change, metric: Measure) -> dict[str, Cell]:
-    shown = "\n".join(f"{name}: {text}" for name, text in _texts(change).items())
+    shown = "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items())
     numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
     return {**change._asdict(), **numbers, "text": shown}
 
 
-def _figures(result: GateResult) -> Figure | Gallery:
+def _difference_figures(result: GateResult) -> Figure | Gallery:
     """Differences from the baseline with their intervals, a picture for each metric."""
     metrics = list(dict.fromkeys(row.metric for row in result.rows))
     if len(metrics) == 1:
-        return _figure(result, metrics[0])
-    figures = tuple(_figure(result, metric) for metric in metrics)
+        return _difference_figure(result, metrics[0])
+    figures = tuple(_difference_figure(result, metric) for metric in metrics)
     return Gallery("Differences from the baseline", figures)
 
 
-def _figure(result: GateResult, metric: Measure) -> Figure:
+def _difference_figure(result: GateResult, metric: Measure) -> Figure:
     rows = [row for row in result.rows if row.metric == metric]
     items = [Interval(result.system, row.delta, row.low, row.high) for row in rows]
     title = f"Difference from the baseline by {metric}"
@@ -159,9 +159,9 @@ def _decimals(metric: Measure, value: float) -> Decimals:
     return Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
-MOST_BYTES = 1 << 20
+MAX_SUMMARY_BYTES = 1 << 20
 """GitHub drops a summary that is larger."""
-_MOST_LETTERS = 2000  # of a text in the summary
+MAX_SUMMARY_TEXT = 2000  # of a text in the summary
 
 
 def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[str]:
@@ -170,42 +170,42 @@ def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[
     for verdict, sentence in zip(result.verdicts, result.sentences, strict=True):
         if verdict != PASS:
             level = "error" if verdict == FAIL or undecided_fails else "warning"
-            title = _property(f"karat gate: {verdict}")
-            found.append(f"::{level} title={title}::{_data(sentence)}")
+            title = _escape_property(f"karat gate: {verdict}")
+            found.append(f"::{level} title={title}::{_escape_data(sentence)}")
     return found
 
 
 def gate_summary(result: GateResult, command: str = "") -> str:
     """Return the summary in Markdown, long texts cut, always below what GitHub takes."""
-    short = replace(result, changes=tuple(map(_cut, result.changes)))
+    short = replace(result, changes=tuple(map(_cut_texts, result.changes)))
     text = render(short.document(command), "md")
-    if len(text.encode("utf-8")) < MOST_BYTES:
+    if len(text.encode("utf-8")) < MAX_SUMMARY_BYTES:
         return text
     bare = replace(short, changes=(), guards=tuple(row._replace(lost="") for row in result.guards))
     text = render(bare.document(""), "md")
-    return text.encode("utf-8")[: MOST_BYTES - 1].decode("utf-8", "ignore")
+    return text.encode("utf-8")[: MAX_SUMMARY_BYTES - 1].decode("utf-8", "ignore")
 
 
-def _cut(change: Change) -> Change:
+def _cut_texts(change: Change) -> Change:
     return change._replace(
-        reference=_short(change.reference),
-        output=_short(change.output),
-        baseline_output=change.baseline_output and _short(change.baseline_output),
+        reference=_cut_text(change.reference),
+        output=_cut_text(change.output),
+        baseline_output=change.baseline_output and _cut_text(change.baseline_output),
     )
 
 
-def _short(text: str) -> str:
-    many = f"… ({len(text):,} characters)" * (len(text) > _MOST_LETTERS)
-    return text[:_MOST_LETTERS] + many
+def _cut_text(text: str) -> str:
+    many = f"… ({len(text):,} characters)" * (len(text) > MAX_SUMMARY_TEXT)
+    return text[:MAX_SUMMARY_TEXT] + many
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     escaped = visible(text).replace("%", "%25")
     return escaped.replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:

@@ -262,7 +262,7 @@ class Document:
     def parts(self) -> list[Table | Figure]:
         """Tables and figures in order, those of galleries one by one; tables of examples last."""
         shown = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
-        return [part for block in shown for part in _parts(block)]
+        return [part for block in shown for part in _block_parts(block)]
 
     @property
     def for_people(self) -> list[Table | Figure]:
@@ -280,7 +280,7 @@ class Document:
         return tuple(part for part in self.parts if isinstance(part, Figure))
 
 
-def _parts(block: Block) -> Sequence[Table | Figure]:
+def _block_parts(block: Block) -> Sequence[Table | Figure]:
     if isinstance(block, Gallery):
         return block.figures
     if isinstance(block, Texts):
@@ -290,7 +290,7 @@ def _parts(block: Block) -> Sequence[Table | Figure]:
 
 DASH = "\u2013"  # the en dash
 MAX_ENUMERATED = 12  # items that a sentence enumerates before it says "and more"
-LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
+MAX_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
 
 
 def is_missing(cell: Cell) -> bool:
@@ -341,7 +341,7 @@ def number_text(value: float, column: Column) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     decimals = value.digits if isinstance(value, Decimals) else column.digits
-    digits = _digits_of(value, decimals)
+    digits = _format_digits(value, decimals)
     if column.positive and decimals and not digits.strip("0."):
         return f"<{digits[:-1]}1"
     if not digits.strip("-0."):
@@ -366,14 +366,14 @@ def enumeration(items: Sequence[str]) -> str:
     return f"{named}; and {rest} more" if rest > 0 else named
 
 
-def _digits_of(value: float, decimals: int | None) -> str:
+def _format_digits(value: float, decimals: int | None) -> str:
     if isinstance(value, int):
         return str(value)
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if decimals is None:
         return repr(float(value))  # float(): a NumPy scalar's repr would name its type
-    kind = "f" if abs(value) < LONGEST_PLAIN else "e"
+    kind = "f" if abs(value) < MAX_PLAIN else "e"
     return f"{value:.{decimals}{kind}}"
 
 
@@ -428,15 +428,15 @@ def score_digits(metric: Metric) -> int:
 
 def span(low: float, high: float, digits: int) -> str:
     """An interval in running text: `[1.2, 7.9]`."""
-    return f"[{_plain(low, digits)}, {_plain(high, digits)}]"
+    return f"[{_format_plain(low, digits)}, {_format_plain(high, digits)}]"
 
 
 def signed(value: float, digits: int) -> str:
     """A difference in running text, with its sign."""
-    text = _plain(value, digits)
+    text = _format_plain(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def _plain(value: float, digits: int) -> str:
+def _format_plain(value: float, digits: int) -> str:
     text = f"{value:,.{digits}f}"
     return text if text.strip("-0.,") else text.lstrip("-")

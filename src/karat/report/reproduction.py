@@ -8,9 +8,9 @@ from karat.report.charts.models import Curve, Curves, Knot, Line, Point, Scatter
 from karat.report.model import Cell, Column, Decimals, Document, Figure, Table, columns, number
 from karat.reproduction.results import ReproducedNumber, Reproduction
 
-LARGE = 10.0
+MIN_LARGE_NUMBER = 10.0
 """From this on, numbers of a measure have one decimal."""
-ENOUGH = 4
+MIN_POINTS = 4
 """Pairs of numbers that make a picture."""
 _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
@@ -44,9 +44,11 @@ def reproduction_document(found: Reproduction, command: str) -> Document:
     """Return the conclusions first, then numbers, pictures and differences."""
     conclusions = [one._asdict() for one in found.conclusions]
     differs = [one._asdict() for one in found.differs]
-    numbers = Table("rows", "The paper's numbers and ours", *_shown(found.rows), group="heading")
+    numbers = Table(
+        "rows", "The paper's numbers and ours", *_columns_and_cells(found.rows), group="heading"
+    )
     blocks: list[Table | Figure] = [
-        *(Figure(chart.title, chart, chart.caption) for chart in _charts(found.rows)),
+        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(found.rows)),
         Table("conclusions", "Conclusions of the paper", _CONCLUSIONS, conclusions, open=True),
         numbers,
         Table("differs", "What differs", _DIFFERS, differs, open=True),
@@ -55,25 +57,29 @@ def reproduction_document(found: Reproduction, command: str) -> Document:
     return Document(title, tuple(blocks), command, found.signatures, found.notes, answer=told)
 
 
-def _shown(rows: Sequence[ReproducedNumber]) -> tuple[tuple[Column, ...], list[dict[str, Cell]]]:
+def _columns_and_cells(
+    rows: Sequence[ReproducedNumber],
+) -> tuple[tuple[Column, ...], list[dict[str, Cell]]]:
     """Return the columns that have anything to show, and the rows."""
     empty = {
         name
         for name in ("at", "low", "high", "detail")
         if all(getattr(row, name) in (None, "") for row in rows)
     }
-    large = {row.measure for row in rows if max(abs(row.ours), abs(row.paper or 0.0)) > LARGE}
-    cells = [_cells(row, 1 if row.measure in large else 3) for row in rows]
+    large = {
+        row.measure for row in rows if max(abs(row.ours), abs(row.paper or 0.0)) > MIN_LARGE_NUMBER
+    }
+    cells = [_number_cells(row, 1 if row.measure in large else 3) for row in rows]
     return tuple(c for c in _NUMBERS if c.key not in empty), cells
 
 
-def _cells(row: ReproducedNumber, digits: int) -> dict[str, Cell]:
+def _number_cells(row: ReproducedNumber, digits: int) -> dict[str, Cell]:
     numbers = {name: getattr(row, name) for name in ("paper", "ours", "low", "high")}
     shown = {name: Decimals(v, digits) for name, v in numbers.items() if v is not None}
     return {"heading": f"{row.where} ({row.data})", **row._asdict(), **shown}
 
 
-def _charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
+def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
     """Yield the paper's numbers against ours by measure, and the curves of figures."""
     for measure in dict.fromkeys(row.measure for row in rows):
         own = [row for row in rows if row.measure == measure]
@@ -82,7 +88,7 @@ def _charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
             for row in own
             if row.paper is not None
         ]
-        if len(points) >= ENOUGH:
+        if len(points) >= MIN_POINTS:
             caption = "On the line, our number is the same as the paper's."
             title = f"In the paper and here: {measure}"
             yield Scatter(title, "paper", "here", points, Line(1.0, 0.0), caption=caption)

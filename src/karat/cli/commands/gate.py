@@ -16,7 +16,7 @@ from karat.cli.parameters import NUGGETS, OUTPUT, TABLES, TESTS, choice, flag, o
 from karat.cli.show import check_output, say, show
 from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
-from karat.gating.decisions import LEAST_RESAMPLES, LimitError
+from karat.gating.decisions import MIN_RESAMPLES, LimitError
 from karat.gating.items import SOURCES
 from karat.progress import Bar
 from karat.registry import load
@@ -104,7 +104,7 @@ def _options_of_sources(function: F) -> F:
     "simultaneous",
     heading=TESTS,
 )
-@options.resampling("Number of bootstrap resamples for the intervals.", least=LEAST_RESAMPLES)
+@options.resampling("Number of bootstrap resamples for the intervals.", least=MIN_RESAMPLES)
 @options.seed
 @option("--examples", "Show the N items with the largest losses.", whole(min=0), 10, heading=OUTPUT)
 @flag("--texts", "With --update: store the outputs in the baseline, for reports.", heading=OUTPUT)
@@ -182,11 +182,11 @@ def _metric_files(
 ) -> Iterator[str]:
     """Yield the files of the metrics of texts, if there is an output that must not replace them."""
     from karat.gating.gates import baseline_metrics
-    from karat.gating.texts import DEFAULT
+    from karat.gating.texts import DEFAULT_METRICS
     from karat.scoring import as_metrics
 
     if written is not None:
-        for one in as_metrics(metrics or baseline_metrics(baseline) or DEFAULT):
+        for one in as_metrics(metrics or baseline_metrics(baseline) or DEFAULT_METRICS):
             yield from one.input_files()
 
 
@@ -213,7 +213,7 @@ def _texts(
     given: Given, metrics: Sequence[str] | None, columns: Mapping[str, Any], progress: Any
 ) -> tuple[Any, Any]:
     """Return the texts of one system and their references, however they are given."""
-    from karat.gating.texts import DEFAULT
+    from karat.gating.texts import DEFAULT_METRICS
     from karat.scoring import as_metrics
 
     table = TableOptions(
@@ -229,7 +229,7 @@ def _texts(
         found = load_set(*given.evalset, progress)
         return found.select(systems=given.candidates or found.systems), None
     _one(given.candidates)
-    return given.open(as_metrics(metrics or DEFAULT), progress, copies=True)
+    return given.open(as_metrics(metrics or DEFAULT_METRICS), progress, copies=True)
 
 
 def _listed(column: str | None) -> list[str]:

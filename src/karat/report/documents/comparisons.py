@@ -36,11 +36,11 @@ from karat.report.model import (
 from karat.scoring import ScoreRow, WideScores
 from karat.stats.significance.verdicts import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Systems that have a sentence each; more are counted."""
-MOST_TESTS = 4
+MAX_UNWARNED_TESTS = 4
 """Tests that need no warning in the answer; the basis always has their number."""
-MOST_NUMBERS = 3
+MAX_LISTED_DIFFERENCES = 3
 """Differences that a sentence gives numbers of."""
 
 
@@ -65,16 +65,16 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     if few(comparison):
         return (_too_few(comparison),)
     systems, base = verdicts(comparison), comparison.baseline
-    if len(systems) > MOST_TOLD:
-        sentences = _counted(systems, base)
+    if len(systems) > MAX_SENTENCES:
+        sentences = _count_sentences(systems, base)
     else:
-        sentences = [_sentence(one, base) for one in systems]
-    return (*sentences, *_uncorrected(comparison))
+        sentences = [_system_sentence(one, base) for one in systems]
+    return (*sentences, *_many_tests_warning(comparison))
 
 
-def _uncorrected(comparison: Comparison) -> Iterator[str]:
+def _many_tests_warning(comparison: Comparison) -> Iterator[str]:
     """Warn where something is decided by one of many tests."""
-    if _has_warning(comparison):
+    if _needs_warning(comparison):
         yield (
             f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
             f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
@@ -87,17 +87,19 @@ def comparison_basis(comparison: Comparison) -> str:
     parts = []
     if comparison.segments is not None:
         in_buckets = f" in {several(comparison.buckets, 'bucket')}" if comparison.buckets else ""
-        parts.append(several(comparison.segments, "segment") + in_buckets + _scored(comparison))
+        parts.append(
+            several(comparison.segments, "segment") + in_buckets + _units_clause(comparison)
+        )
     if comparison.references:
         parts.append(several(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
     if few(comparison):
         return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
-    rule = _rule(comparison) if _has_warning(comparison) else decision_rule(comparison)
+    rule = _rule(comparison) if _needs_warning(comparison) else decision_rule(comparison)
     return f"{size}Decided where the {rule}."
 
 
-def _scored(comparison: Comparison) -> str:
+def _units_clause(comparison: Comparison) -> str:
     """Return how many segments, or buckets, have scores, if some have none."""
     units = [row.units for row in comparison.rows if row.units is not None]
     if not units or min(units) == (comparison.buckets or comparison.segments):
@@ -120,10 +122,10 @@ def _rule(comparison: Comparison) -> str:
     )
 
 
-def _has_warning(comparison: Comparison) -> bool:
+def _needs_warning(comparison: Comparison) -> bool:
     """Return whether the answer warns that the tests are many."""
     decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
-    return decided and _number_of_tests(comparison) > MOST_TESTS
+    return decided and _number_of_tests(comparison) > MAX_UNWARNED_TESTS
 
 
 def _number_of_tests(comparison: Comparison) -> int:
@@ -167,45 +169,47 @@ def verdicts(comparison: Comparison) -> list[Verdicts]:
     return found
 
 
-def _sentence(one: Verdicts, base: str) -> str:
+def _system_sentence(one: Verdicts, base: str) -> str:
     system = one.system
     if one.kind == "undecided":
-        what = _by(one.undecided)
+        what = _list_metrics(one.undecided)
         if len(one.undecided) == 1:
             return (
                 f"{what} does not tell {system} and {base} apart: {_change_text(one.undecided[0])}."
             )
         return f"No metric tells {system} and {base} apart ({what})."
-    rest = _rest(one.undecided, f"{system} and {base}" if one.kind == "mixed" else "them")
+    rest = _undecided_clause(
+        one.undecided, f"{system} and {base}" if one.kind == "mixed" else "them"
+    )
     if one.kind == "mixed":
-        better, worse = _numbers(one.better), _numbers(one.worse)
+        better, worse = _list_differences(one.better), _list_differences(one.worse)
         return f"{system} is better than {base} by {better}, but worse by {worse}{rest}."
     decided = one.better or one.worse
     verb = "beats" if one.better else "is worse than"
     if one.undecided or len(decided) == 1:
-        return f"{system} {verb} {base} by {_numbers(decided)}{rest}."
+        return f"{system} {verb} {base} by {_list_differences(decided)}{rest}."
     every = "both metrics" if len(decided) == 2 else f"all {len(decided)} metrics"
-    if len(decided) <= MOST_NUMBERS:
-        return f"{system} {verb} {base} by {every}: {_numbers(decided)}."
+    if len(decided) <= MAX_LISTED_DIFFERENCES:
+        return f"{system} {verb} {base} by {every}: {_list_differences(decided)}."
     first = f"{metric_label(decided[0].metric)} {_change_text(decided[0])}"
     return f"{system} {verb} {base} by {every}, for example {first}."
 
 
-def _rest(undecided: Sequence[CompareRow], them: str) -> str:
+def _undecided_clause(undecided: Sequence[CompareRow], them: str) -> str:
     if not undecided:
         return ""
     verb = "does" if len(undecided) == 1 else "do"
-    return f"; {_by(undecided)} {verb} not tell {them} apart"
+    return f"; {_list_metrics(undecided)} {verb} not tell {them} apart"
 
 
-def _numbers(rows: Sequence[CompareRow]) -> str:
+def _list_differences(rows: Sequence[CompareRow]) -> str:
     """The differences with their intervals, or the metrics alone where they are many."""
-    if len(rows) > MOST_NUMBERS:
-        return _by(rows)
+    if len(rows) > MAX_LISTED_DIFFERENCES:
+        return _list_metrics(rows)
     return listing([f"{metric_label(row.metric)} {_change_text(row)}" for row in rows])
 
 
-def _by(rows: Sequence[CompareRow]) -> str:
+def _list_metrics(rows: Sequence[CompareRow]) -> str:
     return listing([metric_label(row.metric) for row in rows])
 
 
@@ -216,7 +220,7 @@ def _change_text(row: CompareRow) -> str:
     return f"{signed(row.delta, digits)} {span(row.delta_low, row.delta_high, digits)}"
 
 
-def _counted(systems: Sequence[Verdicts], base: str) -> list[str]:
+def _count_sentences(systems: Sequence[Verdicts], base: str) -> list[str]:
     """Sentences that count the systems of each kind and name the first of them."""
     several_metrics = sum(map(len, systems[0][1:])) > 1
     sentences = []
@@ -277,12 +281,12 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     corpus, baseline = comparison.signatures, comparison.baseline
     best = scores.emphasis([(row.metric, row.score.value) for row in comparison.rows])
     title = f"Comparison with {baseline}"
-    cells = tuple(map(_cells, comparison.rows))
+    cells = tuple(map(_comparison_cells, comparison.rows))
     table = Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)
     table = scores.with_skipped(table, comparison.skipped)
     blocks: list[Block] = [_forests(comparison, metrics)]
     blocks += _examples(comparison, metrics) if comparison.examples else []
-    blocks += [*_figures(comparison, metrics), table]
+    blocks += [*_segment_galleries(comparison, metrics), table]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     signatures = {**corpus, **segments, **corpus}
     told = comparison_answer(comparison), comparison_basis(comparison)
@@ -290,7 +294,7 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     return scores.with_form(document, comparison.form)
 
 
-def _cells(row: CompareRow) -> dict[str, Cell]:
+def _comparison_cells(row: CompareRow) -> dict[str, Cell]:
     better = None if row.better is None else Decimals(row.better, 3)
     delta = scores.decimals(row.metric, row.delta)
     change = None
@@ -310,7 +314,7 @@ def _forests(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Fig
     """
     title = f"Differences from {comparison.baseline}"
     if len({row.system for row in comparison.rows}) == 2:
-        panels = list(_panels_of_one(comparison, metrics))
+        panels = list(_single_system_panels(comparison, metrics))
     else:
         panels = list(_panels_by_metric(comparison, metrics))
     figures = tuple(Figure(panel.title, panel) for panel in panels)
@@ -320,20 +324,22 @@ def _forests(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Fig
     return Gallery(title, figures, caption)
 
 
-def _panels_of_one(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
+def _single_system_panels(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
     """One panel of all metrics in shares of their scales; outside scores have their own."""
     base = comparison.baseline
     rows = [row for row in comparison.rows if row.delta is not None]
-    shared = [_forest_change(row, _labelled(row.metric)) for row in rows if row.metric.reads_texts]
+    shared = [
+        _forest_change(row, _label_with_arrow(row.metric)) for row in rows if row.metric.reads_texts
+    ]
     if shared:
         yield Forest(f"{rows[0].system} and {base}", base, shared)
     for row in rows:
         if not row.metric.reads_texts:
-            yield Forest(_labelled(row.metric), base, [_forest_change(row, row.system)])
+            yield Forest(_label_with_arrow(row.metric), base, [_forest_change(row, row.system)])
 
 
 def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
-    rows = _ordered(comparison, metrics[0])
+    rows = _rows_by_first_metric(comparison, metrics[0])
     panels = {
         m: [
             _forest_change(row, row.system)
@@ -345,10 +351,10 @@ def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iter
     shared = reach([change for m in metrics if m.reads_texts for change in panels[m]])
     for m in metrics:
         span = shared if m.reads_texts else None
-        yield Forest(_labelled(m), comparison.baseline, panels[m], span)
+        yield Forest(_label_with_arrow(m), comparison.baseline, panels[m], span)
 
 
-def _ordered(comparison: Comparison, first: Metric) -> list[CompareRow]:
+def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[CompareRow]:
     """The rows with the systems as the first metric ranks them, the same in all pictures."""
     order = [row.system for row in comparison.rows if row.metric == first]
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
@@ -367,14 +373,14 @@ def _forest_change(row: CompareRow, label: str) -> Change:
     return Change(label, value, min(one, other), max(one, other), *told)
 
 
-def _labelled(metric: Metric) -> str:
+def _label_with_arrow(metric: Metric) -> str:
     """The metric's name, with an arrow where lower is better."""
     return f"{metric_label(metric)} ↓" if metric.sign < 0 else metric_label(metric)
 
 
-def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
+def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
     """Segments won and lost by each metric; how segments differ by the first metric."""
-    base, ordered = comparison.baseline, _ordered(comparison, metrics[0])
+    base, ordered = comparison.baseline, _rows_by_first_metric(comparison, metrics[0])
     tallies = []
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
@@ -414,7 +420,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> list[Example
     name = f"Segments that differ most from {baseline} by {first}"
     table = Table("segments", name, _DIFFERENCES, rows, group="system")
     by_name = {str(m.of_segments()): m for m in metrics}
-    cases = tuple(_case(one, by_name[one.metric], baseline) for one in comparison.examples)
+    cases = tuple(_example_case(one, by_name[one.metric], baseline) for one in comparison.examples)
     switches = {
         label.lower(): label
         for label in ("System", "Metric")
@@ -424,7 +430,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> list[Example
     return [Examples(title, cases, table, switches)]
 
 
-def _case(example: Example, metric: Metric, baseline: str) -> Case:
+def _example_case(example: Example, metric: Metric, baseline: str) -> Case:
     label, digits = metric_label(metric), score_digits(metric)
     shown = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
     number = example.segment + 1 if example.id is None else example.id
@@ -453,8 +459,8 @@ MARKS = {BETTER: "†", WORSE: "‡"}
 """Marks of systems that are better and worse than the baseline."""
 ARROWS = {1: "↑", -1: "↓"}
 
-_Row = ScoreRow | CompareRow
-_Rows = Mapping[tuple[str, Metric], _Row]
+_WideRow = ScoreRow | CompareRow
+_WideRows = Mapping[tuple[str, Metric], _WideRow]
 
 
 def wide_document(wide: WideScores, command: str) -> Document:
@@ -463,7 +469,7 @@ def wide_document(wide: WideScores, command: str) -> Document:
     Programs get numbers in columns of their own, people one text for each number.
     """
     results = wide.results
-    rows: _Rows = {(row.system, row.metric): row for row in results.rows}
+    rows: _WideRows = {(row.system, row.metric): row for row in results.rows}
     systems = list(dict.fromkeys(system for system, _ in rows))
     metrics = list(dict.fromkeys(m for _, m in rows))
     intervals, tested = bool(results.resamples), isinstance(results, Comparison)
@@ -472,12 +478,14 @@ def wide_document(wide: WideScores, command: str) -> Document:
         columns += _wide_columns(m, intervals, tested)
     best = scores.emphasis([(row.metric, row.score.value) for row in results.rows])
     winners = {results.rows[at][:2] for at, _ in best}
-    stressed = {(i, _shown(m)) for i, s in enumerate(systems) for m in metrics if (s, m) in winners}
+    stressed = {
+        (i, _people_key(m)) for i, s in enumerate(systems) for m in metrics if (s, m) in winners
+    }
     cells = tuple(_wide_cells(system, metrics, rows) for system in systems)
     marked = frozenset(stressed)
     table = Table("rows", "Scores", tuple(columns), cells, emphasis=marked, open=True)
     told = replace(results, values={}).notes  # nothing about wins, which are not shown
-    notes = (*(_legend(results) if isinstance(results, Comparison) else ()), *told)
+    notes = (*(_marks_legend(results) if isinstance(results, Comparison) else ()), *told)
     title = f"Comparison with {results.baseline}" if isinstance(results, Comparison) else "Scores"
     document = Document(title, (table,), command, results.signatures, notes)
     if isinstance(results, Comparison):
@@ -486,14 +494,14 @@ def wide_document(wide: WideScores, command: str) -> Document:
     return scores.with_form(document, results.form)
 
 
-def _shown(m: Metric) -> str:
+def _people_key(m: Metric) -> str:
     return f"{m} shown"
 
 
 def _wide_columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     better = "higher" if m.sign > 0 else "lower"
     told = f"Score by {m}; {better} is better."
-    found = [number(_shown(m), f"{m} {ARROWS[m.sign]}", help=told, readers="people")]
+    found = [number(_people_key(m), f"{m} {ARROWS[m.sign]}", help=told, readers="people")]
     if intervals:
         told = f"95% bootstrap interval of {m}."
         found.append(number(f"{m} interval", "95%", help=told, readers="people"))
@@ -502,34 +510,34 @@ def _wide_columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     return [*found, *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names)]
 
 
-def _wide_cells(system: str, metrics: Sequence[Metric], rows: _Rows) -> dict[str, Cell]:
+def _wide_cells(system: str, metrics: Sequence[Metric], rows: _WideRows) -> dict[str, Cell]:
     cells: dict[str, Cell] = {"system": system}
     for m in metrics:
         row = rows.get((system, m))
         if row is None:
             continue
         cells[str(m)] = row.score.value
-        cells[_shown(m)] = _text(m, row.score.value) + _mark(row)
+        cells[_people_key(m)] = _score_text(m, row.score.value) + _verdict_mark(row)
         if row.low is not None and row.high is not None:
             cells |= {f"{m} low": row.low, f"{m} high": row.high}
-            cells[f"{m} interval"] = f"[{_text(m, row.low)}, {_text(m, row.high)}]"
+            cells[f"{m} interval"] = f"[{_score_text(m, row.low)}, {_score_text(m, row.high)}]"
         if isinstance(row, CompareRow):
             cells |= {f"{m} delta": row.delta, f"{m} p": row.p, f"{m} verdict": row.verdict}
     return cells
 
 
-def _text(m: Metric, value: float) -> str:
+def _score_text(m: Metric, value: float) -> str:
     shown = scores.decimals(m, value)
     return number_text(shown, scores.SCORE) if isinstance(shown, Decimals) else ""
 
 
-def _mark(row: _Row) -> str:
+def _verdict_mark(row: _WideRow) -> str:
     """Return the mark of a system whose verdict is better or worse."""
     verdict = row.verdict if isinstance(row, CompareRow) else None
     return MARKS.get(verdict or "", "")
 
 
-def _legend(comparison: Comparison) -> tuple[str, ...]:
+def _marks_legend(comparison: Comparison) -> tuple[str, ...]:
     best = "Bold: the best of each column."
     if few(comparison):
         return (best,)

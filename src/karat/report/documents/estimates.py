@@ -43,11 +43,11 @@ from karat.report.model import (
 )
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 
-LITTLE = 0.98
+MIN_USELESS_RATIO = 0.98
 """Width over that by people alone from which on judges add almost nothing."""
 
-MOST_DIGITS = 6
-MOST_NAMED = 4
+MAX_DIGITS = 6
+MAX_NAMED = 4
 """Systems or judges that a sentence names before it counts them."""
 _CORRECTED = {
     "holm": " with Holm's correction",
@@ -58,8 +58,8 @@ _CORRECTED = {
 
 def estimate_answer(found: Estimate) -> tuple[str, ...]:
     """Return the best system, its rivals, and what the judges add."""
-    told = [] if not found.rows else list(_systems(found))
-    return (*told, *_judges(found))
+    told = [] if not found.rows else list(_system_sentences(found))
+    return (*told, *_judge_sentences(found))
 
 
 def estimate_basis(found: Estimate) -> str:
@@ -67,9 +67,9 @@ def estimate_basis(found: Estimate) -> str:
     if not found.rows:
         return ""
     if found.exact:
-        return f"{_labelled(found)}."
+        return f"{_labels_clause(found)}."
     whom = f"the {found.unit}s of the set" if found.finite else f"new {found.unit}s like these"
-    sentences = [f"{_labelled(found)}. 95% intervals for {whom}."]
+    sentences = [f"{_labels_clause(found)}. 95% intervals for {whom}."]
     tested = [one for one in found.differences if one.verdict != NOT_TESTED]
     if tested:
         correction = _CORRECTED.get(str(found.settings["correction"]), "")
@@ -94,7 +94,7 @@ def digits(found: Estimate) -> int:
     halves = sorted((row.high - row.low) / 2 for row in found.rows if row.high > row.low)
     usual = halves[len(halves) // 2] if halves else 0.1
     power = int(f"{usual:e}".partition("e")[2])
-    return min(max(1 - power, 0), MOST_DIGITS)
+    return min(max(1 - power, 0), MAX_DIGITS)
 
 
 def ranked_differences(found: Estimate) -> list[EstimateDifference]:
@@ -116,48 +116,48 @@ def helpers(found: Estimate) -> list[str]:
 
 def named(helpers: Sequence[str]) -> str:
     """Return judges and methods as a sentence names them; many are counted."""
-    return listing(helpers) if len(helpers) <= MOST_NAMED else f"{len(helpers)} judges"
+    return listing(helpers) if len(helpers) <= MAX_NAMED else f"{len(helpers)} judges"
 
 
 # ------------------------------------------------------------------------------------ systems
 
 
-def _systems(found: Estimate) -> Iterator[str]:
+def _system_sentences(found: Estimate) -> Iterator[str]:
     best, differences = found.ranked[0], ranked_differences(found)
     if found.exact:
-        yield _means(found)
+        yield _means_sentence(found)
         yield f"To ask about new {found.unit}s like these, use --population new."
     elif len(found.rows) == 1:
-        yield f"People's score of {best.system} is estimated at {_score(found, best)}."
+        yield f"People's score of {best.system} is estimated at {_score_text(found, best)}."
     elif differences and differences[0].baseline == best.system:
-        yield from _leader(found, best)
+        yield from _leader_sentences(found, best)
     else:
-        yield f"{_leads(found)}."
-        yield from _against(found)
+        yield f"{_lead_clause(found)}."
+        yield from _against_baseline(found)
 
 
-def _means(found: Estimate) -> str:
+def _means_sentence(found: Estimate) -> str:
     """State that nothing was estimated, and the best mean, without a word on significance."""
-    score = _score(found, found.ranked[0])
-    best = [row.system for row in found.rows if _score(found, row) == score]
+    score = _score_text(found, found.ranked[0])
+    best = [row.system for row in found.rows if _score_text(found, row) == score]
     systems = best[0] if len(found.rows) == 1 else "these systems"  # others may have no labels
     labelled = f"Every {found.unit} of {systems} is labelled, so nothing was estimated or tested"
     if len(found.rows) == 1:
         return f"{labelled}: the mean of {best[0]} is {score}."
     verb = "has" if len(best) == 1 else "share"
-    return f"{labelled}: {listing(best, MOST_NAMED)} {verb} the best mean, {score}."
+    return f"{labelled}: {listing(best, MAX_NAMED)} {verb} the best mean, {score}."
 
 
-def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
+def _leader_sentences(found: Estimate, best: EstimateRow) -> Iterator[str]:
     """The best system against all others."""
-    score, count = _score(found, best), len(found.rows) - 1
-    by_verdict, tied = _by_verdict(found), _tied(found)
+    score, count = _score_text(found, best), len(found.rows) - 1
+    by_verdict, tied = _systems_by_verdict(found), _tied_systems(found)
     beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
     if len(beaten) == count:
         than = beaten[0] if count == 1 else f"all {count} others"
         yield f"{best.system} is better than {than}: {score}."
     elif len(rivals) == count and len(tied) > 1:
-        yield f"{_leads(found)}; no difference is decided."
+        yield f"{_lead_clause(found)}; no difference is decided."
     elif len(rivals) == count:
         than = rivals[0] if count == 1 else f"any of the {count} others"
         yield (
@@ -167,36 +167,36 @@ def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
     elif len(beaten) + len(rivals) == count:
         subject = best.system if len(tied) > 1 else "It"
         better = f"{subject} is better than {len(beaten)} of {count} others"
-        undecided = f"undecided: {listing(rivals, MOST_NAMED)}"
-        yield f"{_leads(found)}. {better}; {undecided}."
+        undecided = f"undecided: {listing(rivals, MAX_NAMED)}"
+        yield f"{_lead_clause(found)}. {better}; {undecided}."
     else:
-        yield f"{_leads(found)}."
-        yield from _against(found)
+        yield f"{_lead_clause(found)}."
+        yield from _against_baseline(found)
 
 
-def _tied(found: Estimate) -> list[str]:
+def _tied_systems(found: Estimate) -> list[str]:
     """Return the systems with the best estimate; differences by rounding alone do not count."""
     best = found.ranked[0].estimate
     return [row.system for row in found.ranked if isclose(row.estimate, best, abs_tol=1e-9)]
 
 
-def _leads(found: Estimate) -> str:
+def _lead_clause(found: Estimate) -> str:
     """Return which systems have the best estimate, without the full stop."""
-    best, tied = found.ranked[0], _tied(found)
+    best, tied = found.ranked[0], _tied_systems(found)
     if len(tied) == 1:
-        return f"{best.system} has the best estimate: {_score(found, best)}"
+        return f"{best.system} has the best estimate: {_score_text(found, best)}"
     value = f"{best.estimate:,.{digits(found)}f}"
     if len(tied) == len(found.rows):
         everyone = listing(tied) if len(tied) == 2 else f"All {len(tied)} systems"
         return f"{everyone} have the same estimate, {value}"
-    return f"{listing(tied, MOST_NAMED)} share the best estimate, {value}"
+    return f"{listing(tied, MAX_NAMED)} share the best estimate, {value}"
 
 
-def _against(found: Estimate) -> Iterator[str]:
+def _against_baseline(found: Estimate) -> Iterator[str]:
     """A sentence that lists the systems by what they are against the baseline."""
     groups = [
-        f"{verdict}: {listing(systems, MOST_NAMED)}"
-        for verdict, systems in _by_verdict(found).items()
+        f"{verdict}: {listing(systems, MAX_NAMED)}"
+        for verdict, systems in _systems_by_verdict(found).items()
     ]
     if not found.differences:
         yield f"No system was compared: too few {found.unit}s are labelled for two systems."
@@ -204,7 +204,7 @@ def _against(found: Estimate) -> Iterator[str]:
         yield f"Against {found.differences[0].baseline}, {'; '.join(groups)}."
 
 
-def _by_verdict(found: Estimate) -> dict[str, list[str]]:
+def _systems_by_verdict(found: Estimate) -> dict[str, list[str]]:
     """Return the systems of each verdict, best first; some may not have been compared."""
     differences = ranked_differences(found)
     systems = {
@@ -216,7 +216,7 @@ def _by_verdict(found: Estimate) -> dict[str, list[str]]:
     return {verdict: names for verdict, names in systems.items() if names}
 
 
-def _score(found: Estimate, row: EstimateRow) -> str:
+def _score_text(found: Estimate, row: EstimateRow) -> str:
     places = digits(found)
     text = f"{row.estimate:,.{places}f}"
     if isnan(row.low) or isnan(row.high):
@@ -224,7 +224,7 @@ def _score(found: Estimate, row: EstimateRow) -> str:
     return f"{text} {span(row.low, row.high, places)}" if row.high > row.low else text
 
 
-def _labelled(found: Estimate) -> str:
+def _labels_clause(found: Estimate) -> str:
     """The number of labelled units, over all systems."""
     fewest, most = (pick(row.labels for row in found.rows) for pick in (min, max))
     units = max(row.units for row in found.rows)
@@ -235,14 +235,14 @@ def _labelled(found: Estimate) -> str:
 # ------------------------------------------------------------------------------------- judges
 
 
-def _judges(found: Estimate) -> Iterator[str]:
+def _judge_sentences(found: Estimate) -> Iterator[str]:
     if not found.judges or isnan(found.ratio):
         return
     some = len(found.with_judges) < len(found.rows)
     of = f" of {len(found.with_judges)} of {len(found.rows)} systems" if some else ""
     who = named(judges(found))
     told = f"intervals{of} are {found.ratio:.2f} times as wide as by people alone"
-    if found.ratio > LITTLE:
+    if found.ratio > MIN_USELESS_RATIO:
         verb = "adds" if len(found.judges) == 1 else "add"
         yield f"{who} {verb} almost nothing: {told}."
         return
@@ -317,7 +317,7 @@ def estimate_document(found: Estimate, command: str) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
     first, *others = found.signature.split("\n")
     signatures = {"estimate": first, **dict(zip(judges(found), others, strict=False))}
-    blocks = (_pictures(found), *_tables(found))
+    blocks = (_estimate_pictures(found), *_tables(found))
     told = estimate_answer(found), estimate_basis(found)
     title = f"Human scores of {found.name}: {found.dimension}"
     return Document(title, blocks, command, signatures, found.notes, {}, *told)
@@ -327,10 +327,10 @@ def estimate_document(found: Estimate, command: str) -> Document:
 
 
 def _tables(found: Estimate) -> Iterator[Table]:
-    cells = partial(_cells, places=digits(found))
+    cells = partial(_estimate_cells, places=digits(found))
     rows = [cells(row) for row in found.ranked]
-    biased = [cells(row) | {"side": _side(row)} for row in _biased(found)]
-    shown = _ROWS if helpers(found) else tuple(map(_alone, _ROWS))
+    biased = [cells(row) | {"side": _bias_side(row)} for row in _rows_with_bias(found)]
+    shown = _ROWS if helpers(found) else tuple(map(_without_judges, _ROWS))
     yield Table("rows", "Systems", shown, rows, open=True)
     if found.differences:
         title = f"Differences from {found.differences[0].baseline}"
@@ -348,13 +348,13 @@ def _tables(found: Estimate) -> Iterator[Table]:
         yield Table("planned", title, _PLANNED, units, open=True)
 
 
-def _alone(column: Column) -> Column:
+def _without_judges(column: Column) -> Column:
     """A column where there is no judge: people's own scores are the estimates."""
     same = column.key.startswith("people") or column.key == "ratio"
     return replace(column, readers="programs") if same else column
 
 
-def _cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
+def _estimate_cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
     """The cells of a row; scores and their differences have so many decimals."""
     told: dict[str, Cell] = row._asdict()
     other = {"ratio", "p", "confidence"}
@@ -367,10 +367,10 @@ def _cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell
 # ----------------------------------------------------------------------------------- pictures
 
 
-def _pictures(found: Estimate) -> Block:
+def _estimate_pictures(found: Estimate) -> Block:
     """The intervals of all systems, with the biases beside them where there are any."""
-    scores = chart_figure(_intervals(found))
-    changes = [_change(row, digits(found)) for row in _biased(found)]
+    scores = chart_figure(_interval_chart(found))
+    changes = [_bias_change(row, digits(found)) for row in _rows_with_bias(found)]
     if not changes:
         return scores
     who = named(judges(found))
@@ -389,14 +389,16 @@ def _pictures(found: Estimate) -> Block:
     return Gallery(title, (scores, Figure(bias.title, bias, bias.caption)))
 
 
-def _intervals(found: Estimate) -> PairedIntervals:
+def _interval_chart(found: Estimate) -> PairedIntervals:
     places, judged = digits(found), bool(helpers(found))
     names = (f"people with {named(helpers(found))}" if judged else "people", "people alone")
     pairs = [
         Pair(
             row.system,
-            _estimated((row.estimate, row.low, row.high), places),
-            _estimated((row.people, row.people_low, row.people_high), places) if judged else None,
+            _paired_estimate((row.estimate, row.low, row.high), places),
+            _paired_estimate((row.people, row.people_low, row.people_high), places)
+            if judged
+            else None,
         )
         for row in found.ranked
     ]
@@ -406,25 +408,25 @@ def _intervals(found: Estimate) -> PairedIntervals:
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
 
 
-def _estimated(values: tuple[float, float, float], places: int) -> Estimated:
+def _paired_estimate(values: tuple[float, float, float], places: int) -> Estimated:
     value, low, high = values
     return Estimated(*values, f"{value:,.{places}f}", span(low, high, places) if high > low else "")
 
 
-def _biased(found: Estimate) -> list[EstimateRow]:
+def _rows_with_bias(found: Estimate) -> list[EstimateRow]:
     """The systems for which the bias of judges is known."""
     return [row for row in found.ranked if found.judges and not is_missing(row.bias_low)]
 
 
-def _change(row: EstimateRow, places: int) -> Change:
-    side = _side(row)
+def _bias_change(row: EstimateRow, places: int) -> Change:
+    side = _bias_side(row)
     verdict = "undecided" if side == NOT_TESTED else side
     return Change(
         row.system, row.bias, row.bias_low, row.bias_high, signed(row.bias, places), verdict
     )
 
 
-def _side(row: EstimateRow) -> str:
+def _bias_side(row: EstimateRow) -> str:
     """The words for how judges rate a system, where the interval of the bias excludes 0."""
     if row.bias_low == row.bias_high:
         return NOT_TESTED

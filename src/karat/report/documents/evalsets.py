@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from karat.meta.judge_agreement import JudgeAgreement
 
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Dimensions that have a sentence each."""
 
 
@@ -37,12 +37,12 @@ def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
         return (f"{told}, no judgements.",)
     judged = several(row.judgements, "judgement")
     if raters_unnamed(found.evalset.judgements.by_people().judges):
-        return (f"{told}, {judged}; the raters are not named.", *_gaps(found))
+        return (f"{told}, {judged}; the raters are not named.", *_gap_sentences(found))
     judged = f"{judged} by {several(row.judges, 'judge')}"
-    return (f"{told}, {judged}.", *_gaps(found))
+    return (f"{told}, {judged}.", *_gap_sentences(found))
 
 
-def _gaps(found: EvalSetCheck) -> Iterator[str]:
+def _gap_sentences(found: EvalSetCheck) -> Iterator[str]:
     """Yield what is missing or outside its scale."""
     row = found.rows[0]
     counts = {"missing output": row.missing, "empty output": row.empty}
@@ -65,15 +65,15 @@ def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
 def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
     """Return the agreement in each dimension, identical judges, and who is an outlier."""
     if found.rows and not any(row.shared for row in found.rows):
-        return (_unshared(found), *_identical(found), *_models(found))
+        return (_unshared_reason(found), *_identical_sentences(found), *_model_sentences(found))
     few = [row for row in found.rows if 0 < row.shared < FEWEST_SHARED]
     enough = [row for row in found.rows if row.shared >= FEWEST_SHARED]
     rows = [row for row in enough if row.ordinal == row.ordinal]
     constant = [row.dimension for row in enough if row.ordinal != row.ordinal]
     if not rows:
         sentences = []
-    elif len(rows) <= MOST_TOLD:
-        sentences = [_agreement(row) for row in rows]
+    elif len(rows) <= MAX_SENTENCES:
+        sentences = [_agreement_sentence(row) for row in rows]
     else:
         low, high = (pick(rows, key=lambda row: row.ordinal) for pick in (min, max))
         sentences = [
@@ -82,13 +82,19 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
         ]
     if constant:
         sentences.append(
-            f"{listing(constant, MOST_TOLD)}: the judges gave only one value, so their agreement "
+            f"{listing(constant, MAX_SENTENCES)}: the judges gave only one value, so their agreement "
             "cannot be measured."
         )
-    return (*sentences, *_few_shared(few), *_identical(found), *_outliers(found), *_models(found))
+    return (
+        *sentences,
+        *_few_shared_sentences(few),
+        *_identical_sentences(found),
+        *_outlier_sentences(found),
+        *_model_sentences(found),
+    )
 
 
-def _unshared(found: JudgeAgreement) -> str:
+def _unshared_reason(found: JudgeAgreement) -> str:
     """Return why agreement cannot be measured."""
     people = [row.judge for row in found.judges if row.kind != MODEL]
     if raters_unnamed(people):
@@ -97,10 +103,10 @@ def _unshared(found: JudgeAgreement) -> str:
     return f"No output has two {'different ' * twins}judges: their agreement cannot be measured."
 
 
-def _few_shared(few: list[DimensionAgreement]) -> Iterator[str]:
+def _few_shared_sentences(few: list[DimensionAgreement]) -> Iterator[str]:
     """Yield in which dimensions too few outputs are shared to state an agreement."""
     if few:
-        names = listing([row.dimension for row in few], MOST_TOLD)
+        names = listing([row.dimension for row in few], MAX_SENTENCES)
         most = max(row.shared for row in few)
         outputs = several(most, "output")
         has = "has" if most == 1 else "have"
@@ -111,7 +117,7 @@ def _few_shared(few: list[DimensionAgreement]) -> Iterator[str]:
         )
 
 
-def _identical(found: JudgeAgreement) -> Iterator[str]:
+def _identical_sentences(found: JudgeAgreement) -> Iterator[str]:
     """Yield which judges are identical and count as one."""
     groups: dict[frozenset[str], list[str]] = {}
     for row in found.judges:
@@ -125,7 +131,7 @@ def _identical(found: JudgeAgreement) -> Iterator[str]:
         yield f"{names} gave identical values{scope}: they count as one judge."
 
 
-def _agreement(row: DimensionAgreement) -> str:
+def _agreement_sentence(row: DimensionAgreement) -> str:
     shared = several(row.shared, "output")
     r = f", mean r of two judges {row.r:.3f}" if row.r == row.r else ""
     return (
@@ -134,7 +140,7 @@ def _agreement(row: DimensionAgreement) -> str:
     )
 
 
-def _outliers(found: JudgeAgreement) -> Iterator[str]:
+def _outlier_sentences(found: JudgeAgreement) -> Iterator[str]:
     """Yield who is flagged, if there are enough judges in any dimension to flag one."""
     flagged = list(dict.fromkeys(row.judge for row in found.judges if row.flagged))
     if flagged:
@@ -145,10 +151,10 @@ def _outliers(found: JudgeAgreement) -> Iterator[str]:
         yield "No judge is flagged as an outlier."
 
 
-def _models(found: JudgeAgreement) -> Iterator[str]:
+def _model_sentences(found: JudgeAgreement) -> Iterator[str]:
     """Yield how far each model agrees with people, in a few rows."""
     rows = [row for row in found.judges if row.kind == MODEL and row.r == row.r]
-    for row in rows[:MOST_TOLD]:
+    for row in rows[:MAX_SENTENCES]:
         outputs = several(row.shared, "output")
         yield (
             f"{row.dimension}: model {row.judge} has r {row.r:.3f} with the mean of people "
@@ -310,7 +316,7 @@ def _dicts(rows: Sequence[Any]) -> list[Row]:
     return [row._asdict() for row in rows]
 
 
-_COLUMNS = (
+_CATALOG = (
     Column("heading", "Metric", readers="people"),
     *columns("programs", metric="Metric", summary="Summary", scale="Scale"),
     Column("setting", "Setting", help="Written after the metric's name: bleu:tok=zh,eff=yes."),
@@ -326,5 +332,5 @@ def catalogue_document(catalogue: MetricCatalogue, command: str) -> Document:
         {"heading": f"{row.title} ({row.range}): {row.summary}", **row._asdict()}
         for row in catalogue.rows
     )
-    table = Table("rows", "Metrics", _COLUMNS, rows, group="heading")
+    table = Table("rows", "Metrics", _CATALOG, rows, group="heading")
     return Document("Metrics", (table,), command, {}, catalogue.notes)

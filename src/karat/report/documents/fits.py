@@ -23,20 +23,22 @@ if TYPE_CHECKING:
     from karat.meta.fit import ScoreFit
 
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Dimensions that have a sentence each."""
 
 
 def fit_answer(found: ScoreFit) -> tuple[str, ...]:
     """Return R^2 of each dimension, on the fitted points and on those left out."""
-    return tuple(sentence for fit in found.fits[:MOST_TOLD] for sentence in _dimension(found, fit))
+    return tuple(
+        sentence for fit in found.fits[:MAX_SENTENCES] for sentence in _fit_sentences(found, fit)
+    )
 
 
-def _dimension(found: ScoreFit, fit: Fit) -> Iterator[str]:
+def _fit_sentences(found: ScoreFit, fit: Fit) -> Iterator[str]:
     if fit.r2 != fit.r2:  # NaN is not
         return
     terms = dict.fromkeys(row.term for row in found.rows if row.dimension == fit.dimension)
-    names = listing([_term(term) for term in list(terms)[1:]])
+    names = listing([_term_label(term) for term in list(terms)[1:]])
     one = "s" * (len(terms) == 2)
     told = f"{names} explain{one} {fit.r2:.1%} of the variance of {fit.dimension}"
     rows = [row for row in found.left_out if row.dimension == fit.dimension and row.r2 == row.r2]
@@ -51,13 +53,13 @@ def _dimension(found: ScoreFit, fit: Fit) -> Iterator[str]:
         yield f"{told}, but predict{one} left-out {row.unit}s {mean}."
 
 
-def _term(term: str) -> str:
+def _term_label(term: str) -> str:
     metric, at, part = term.rpartition("@")
     return f"{part} of {metric_label(metric)}" if at else metric_label(term)
 
 
 _DIAGONAL = "On the dashed line the prediction equals the human score."
-MOST_DRAWN = 1500
+MAX_POINTS = 1500
 """Points of one drawing; of more, every so many is drawn."""
 
 
@@ -104,7 +106,7 @@ _POINTS = (
 
 def score_fit_document(found: ScoreFit, command: str) -> Document:
     """Return the coefficients, how far the fits hold, and a figure for each dimension."""
-    rows = [{**row._asdict(), "shown": _shown(row.term)} for row in found.rows]
+    rows = [{**row._asdict(), "shown": _term_text(row.term)} for row in found.rows]
     published = _PUBLISHED if any(row.quality is not None for row in found.rows) else ()
     tables = (
         Table("rows", "Coefficients", (*_ROWS, *published), rows, group="dimension"),
@@ -114,23 +116,23 @@ def score_fit_document(found: ScoreFit, command: str) -> Document:
     points = [point._asdict() for point in found.points]
     last = Table("points", "Points", _POINTS, points, readers="programs")
     title = f"Human scores of {found.name} fitted by metrics"
-    figures = Gallery("Predicted and human scores", tuple(_figures(found)), _DIAGONAL)
+    figures = Gallery("Predicted and human scores", tuple(_fit_figures(found)), _DIAGONAL)
     blocks: tuple[Block, ...] = (figures, *tables, last)
     signatures, told = dict(found.signatures), fit_answer(found)
     return Document(title, blocks, command, signatures, found.notes, answer=told)
 
 
-def _shown(term: str) -> str:
+def _term_text(term: str) -> str:
     """A term in words: `substitutions of simple_tree_accuracy`."""
     metric, at, part = term.rpartition("@")
     return f"{part} of {metric}" if at else term
 
 
-def _figures(found: ScoreFit) -> Iterator[Figure]:
+def _fit_figures(found: ScoreFit) -> Iterator[Figure]:
     """Yield human against predicted scores, a figure for each dimension."""
     for fit in found.fits:
         mine = [point for point in found.points if point.dimension == fit.dimension]
-        step = -(-len(mine) // MOST_DRAWN)
+        step = -(-len(mine) // MAX_POINTS)
         some = f"One of every {step} of {len(mine):,} points is drawn." if step > 1 else ""
         drawn = [
             Point(point.predicted, point.human, f"{point.system} {point.segment}".strip())

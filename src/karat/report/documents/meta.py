@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from karat.meta.ranking import MetaRow
 
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Dimensions that have a sentence each; more are counted."""
-MOST_TIED = 4
+MAX_TIED = 4
 """Tied metrics that a sentence names; more are counted."""
-_FINEST = ("segment", "item", "by-system", "document", "document-joined")
+_LEVELS_BY_FINENESS = ("segment", "item", "by-system", "document", "document-joined")
 """Levels that lead the answer, in this order."""
 _STATISTICS = {
     "pearson": "Pearson's r",
@@ -81,76 +81,74 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     labels, found = row_labels(result), leaders(result.rows)
     first = [one for one in found if one.statistic == result.experiment.statistics[0]]
     if not first:
-        return tuple(_undefined(result.rows))
+        return tuple(_undefined_sentence(result.rows))
     enough = [one for one in first if not one.few]
-    told = list(_by_level(_fine(enough), found, labels))
-    told += _by_level([one for one in enough if one.level in OF_SYSTEMS], found, labels)
-    return (*told, *_too_few([one for one in first if one.few]))
+    told = list(_level_sentences(_finest_leaders(enough), found, labels))
+    told += _level_sentences([one for one in enough if one.level in OF_SYSTEMS], found, labels)
+    return (*told, *_too_few_sentences([one for one in first if one.few]))
 
 
-def _undefined(rows: Sequence[MetaRow]) -> Iterator[str]:
+def _undefined_sentence(rows: Sequence[MetaRow]) -> Iterator[str]:
     """Yield that no agreement is defined, and the reason if it is the same for all metrics."""
     if rows:
         names = dict.fromkeys(row.dimension for row in rows)
-        dimensions = listing([_scores(name) for name in names], MOST_TOLD)
+        dimensions = listing([_dimension_name(name) for name in names], MAX_SENTENCES)
         level = [row for row in rows if row.level == rows[0].level]
         reasons = {row.note.removeprefix("undefined: ") for row in level}
         reason = f": {reasons.pop()}" if len(reasons) == 1 and reasons != {""} else ""
         yield f"The agreement of metrics with {dimensions} is undefined{reason}."
 
 
-def _fine(enough: Sequence[Leader]) -> list[Leader]:
+def _finest_leaders(enough: Sequence[Leader]) -> list[Leader]:
     """Return the leaders of the finest level that was asked for, other than systems."""
     levels = dict.fromkeys(one.level for one in enough if one.level not in OF_SYSTEMS)
-    chosen = next((level for level in (*_FINEST, *levels) if level in levels), None)
+    chosen = next((level for level in (*_LEVELS_BY_FINENESS, *levels) if level in levels), None)
     return [one for one in enough if one.level == chosen]
 
 
-def _by_level(
+def _level_sentences(
     some: Sequence[Leader], every: Sequence[Leader], labels: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield a sentence for each dimension, or one that counts them where they are many."""
     of_systems = any(one.level in OF_SYSTEMS for one in some)
-    if len(some) > (2 if of_systems else MOST_TOLD) and all(one.tested for one in some):
-        yield _counted(some, labels)
+    if len(some) > (2 if of_systems else MAX_SENTENCES) and all(one.tested for one in some):
+        yield _count_sentence(some, labels)
         return
     for one in some:
         if len(one.rows) == 1:
-            yield _alone(one, labels)
-        elif len(some) <= MOST_TOLD:
-            yield _best(one, every, labels)
+            yield _single_metric_sentence(one, labels)
+        elif len(some) <= MAX_SENTENCES:
+            yield _best_metric_sentence(one, every, labels)
 
 
-def _alone(one: Leader, labels: Mapping[str, str]) -> str:
+def _single_metric_sentence(one: Leader, labels: Mapping[str, str]) -> str:
     """Return the agreement of the only metric."""
     name = statistic_label(one.statistic)
-    what = f"{labels[one.best.metric]} and {_scores(one.dimension)} {_at(one)}"
-    return f"{what}: {name} {_value(one)}."
+    what = f"{labels[one.best.metric]} and {_dimension_name(one.dimension)} {_level_phrase(one)}"
+    return f"{what}: {name} {_value_text(one)}."
 
 
-def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
+def _best_metric_sentence(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
     name, best = statistic_label(one.statistic), labels[one.best.metric]
-    value = f"{name} {_value(one)}"
+    value = f"{name} {_value_text(one)}"
     if not one.tested:
         most = "highest" if one.sign > 0 else "lowest"
-        told = (
-            f"{best} has the {most} {name} with {_scores(one.dimension)} {_at(one)}, {_value(one)}"
-        )
+        told = f"{best} has the {most} {name} with {_dimension_name(one.dimension)} {_level_phrase(one)}, {_value_text(one)}"
         return f"{told}; differences between metrics were not tested."
-    doubt = _elsewhere(one, every, labels)
+    doubt = _other_ranks_clause(one, every, labels)
     if len(one.tied) + 1 == len(one.rows):
         both = "both metrics" if len(one.rows) == 2 else f"all {len(one.rows)} metrics"
-        told = f"No metric stands out for {_scores(one.dimension)} {_at(one)}: {both} are tied"
+        told = f"No metric stands out for {_dimension_name(one.dimension)} {_level_phrase(one)}: {both} are tied"
         if all(isclose(row.value, one.best.value, abs_tol=1e-9) for row in one.tied):
             return f"{told}, with the same {name}, {one.best.value:.3f}."
         return f"{told}; the highest is {best}, {value}{doubt}."
-    with_whom = listing([labels[row.metric] for row in one.tied], MOST_TIED) if one.tied else ""
+    with_whom = listing([labels[row.metric] for row in one.tied], MAX_TIED) if one.tied else ""
     second = one.rows[1]
-    how = f"tied with {with_whom}" if with_whom else _lead(second, labels[second.metric])
-    return f"{best} agrees best with {_scores(one.dimension)} {_at(one)}: {value}, {how}{doubt}."
+    how = f"tied with {with_whom}" if with_whom else _lead_clause(second, labels[second.metric])
+    return f"{best} agrees best with {_dimension_name(one.dimension)} {_level_phrase(one)}: {value}, {how}{doubt}."
 
 
-def _lead(row: MetaRow | AverageRow, name: str) -> str:
+def _lead_clause(row: MetaRow | AverageRow, name: str) -> str:
     """Return the lead of the best metric: the next one, the difference and its interval."""
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "alone at rank 1"
@@ -162,7 +160,7 @@ def _lead(row: MetaRow | AverageRow, name: str) -> str:
     return f"alone at rank 1{by}; next is {name} (difference {signed(row.delta, 3)}{ends})"
 
 
-def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
+def _other_ranks_clause(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
     """Return the best metric's rank by other statistics, where that is not the first."""
     ranks = []
     for other in every:
@@ -173,7 +171,7 @@ def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) 
     return f"; but {labels[one.best.metric]} has {listing(told)}" if told else ""
 
 
-def _counted(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
+def _count_sentence(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
     """Return which metrics have rank 1 in most dimensions."""
     first = [labels[row.metric] for one in some for row in (one.best, *one.tied)]
     most = max(map(first.count, first))
@@ -181,30 +179,30 @@ def _counted(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
     whole = len(some)
     where = f"all {whole} dimensions" if most == whole else f"{most} of {whole} dimensions"
     verb = "has" if len(names) == 1 else "have"
-    by = f"{_at(some[0])} by {statistic_label(some[0].statistic)}"
+    by = f"{_level_phrase(some[0])} by {statistic_label(some[0].statistic)}"
     unsure = sum(one.uncertain for one in some)
     them = "all of them" if unsure == whole else f"{unsure} of them"
     doubt = f"; in {them} the interval of the highest value includes 0" if unsure else ""
     return f"{listing(names)} {verb} rank 1 in {where} {by}{doubt}."
 
 
-def _too_few(few: Sequence[Leader]) -> Iterator[str]:
+def _too_few_sentences(few: Sequence[Leader]) -> Iterator[str]:
     """Yield a sentence for the first level of systems, and for the first of other points."""
     for one in {one.unit: one for one in reversed(few)}.values():
         verb = "is" if one.best.points == 1 else "are"
-        yield f"{several(one.best.points, one.unit)} {verb} too few to rank metrics {_at(one)}."
+        yield f"{several(one.best.points, one.unit)} {verb} too few to rank metrics {_level_phrase(one)}."
 
 
-def _scores(dimension: str) -> str:
+def _dimension_name(dimension: str) -> str:
     """Return the dimension; matrices have none, but human scores."""
     return "human scores" if dimension == "human" else dimension
 
 
-def _at(one: Leader) -> str:
+def _level_phrase(one: Leader) -> str:
     return f"at {one.level} level"
 
 
-def _value(one: Leader) -> str:
+def _value_text(one: Leader) -> str:
     """Return the best value with its interval, and whether zero is in it."""
     row, zero = one.best, " (includes 0)" * one.uncertain
     ends = f" {span(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
@@ -214,7 +212,7 @@ def _value(one: Leader) -> str:
 def meta_basis(result: Ranking) -> str:
     """Return what the answer rests on: the set, its judges, intervals and tests."""
     asked = result.experiment
-    parts = [_size(result)] if isinstance(result, MetaEvaluation) else []
+    parts = [_size_sentence(result)] if isinstance(result, MetaEvaluation) else []
     if asked.resamples:
         over = "systems and segments" if asked.over == "both" else asked.over
         parts.append(f"In brackets: 95% bootstrap intervals over {over}.")
@@ -232,7 +230,7 @@ def meta_basis(result: Ranking) -> str:
     return " ".join(parts)
 
 
-def _size(result: MetaEvaluation) -> str:
+def _size_sentence(result: MetaEvaluation) -> str:
     systems, segments, outputs, judges = result.size
     counts = several(systems, "system"), several(segments, "segment")
     told = f"{', '.join(counts)}, {several(outputs, 'judged output')}"
@@ -264,8 +262,8 @@ def average_answer(result: RankAverage) -> tuple[str, ...]:
     tied = [metric_label(row.metric) for row in others if row.rank == 1]
     if best.rank is None:
         return (f"{told}; differences between metrics were not tested.",)
-    lead = _lead(others[0], metric_label(others[0].metric))
-    return (f"{told}, {f'tied with {listing(tied, MOST_TIED)}' if tied else lead}.",)
+    lead = _lead_clause(others[0], metric_label(others[0].metric))
+    return (f"{told}, {f'tied with {listing(tied, MAX_TIED)}' if tied else lead}.",)
 
 
 def average_basis(result: RankAverage) -> str:
@@ -277,9 +275,9 @@ def average_basis(result: RankAverage) -> str:
     return told
 
 
-MOST_COLUMNS = 6
+MAX_PANEL_COLUMNS = 6
 """Settings of one panel; where there are more, each statistic has a panel of its own."""
-MOST_OPEN = 6
+MAX_OPEN_PANELS = 6
 """Panels of differences that a page shows at once; it folds up more."""
 _RANKS = (
     "In each cell: rank and value. Metrics with the same rank in a column do not differ "
@@ -296,28 +294,28 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
     Levels with too few points to rank metrics are folded up, and have values alone.
     """
     labels, found = row_labels(result), leaders(result.rows)
-    enough = [one if len(one.rows) > 1 else _unranked(one) for one in found if not one.few]
+    enough = [one if len(one.rows) > 1 else _without_ranks(one) for one in found if not one.few]
     galleries = []
     if enough:
         title, caption = "Agreement with human scores by level", "Columns: levels and statistics."
         if result.tests:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
-        galleries.append(Gallery(title, _panels(enough, labels, result.terms), caption))
+        galleries.append(Gallery(title, _rank_panels(enough, labels, result.terms), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
         if few := [one for one in found if one.few and one.unit == unit]:
             count = several(min(one.best.points for one in few), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
             why = f"Values without ranks: with so few {unit}s almost any order may be chance."
-            panels = _panels(map(_unranked, few), labels, result.terms, f"{level}: ")
+            panels = _rank_panels(map(_without_ranks, few), labels, result.terms, f"{level}: ")
             galleries.append(Gallery(title, panels, why, folded=True))
     return galleries
 
 
-def _unranked(one: Leader) -> Leader:
+def _without_ranks(one: Leader) -> Leader:
     return one._replace(rows=tuple(row._replace(rank=None) for row in one.rows))
 
 
-def _panels(
+def _rank_panels(
     some: Iterable[Leader], labels: Mapping[str, str], terms: Mapping[str, str], before: str = ""
 ) -> tuple[Figure, ...]:
     """Return a panel for each dimension, or for each dimension and statistic."""
@@ -330,7 +328,7 @@ def _panels(
     charts = []
     for dimension, run in groupby(named, lambda one: one.dimension):
         own = list(run)
-        if len(own) <= MOST_COLUMNS:
+        if len(own) <= MAX_PANEL_COLUMNS:
             charts.append(_rank_map(f"{before}{dimension}", own, order, terms))
             continue
         for name in dict.fromkeys(one.statistic for one in own):
@@ -344,10 +342,10 @@ def _rank_map(
     title: str, settings: Sequence[Leader], metrics: Sequence[str], terms: Mapping[str, str]
 ) -> RankMap:
     rows = [(one.level, one.statistic, one.rows) for one in settings]
-    return _map(title, rows, metrics, terms)
+    return _make_rank_map(title, rows, metrics, terms)
 
 
-def _map(
+def _make_rank_map(
     title: str, settings: Iterable[_Setting], metrics: Sequence[str], terms: Mapping[str, str]
 ) -> RankMap:
     columns, found = [], []
@@ -355,11 +353,11 @@ def _map(
         names = level, _SHORT.get(statistic, statistic)
         columns.append(RankColumn(*names, *(terms.get(x, "") for x in (level, statistic))))
         found.append({row.metric: row for row in rows if row.value == row.value})
-    cells = [[_cell(own.get(metric)) for own in found] for metric in metrics]
+    cells = [[_make_rank_cell(own.get(metric)) for own in found] for metric in metrics]
     return RankMap(title, metrics, columns, cells)
 
 
-def _cell(row: MetaRow | TaskRow | None) -> RankCell | None:
+def _make_rank_cell(row: MetaRow | TaskRow | None) -> RankCell | None:
     if row is None:
         return None
     rank = "not ranked" if row.rank is None else f"rank {row.rank}"
@@ -381,7 +379,7 @@ def task_gallery(result: RankAverage) -> Gallery:
     figures = []
     for place, tasks in panels.items():
         settings = [(*name, rows) for name, rows in tasks.items()]
-        chart = _map(", ".join(place), settings, list(labels.values()), terms)
+        chart = _make_rank_map(", ".join(place), settings, list(labels.values()), terms)
         figures.append(Figure(chart.title, chart))
     return Gallery("Ranks in the tasks", tuple(figures), _RANKS)
 
@@ -399,7 +397,7 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
         panel
         for one in leaders(result.rows)
         if not one.few and result.experiment.resamples
-        for panel in _forest(one, labels, separated)
+        for panel in _difference_forests(one, labels, separated)
     ]
     if not panels:
         return []
@@ -407,11 +405,11 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
     if result.tests:
         caption += " ▼: significantly lower than the best metric by the permutation test."
     figures = tuple(Figure(panel.title, panel) for panel in panels)
-    folded = len(figures) > MOST_OPEN
+    folded = len(figures) > MAX_OPEN_PANELS
     return [Gallery("Differences from the best metric", figures, caption, folded)]
 
 
-def _forest(
+def _difference_forests(
     one: Leader, labels: Mapping[str, str], separated: set[tuple[str, str, str, str, str]]
 ) -> Iterator[Forest]:
     best, sign = one.best.metric, one.sign
@@ -464,14 +462,14 @@ def meta_document(result: Ranking, command: str) -> Document:
     blocks: tuple[Block, ...] = (
         *rank_galleries(result),
         *difference_galleries(result),
-        _table(places, result),
+        _ranking_table(places, result),
         tests,
     )
     told = meta_answer(result), meta_basis(result)
     return Document(title, blocks, command, result.signatures, result.notes, {}, *told)
 
 
-def _table(places: Places, result: Ranking) -> Table:
+def _ranking_table(places: Places, result: Ranking) -> Table:
     """One row for each metric, grouped by dimension, level and statistic."""
     after = 1 + [column.key for column in _META].index("high")
     with_p = (_P,) if result.experiment.p_values else ()
@@ -480,7 +478,7 @@ def _table(places: Places, result: Ranking) -> Table:
     every = tuple(replace(c, help=f"{c.help} {meant}.") if c.key == "value" else c for c in every)
     rows: list[dict[str, Cell]] = [
         {
-            "heading": f"{', '.join(place)}: {_counts(mine)}",
+            "heading": f"{', '.join(place)}: {_counts_text(mine)}",
             "delta_shown": delta_shown(row),
             **row._asdict(),
         }
@@ -501,7 +499,7 @@ def delta_shown(row: MetaRow | AverageRow) -> str | None:
     return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
 
 
-def _counts(rows: Sequence[MetaRow]) -> str:
+def _counts_text(rows: Sequence[MetaRow]) -> str:
     """Points, and how many groups count of how many."""
     first = rows[0]
     total = first.groups + first.left_out

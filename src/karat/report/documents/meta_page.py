@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from karat.metrics.explain.bitext import Explanation
 
 _GAP = "Percentile by the metric minus percentile by humans, as shares."
-_APART = (
+_DISAGREEMENTS = (
     Column("dimension", "Dimension", readers="programs"),
     Column("heading", "Heading", readers="people"),
     *columns(system="System", segment="Segment"),
@@ -69,7 +69,13 @@ def report_document(report: MetaReport, command: str) -> Document:
     tables = tuple(block for block in plain.blocks if isinstance(block, Table))
     return replace(
         plain,
-        blocks=(*pictures, *_galleries(report), *_examples(report), *tables, _systems(report)),
+        blocks=(
+            *pictures,
+            *_chart_galleries(report),
+            *_disagreement_blocks(report),
+            *tables,
+            _systems_table(report),
+        ),
         notes=report.notes,
         appendix={"Experiment (karat meta --experiment FILE)": str(report.evaluation.experiment)},
     )
@@ -78,10 +84,10 @@ def report_document(report: MetaReport, command: str) -> Document:
 def meta_charts(report: MetaReport) -> list[Chart]:
     """Return all charts of the report, for files."""
     planes = [plane_chart(fit, None) for fit in report.planes]
-    return [*map(_scatter, report.scatters), *planes, *_curves(report)]
+    return [*map(_scatter, report.scatters), *planes, *_reliability_curves(report)]
 
 
-def _curves(report: MetaReport) -> list[Curves]:
+def _reliability_curves(report: MetaReport) -> list[Curves]:
     metrics = report.evaluation.scored.metrics
     caption = f"{SHUFFLED} {single_segments_note(metrics)}".rstrip()
     return reliability_charts(report.reliability, caption)
@@ -90,7 +96,7 @@ def _curves(report: MetaReport) -> list[Curves]:
 # ------------------------------------------------------------------------------------- systems
 
 
-def _systems(report: MetaReport) -> Table:
+def _systems_table(report: MetaReport) -> Table:
     """Every system's scores with intervals: human means and corpus scores."""
     digits = {str(m): 1 if m.full_scale > 10 else 3 for m in report.evaluation.scored.metrics}
     shown = {"system": Column("system", "System")}
@@ -98,11 +104,13 @@ def _systems(report: MetaReport) -> Table:
     for one in report.systems:
         key = f"{one.source}_{one.name}"
         keys = key, f"{key}_low", f"{key}_high"
-        shown[f"{key}_shown"] = number(f"{key}_shown", one.name, readers="people")
+        shown[f"{key}_value_text"] = number(f"{key}_value_text", one.name, readers="people")
         shown |= {k: Column(k, one.name, readers="programs") for k in keys}
         row = rows.setdefault(one.system, {"system": one.system})
         row |= dict(zip(keys, one[3:], strict=True))
-        row[f"{key}_shown"] = _shown(one, 2 if one.source == "human" else digits[one.name])
+        row[f"{key}_value_text"] = _value_text(
+            one, 2 if one.source == "human" else digits[one.name]
+        )
     resamples = report.evaluation.experiment.resamples
     scales = "metrics are on their own scales, on all outputs."
     scales = f"Human scores are oriented so that higher is better; {scales}"
@@ -113,7 +121,7 @@ def _systems(report: MetaReport) -> Table:
     return Table("systems", "Systems", tuple(shown.values()), cells, notes=(scales,))
 
 
-def _shown(one: SystemScore | MetaRow, digits: int) -> str | None:
+def _value_text(one: SystemScore | MetaRow, digits: int) -> str | None:
     """The value with its interval, None where it is undefined."""
     if math.isnan(one.value):
         return None
@@ -124,7 +132,7 @@ def _shown(one: SystemScore | MetaRow, digits: int) -> str | None:
 # -------------------------------------------------------------------------------------- charts
 
 
-def _galleries(report: MetaReport) -> Iterator[Gallery]:
+def _chart_galleries(report: MetaReport) -> Iterator[Gallery]:
     """Yield scatter plots, planes and reliability as small multiples."""
     points = len(report.evaluation.evalset.systems)
     few = points < FEWEST_RANKED
@@ -135,21 +143,21 @@ def _galleries(report: MetaReport) -> Iterator[Gallery]:
         caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes"
         rates = list(dict.fromkeys(metric_label(x.metric) for x in own if x.metric.sign < 0))
         caption += f" ({listing(rates)} negated)." if rates else "."
-        caption += _plots_missing(report, own, few)
+        caption += _missing_plots_note(report, own, few)
         later = own[0] is not report.scatters[0]
-        yield _gallery(title, map(_scatter, own), caption, few or later)
+        yield _narrow_gallery(title, map(_scatter, own), caption, few or later)
     if report.planes:
         p = listing([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
         caption = f"{plane_chart(report.planes[0], None).caption} p of the largest R^2: {p}."
         if few:
             caption += f" {points} systems are too few to tell cells apart."
         planes = (plane_chart(fit, None) for fit in report.planes)
-        yield _gallery("Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, few)
-    if curves := _curves(report):
-        yield _gallery("Reliability by text length", curves, curves[0].caption)
+        yield _narrow_gallery("Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, few)
+    if curves := _reliability_curves(report):
+        yield _narrow_gallery("Reliability by text length", curves, curves[0].caption)
 
 
-def _plots_missing(report: MetaReport, plots: Sequence[SystemScatter], in_one: bool) -> str:
+def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_one: bool) -> str:
     """Return how many plots a gallery leaves out, and which dimensions have none."""
     metrics = len(report.evaluation.scored.metrics)
     dimensions = report.evaluation.experiment.dimensions
@@ -166,7 +174,7 @@ def _plots_missing(report: MetaReport, plots: Sequence[SystemScatter], in_one: b
     return f" {sentence_case(' and '.join(parts))}: {most}."
 
 
-def _gallery(
+def _narrow_gallery(
     title: str, charts: Iterable[Scatter | HeatMap | Curves], caption: str, folded: bool = False
 ) -> Gallery:
     """Return narrow charts side by side, with one caption for all."""
@@ -184,7 +192,9 @@ def _scatter(found: SystemScatter) -> Scatter:
         found.dimension,
         [Point(*point) for point in found.points],
         line=None if found.line is None else Line(*found.line),
-        note=f"{statistic_label(row.statistic)} {_shown(row, 2) or 'undefined'}" if row else "",
+        note=f"{statistic_label(row.statistic)} {_value_text(row, 2) or 'undefined'}"
+        if row
+        else "",
         caption=f"One point per system, {found.scored_on}.{negated}",
     )
 
@@ -192,22 +202,26 @@ def _scatter(found: SystemScatter) -> Scatter:
 # --------------------------------------------------------------------- largest disagreements
 
 
-def _examples(report: MetaReport) -> list[Examples | Gallery]:
+def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
     """Return the outputs as cards, and their grids, folded up."""
     found, metric = report.disagreements, report.evaluation.scored.metrics[0]
     if not found:
         return []
     label = metric_label(metric)
     matched = [one.matching for one in found]
-    cases = tuple(_case(one, nearest, label) for one, nearest in zip(found, matched, strict=True))
+    cases = tuple(
+        _disagreement_case(one, nearest, label) for one, nearest in zip(found, matched, strict=True)
+    )
     title = f"Largest disagreements between {label} and human scores"
-    rows = tuple(_apart_row(one, metric) for one in found)
-    table = Table("disagreements", title, _APART, rows, group="heading")
+    rows = tuple(_disagreement_row(one, metric) for one in found)
+    table = Table("disagreements", title, _DISAGREEMENTS, rows, group="heading")
     named = {"dimension": "Dimension", "direction": "Show"}
     switches = {
         tag: words for tag, words in named.items() if len({case.tags[tag] for case in cases}) > 1
     }
-    figures = (grid_figures(one, _name(at))[0] for at, one in zip(found, matched, strict=True))
+    figures = (
+        grid_figures(one, _disagreement_name(at))[0] for at, one in zip(found, matched, strict=True)
+    )
     caption = "Words of the output that match words of the references."
     return [
         Examples(title, cases, table, switches),
@@ -215,7 +229,7 @@ def _examples(report: MetaReport) -> list[Examples | Gallery]:
     ]
 
 
-def _case(one: Disagreement, matched: Explanation, label: str) -> Case:
+def _disagreement_case(one: Disagreement, matched: Explanation, label: str) -> Case:
     reference, many = one.references[matched.nearest], len(one.references)
     which = "reference" if many == 1 else f"reference {matched.nearest + 1} of {many}"
     points = f"percentiles differ by {100 * abs(one.gap):.0f} points"
@@ -226,21 +240,21 @@ def _case(one: Disagreement, matched: Explanation, label: str) -> Case:
             Passage(which, reference),
             Passage("output", one.output, differing_words(one.output, one.references)),
         ),
-        {"dimension": one.dimension, "direction": _direction(one, label)},
-        f"{_name(one)}: matching",
+        {"dimension": one.dimension, "direction": _direction_label(one, label)},
+        f"{_disagreement_name(one)}: matching",
     )
 
 
-def _direction(one: Disagreement, label: str) -> str:
+def _direction_label(one: Disagreement, label: str) -> str:
     """Return who ranks the output higher."""
     return f"{label} ranks it higher" if one.gap > 0 else "humans rank it higher"
 
 
-def _apart_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
+def _disagreement_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
     reference = one.references[0]
     return {
         **one._asdict(),
-        "heading": f"{one.dimension}: {_direction(one, metric_label(metric))}",
+        "heading": f"{one.dimension}: {_direction_label(one, metric_label(metric))}",
         "human": Decimals(one.human, 2),
         "score": decimals(metric, one.score),
         "text": f"reference: {reference}\noutput: {one.output}",
@@ -248,5 +262,5 @@ def _apart_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
     }
 
 
-def _name(one: Disagreement) -> str:
+def _disagreement_name(one: Disagreement) -> str:
     return f"{one.dimension}: {one.system}, segment {one.segment}"

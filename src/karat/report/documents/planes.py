@@ -43,32 +43,32 @@ if TYPE_CHECKING:
     from karat.meta.plane.study import PlaneStudy
 
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Dimensions that have sentences of their own."""
-_WORDS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
+_VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 
 
 def study_answer(study: PlaneStudy) -> tuple[str, ...]:
     """Return the warning if systems are few, what each dimension shows, and the prediction."""
     fits = [fit for fit in study.fits if not fit.group]
     held = [one for fit, one in zip(study.fits, study.verdicts, strict=False) if not fit.group]
-    by_chance = [fit for fit in fits if _kind(fit) == "chance"]
-    told = list(_few(fits))
+    by_chance = [fit for fit in fits if _conclusion_kind(fit) == "chance"]
+    told = list(_too_few_sentence(fits))
     if len(by_chance) > 1:
-        told.append(_chance(by_chance))
+        told.append(_chance_sentence(by_chance))
     left = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
-    told += [sentence for fit in left[:MOST_TOLD] for sentence in _cell(fit)]
-    return (*told, *_predictions(fits, held, study))
+    told += [sentence for fit in left[:MAX_SENTENCES] for sentence in _cell_sentences(fit)]
+    return (*told, *_prediction_sentences(fits, held, study))
 
 
-def _chance(fits: Sequence[PlaneFit]) -> str:
+def _chance_sentence(fits: Sequence[PlaneFit]) -> str:
     names, p = listing([fit.dimension for fit in fits]), min(fit.p for fit in fits)
     return f"No cell agrees significantly better than chance for {names}: p is {p:.3f} or more."
 
 
 def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
     """Return the warning if systems are few, and what to use."""
-    return (*_few([fit]), *_cell(fit))
+    return (*_too_few_sentence([fit]), *_cell_sentences(fit))
 
 
 def plane_basis(fits: Sequence[PlaneFit]) -> str:
@@ -80,14 +80,14 @@ def plane_basis(fits: Sequence[PlaneFit]) -> str:
     return f"{told} p: permutation test of the largest of 44 R^2."
 
 
-def _few(fits: Sequence[PlaneFit]) -> Iterator[str]:
+def _too_few_sentence(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
         verb = "is" if fewest == 1 else "are"
         yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
 
-def _kind(fit: PlaneFit) -> str:
+def _conclusion_kind(fit: PlaneFit) -> str:
     """Return one of none, few, chance, found: what can be said of the largest R^2."""
     if fit.maximum is None:
         return "none"
@@ -96,13 +96,13 @@ def _kind(fit: PlaneFit) -> str:
     return "found" if fit.significant else "chance"
 
 
-def _cell(fit: PlaneFit) -> Iterator[str]:
+def _cell_sentences(fit: PlaneFit) -> Iterator[str]:
     """Yield the cell to use, or why none can be chosen."""
-    kind = _kind(fit)
+    kind = _conclusion_kind(fit)
     if fit.maximum is None:
         yield f"No cell has a positive correlation with {fit.dimension}."
     elif kind == "found":
-        yield _advice(fit)
+        yield _pick_sentence(fit)
     else:
         row = fit.row(fit.maximum)
         ends = f" {span(100 * row.low, 100 * row.high, 0)}" if row.low == row.low else ""
@@ -111,9 +111,9 @@ def _cell(fit: PlaneFit) -> Iterator[str]:
         yield f"For {fit.dimension}, {chance}{largest}."
 
 
-def _advice(fit: PlaneFit) -> str:
+def _pick_sentence(fit: PlaneFit) -> str:
     """Return how the cross-validated pick does, where the maximum is significant."""
-    picking, bleu = (_share(x) for x in (fit.picking, fit.row(BLEU_CELL).q2))
+    picking, bleu = (_percent_text(x) for x in (fit.picking, fit.row(BLEU_CELL).q2))
     shares = f"{picking} of the variance of left-out systems, BLEU's point {bleu}"
     found = worth(fit)
     if found == "pick":
@@ -125,27 +125,27 @@ def _advice(fit: PlaneFit) -> str:
     return f"For {fit.dimension}, picking a cell does not pay: it explains {shares}."
 
 
-def _predictions(
+def _prediction_sentences(
     fits: Sequence[PlaneFit], held: Sequence[Verdict], study: PlaneStudy
 ) -> Iterator[str]:
     """Yield what became of the paper's prediction, if one was asked for and can be tested."""
     known = [(fit, one) for fit, one in zip(fits, held, strict=False) if one.low == one.low]
     if len(known) == 1:
         fit, found = known[0]
-        means = f"mean R^2 {_share(found.inside)} there and {_share(found.outside)} elsewhere"
+        means = f"mean R^2 {_percent_text(found.inside)} there and {_percent_text(found.outside)} elsewhere"
         ends = span(100 * found.low, 100 * found.high, 1)
         told = f"The paper's prediction for {fit.dimension}, {study.region},"
-        yield f"{told} {_WORDS[found.words]}: {means}, difference {ends} points."
+        yield f"{told} {_VERDICT_VERBS[found.words]}: {means}, difference {ends} points."
         return
     said = []
-    for words, verb in _WORDS.items():
+    for words, verb in _VERDICT_VERBS.items():
         names = [fit.dimension for fit, one in known if one.words == words]
         said += [f"{verb} for {listing(names)}"] if names else []
     if said:
         yield f"The paper's prediction, {study.region}, {listing(said)}."
 
 
-def _share(share: float) -> str:
+def _percent_text(share: float) -> str:
     return "an undefined share" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
@@ -207,22 +207,24 @@ _RECOMMENDED = (
 
 def study_document(study: PlaneStudy, command: str) -> Document:
     """Return the planes of some dimensions of one set, and of its groups."""
-    blocks: list[Block] = [_planes(study.fits, study.region)]
+    blocks: list[Block] = [_plane_gallery(study.fits, study.region)]
     for fit in study.fits:
         blocks += _plane_tables(fit)
         if not fit.group:
             blocks += _group_tables(study, fit.dimension)
-    plain = _document(study, study.evalset.name, blocks, command, study.groups)
+    plain = _plane_document(study, study.evalset.name, blocks, command, study.groups)
     return replace(plain, answer=study_answer(study), basis=plane_basis(study.fits))
 
 
 def plane_fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
-    plain = _document(fit, fit.name, [_planes([fit], None), *_plane_tables(fit)], command)
+    plain = _plane_document(
+        fit, fit.name, [_plane_gallery([fit], None), *_plane_tables(fit)], command
+    )
     return replace(plain, answer=plane_answer(fit), basis=plane_basis([fit]))
 
 
-def _planes(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
+def _plane_gallery(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
     """Return the planes side by side; the tables say the same in a terminal."""
     charts = [replace(plane_chart(fit, region), narrow=True) for fit in fits]
     figures = (replace(chart_figure(chart), caption="", sketch=None) for chart in charts)
@@ -230,27 +232,27 @@ def _planes(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
 
 
 def _plane_tables(fit: PlaneFit) -> list[Table]:
-    points = [] if fit.group else [_points(fit)]
+    points = [] if fit.group else [_points_table(fit)]
     return [plane_table(fit), *points, *_other_metrics(fit)]
 
 
-def _document(
+def _plane_document(
     found: PlaneFit | PlaneStudy,
     name: str,
     blocks: list[Block],
     command: str,
     groups: Sequence[Any] = (),
 ) -> Document:
-    blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
+    blocks.append(_data_table("rows", "Cells", found.rows, _CELLS))
     if found.beside:
-        blocks.append(_programs("beside", "Other metrics", found.beside))
+        blocks.append(_data_table("beside", "Other metrics", found.beside))
     if groups:
-        blocks.append(_programs("groups", "Groups of segments", groups))
+        blocks.append(_data_table("groups", "Groups of segments", groups))
     title = f"The evaluation plane on {name}"
     return Document(title, tuple(blocks), command, found.signatures, found.notes)
 
 
-def _programs(
+def _data_table(
     key: str, title: str, rows: Sequence[Any], named: tuple[Column, ...] | None = None
 ) -> Table:
     """Return rows as they are, for JSON and TSV; groups only where there are any."""
@@ -332,7 +334,7 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     return replace(chart, low=0, high=100, caption=caption)
 
 
-def _points(fit: PlaneFit) -> Table:
+def _points_table(fit: PlaneFit) -> Table:
     rows: list[dict[str, Cell]] = []
     for what, cell in fit.points.items():
         if cell is not None:
@@ -375,8 +377,8 @@ def regions_chart(found: Recommendation) -> Regions:
         "The evaluation plane",
         "alpha: precision/recall ratio of the guideline",
         "N: faithfulness/compactness ratio of the task",
-        _spans(guidelines),
-        _spans(tasks),
+        _axis_stretches(guidelines),
+        _axis_stretches(tasks),
         ALPHAS,
         ORDERS,
         areas,
@@ -387,7 +389,7 @@ def regions_chart(found: Recommendation) -> Regions:
     )
 
 
-def _spans(named: Mapping[str, tuple[float, float]]) -> list[Stretch]:
+def _axis_stretches(named: Mapping[str, tuple[float, float]]) -> list[Stretch]:
     """Return the stretches of an axis; names that share one stand together."""
     together: dict[tuple[float, float], list[str]] = {}
     for name, ends in named.items():

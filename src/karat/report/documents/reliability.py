@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow
 
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Dimensions that have a sentence each."""
 
 
@@ -40,9 +40,9 @@ def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
     told = [
         sentence
         for _, own in groupby(rows, lambda row: row.dimension)
-        for sentence in _dimension(list(own))
+        for sentence in _dimension_sentences(list(own))
     ]
-    return tuple(told[:MOST_TOLD])
+    return tuple(told[:MAX_SENTENCES])
 
 
 def reliability_basis(found: ReliabilityCurves) -> str:
@@ -53,7 +53,7 @@ def reliability_basis(found: ReliabilityCurves) -> str:
     )
 
 
-def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
+def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     found = best_curve(rows)
     if found is None:
         return
@@ -75,7 +75,7 @@ def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     yield f"{sentence}{untested}."
 
 
-MOST_CURVES = 8
+MAX_CURVES = 8
 """Curves in one chart, each with a colour of its own."""
 SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
 
@@ -109,7 +109,7 @@ def reliability_document(found: ReliabilityCurves, command: str) -> Document:
     table = Table("rows", "Agreement by text length", shown, rows, group="heading")
     tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in found.tests], readers="programs")
     curves = [replace(chart, caption="") for chart in reliability_charts(found.rows, SHUFFLED)]
-    charts = tuple(_both_sizes(chart) for chart in curves)
+    charts = tuple(_two_size_figure(chart) for chart in curves)
     pictures = Gallery("Agreement by text length, as curves", charts, SHUFFLED)
     title = f"Reliability of metrics on {found.name}"
     told = reliability_answer(found), reliability_basis(found)
@@ -117,7 +117,7 @@ def reliability_document(found: ReliabilityCurves, command: str) -> Document:
     return Document(title, blocks, command, found.signatures, found.notes, {}, *told)
 
 
-def _both_sizes(chart: Curves) -> Figure:
+def _two_size_figure(chart: Curves) -> Figure:
     """Return a chart that is narrow on pages and as wide as the terminal there."""
     return replace(chart_figure(chart), drawing=replace(chart, narrow=True))
 
@@ -130,25 +130,25 @@ def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[Cur
     return [
         chart
         for (dimension, by), place in groupby(rows, lambda row: (row.dimension, row.statistic))
-        for chart in _charts(dimension, by, list(place), caption)
+        for chart in _dimension_charts(dimension, by, list(place), caption)
     ]
 
 
-def _charts(
+def _dimension_charts(
     dimension: str, by: str, rows: Sequence[ReliabilityRow], caption: str
 ) -> Iterator[Curves]:
     curves = {(row.references, row.metric) for row in rows}
     numbers = list(dict.fromkeys(row.references for row in rows))
     title = f"Reliability: {dimension}, {by}"
-    if len(numbers) == 1 or len(curves) <= MOST_CURVES:
-        yield _chart(title, rows, caption, named=len(numbers) > 1)
+    if len(numbers) == 1 or len(curves) <= MAX_CURVES:
+        yield _make_chart(title, rows, caption, named=len(numbers) > 1)
         return
     for count in numbers:
         own = [row for row in rows if row.references == count]
-        yield _chart(f"{title}, {references_in_words(count)}", own, caption, named=False)
+        yield _make_chart(f"{title}, {references_in_words(count)}", own, caption, named=False)
 
 
-def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
+def _make_chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
     """Agreement over pseudo-documents by their length."""
     knots: dict[str, list[Knot]] = {}
     labels = clear_labels(row.metric for row in rows)

@@ -49,9 +49,11 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
             ties.append(m)
         elif best:
             leads.setdefault(best, []).append(m)
-    sentences = [_led(leads, len(by_metric))] if leads else []
+    sentences = [_leaders_sentence(leads, len(by_metric))] if leads else []
     if ties:
-        sentences.append(f"All systems have the same score by {_metrics(ties, len(by_metric))}.")
+        sentences.append(
+            f"All systems have the same score by {_list_metrics(ties, len(by_metric))}."
+        )
     if not sentences:
         return ()
     if len({(scoring.skipped or {}).get(row.system, 0) for row in scoring.rows}) > 1:
@@ -59,15 +61,15 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     return (*sentences, "Differences are not tested: use karat compare.")
 
 
-def _led(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
+def _leaders_sentence(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
     if len(leads) == 1:
         ((systems, by),) = leads.items()
-        return f"Best by {_metrics(by, metrics)}: {listing(systems)}."
-    parts = (f"{listing(systems)} by {_metrics(by, metrics)}" for systems, by in leads.items())
+        return f"Best by {_list_metrics(by, metrics)}: {listing(systems)}."
+    parts = (f"{listing(systems)} by {_list_metrics(by, metrics)}" for systems, by in leads.items())
     return f"Best: {'; '.join(parts)}."
 
 
-def _metrics(chosen: Sequence[Metric], whole: int) -> str:
+def _list_metrics(chosen: Sequence[Metric], whole: int) -> str:
     """Name metrics, or say that they are all that there are."""
     if len(chosen) == whole > 1:
         return "both metrics" if whole == 2 else f"all {whole} metrics"
@@ -81,7 +83,7 @@ SYSTEM = Column("system", "System", help="The name of the system.")
 LOW = number("low", "Low", help="Lower end of the 95% bootstrap interval.")
 HIGH = number("high", "High", help="Upper end of the 95% bootstrap interval.")
 SCORE = number("score", "Score", help="The corpus score, on the metric's own scale.")
-_PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
+PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
 
 
 def decimals(metric: Metric, value: float | None) -> Cell:
@@ -89,10 +91,15 @@ def decimals(metric: Metric, value: float | None) -> Cell:
     return None if value is None else Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
-_SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
-_SHORT["simple_tree_accuracy"] = "STA"
-_COUNTS = {"unchanged": "unchanged", "substitutions": "S", "insertions": "I", "deletions": "D"}
-_COUNTS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words"}
+_PART_LETTERS = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
+_PART_LETTERS["simple_tree_accuracy"] = "STA"
+_COUNT_LETTERS = {
+    "unchanged": "unchanged",
+    "substitutions": "S",
+    "insertions": "I",
+    "deletions": "D",
+}
+_COUNT_LETTERS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words"}
 
 
 def parts_text(metric: Metric, score: Score) -> str:
@@ -103,12 +110,12 @@ def parts_text(metric: Metric, score: Score) -> str:
         keys = (f"{letter}{n}" for n in range(1, 99))
         steps = [f"{score.parts[key]:.{digits}f}" for key in keys if key in score.parts]
         words += [f"{letter.upper()} {'/'.join(steps)}"] if steps else []
-    for name, short in _SHORT.items():
+    for name, short in _PART_LETTERS.items():
         if name in score.parts:
             places = digits if name in ("precision", "recall") else 3
             words.append(f"{short} {score.parts[name]:.{places}f}")
-    counts = (name for name in _COUNTS if name in score.parts)
-    words += [f"{_COUNTS[name]} {brief(score.parts[name])}" for name in counts]
+    counts = (name for name in _COUNT_LETTERS if name in score.parts)
+    words += [f"{_COUNT_LETTERS[name]} {brief(score.parts[name])}" for name in counts]
     if "reference_length" in score.parts:
         lengths = score.parts["length"], score.parts["reference_length"]
         words.append("length {:.0f}/{:.0f}".format(*lengths))
@@ -145,7 +152,7 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
     columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
     score_help = "The score of the document, from the sums of its segments' statistics."
-    columns += [replace(SCORE, help=score_help), _PARTS]
+    columns += [replace(SCORE, help=score_help), PARTS]
     shown = {column.key for column in columns}
     columns += [Column(name, name, readers="programs") for name in names if name not in shown]
     cells: list[Row] = []
@@ -220,7 +227,7 @@ def _score_document(scoring: Scoring, command: str) -> Document:
 def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
-    columns += [_PARTS, *(Column(name, name, readers="programs") for name in names)]
+    columns += [PARTS, *(Column(name, name, readers="programs") for name in names)]
     cells = []
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
@@ -229,7 +236,7 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
 
 
-_SKIPPED = number(
+SKIPPED = number(
     "skipped",
     "Skipped",
     help="Rows of the system that were skipped because a candidate or a reference is missing.",
@@ -245,10 +252,10 @@ def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
         return table
     rows = tuple({**row, "skipped": skipped.get(str(row["system"]), 0)} for row in table.rows)
     columns = list(table.columns)
-    if _PARTS in columns:
-        columns.insert(columns.index(_PARTS), _SKIPPED)
+    if PARTS in columns:
+        columns.insert(columns.index(PARTS), SKIPPED)
     else:
-        columns.append(replace(_SKIPPED, readers="programs"))
+        columns.append(replace(SKIPPED, readers="programs"))
     return replace(table, columns=tuple(columns), rows=rows)
 
 

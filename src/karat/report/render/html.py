@@ -39,35 +39,36 @@ def anchor(title: str) -> str:
     `_` and a number stand for what an address cannot hold, `-` for a space.
     """
     return "figure-" + "".join(
-        "-" if c == " " else c if c.isascii() and c.isalnum() else _number(c) for c in title
+        "-" if c == " " else c if c.isascii() and c.isalnum() else _escape_char(c) for c in title
     )
 
 
 def table_anchor(key: str) -> str:
     """The id of a table: its key as in `anchor`, but hyphens, which many keys have, stay."""
     return "table-" + "".join(
-        c if c.isascii() and (c.isalnum() or c == "-") else _number(c) for c in key
+        c if c.isascii() and (c.isalnum() or c == "-") else _escape_char(c) for c in key
     )
 
 
-def _number(char: str) -> str:
+def _escape_char(char: str) -> str:
     return f"_{ord(char):x}_"
 
 
 def figure_block(figure: Figure) -> str:
     """A figure under its title, with the caption below."""
     title = element("figcaption", element("h2", quote(figure.title)))
-    return _drawn(figure, title)
+    return _figure_element(figure, title)
 
 
 def gallery_block(gallery: Gallery) -> str:
     """Small figures side by side, as many as the page is wide."""
     figures = [
-        _drawn(figure, element("figcaption", quote(figure.title))) for figure in gallery.figures
+        _figure_element(figure, element("figcaption", quote(figure.title)))
+        for figure in gallery.figures
     ]
     caption = [element("p", quote(gallery.caption), class_="note")] if gallery.caption else []
     title = element("h2", quote(gallery.title))
-    look_of = None if gallery.wide else "small dense" if _dense(gallery) else "small"
+    look_of = None if gallery.wide else "small dense" if _has_cells(gallery) else "small"
     inner = [*caption, element("div", *figures, class_=look_of)]
     if gallery.folded:
         look: Look = {"class_": "table", "id": anchor(gallery.title)}
@@ -75,12 +76,12 @@ def gallery_block(gallery: Gallery) -> str:
     return element("section", title, *inner, id=anchor(gallery.title))
 
 
-def _dense(gallery: Gallery) -> bool:
+def _has_cells(gallery: Gallery) -> bool:
     """True if the figures are cells full of numbers."""
     return any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
 
 
-def _drawn(figure: Figure, title: str) -> str:
+def _figure_element(figure: Figure, title: str) -> str:
     drawing = element("div", figure.html, class_="scroll")
     caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
     return element("figure", title, drawing, *caption, id=anchor(figure.title))
@@ -138,16 +139,16 @@ def marked(passage: Passage) -> str:
 LONG = 40
 """Letters of a text that would be one word a line in a narrow column."""
 
-MOST_DRAWN = 100
+MAX_PAGE_ROWS = 100
 """Rows that a table shows at once; a script turns the pages."""
 
-FEWEST_SEARCHED = 12
+MIN_SEARCHED_ROWS = 12
 """Rows from which on a table can be searched."""
 
 
 def table_block(table: Table, id: str, heading: str, *, folded: bool = False) -> str:
     """A table below its heading and its tools, in a container that scrolls on narrow screens."""
-    inner = [*_tools(table), _scrolled(table, MOST_DRAWN, "unseen"), *notes_block(table.notes)]
+    inner = [*_tools(table), _scrolled(table, MAX_PAGE_ROWS, "unseen"), *notes_block(table.notes)]
     if not folded:
         head = [element("h2", quote(heading))] if heading else []
         return element("section", "\n".join([*head, *inner]), id=id)
@@ -167,7 +168,7 @@ def _count(rows: int) -> str:
 def _tools(table: Table) -> list[str]:
     """Search, filters and columns on demand, which a script brings to life."""
     tools = []
-    if len(table.rows) >= FEWEST_SEARCHED:
+    if len(table.rows) >= MIN_SEARCHED_ROWS:
         tools.append(element("label", "Search ", '<input type="search">'))
     for number, column in enumerate(table.shown):
         if column.filter:
@@ -282,7 +283,7 @@ _SKELETON = """\
 </html>
 """
 
-FEWEST_LISTED = 3
+MIN_LISTED_SECTIONS = 3
 """Sections from which on a page has a list of contents."""
 
 
@@ -299,7 +300,7 @@ def page(
 ) -> str:
     """Return a whole page from a plain title, markup, sections and the texts of its scripts."""
     style, *programs = (f"\n{text}" for text in (asset("report/page/style.css"), *scripts))
-    listed = len(sections) >= FEWEST_LISTED
+    listed = len(sections) >= MIN_LISTED_SECTIONS
     return _SKELETON.format(
         policy=_policy(style, programs),
         title=quote(title),
@@ -340,7 +341,7 @@ def definitions() -> dict[str, str]:
     return {term: told.strip() for term, _, told in (part.partition("\n") for part in terms)}
 
 
-MOST_ROWS = 200
+MAX_NOTEBOOK_ROWS = 200
 """Rows that a notebook shows."""
 
 _FOLDERS = re.compile(r"""(?<![^\s'"=:,])(?:/[^\s'"/]+)+/(?=[^\s'"])""")
@@ -349,7 +350,7 @@ _FOLDERS = re.compile(r"""(?<![^\s'"=:,])(?:/[^\s'"/]+)+/(?=[^\s'"])""")
 _LINKS = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 """A link in Markdown, with its text."""
 
-_WHOLE = re.compile(r"\[[-+\d.,]+, [-+\d.,]+\]|\bp (?:=|&lt;=?) [\d.]+")
+_UNBREAKABLE = re.compile(r"\[[-+\d.,]+, [-+\d.,]+\]|\bp (?:=|&lt;=?) [\d.]+")
 """An interval or a p-value in running text."""
 
 _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
@@ -357,15 +358,15 @@ _TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
 
 def render_html(document: Document) -> str:
     """Return the document as one self-contained page."""
-    document = replace(document, blocks=tuple(_seen(document)))
-    sections = [_section(block, document) for block in document.blocks]
-    sections += _terms(document)
-    sections.append(_made(document))
+    document = replace(document, blocks=tuple(_page_blocks(document)))
+    sections = [_block_section(block, document) for block in document.blocks]
+    sections += _terms_section(document)
+    sections.append(_footer_section(document))
     scripts = dict.fromkeys(_scripts(document))
-    return page(document.title, _page_head(document), sections, [asset(name) for name in scripts])
+    return page(document.title, _header(document), sections, [asset(name) for name in scripts])
 
 
-def _seen(document: Document) -> list[Block]:
+def _page_blocks(document: Document) -> list[Block]:
     """The blocks for people, but the tables that figures show in another form."""
     covered = {key for figure in document.figures for key in figure.covers}
     unseen = {t.key for t in document.tables if t.readers == "programs" or t.key in covered}
@@ -382,23 +383,23 @@ def _scripts(document: Document) -> Iterator[str]:
     yield from (figure.script for figure in document.figures if figure.script)
 
 
-def _page_head(document: Document) -> list[str]:
+def _header(document: Document) -> list[str]:
     """The title, the answer and warnings."""
     title = element("h1", quote(document.title))
     warnings = [element("p", quote(note), class_="warning") for note in document.warnings]
     if not document.answer:
         return [element("header", title, *warnings)]
-    told = [element("p", _unbroken(sentence)) for sentence in document.answer]
-    basis = [element("p", _unbroken(document.basis), class_="basis")] if document.basis else []
+    told = [element("p", _keep_together(sentence)) for sentence in document.answer]
+    basis = [element("p", _keep_together(document.basis), class_="basis")] if document.basis else []
     return [element("header", title, element("div", *told, class_="answer"), *basis, *warnings)]
 
 
-def _unbroken(sentence: str) -> str:
+def _keep_together(sentence: str) -> str:
     """A sentence whose intervals and p-values stand on one line each."""
-    return _WHOLE.sub(lambda found: found[0].replace(" ", "&nbsp;"), quote(sentence))
+    return _UNBREAKABLE.sub(lambda found: found[0].replace(" ", "&nbsp;"), quote(sentence))
 
 
-def _section(block: Block, document: Document) -> Section:
+def _block_section(block: Block, document: Document) -> Section:
     name = anchor(block.title)
     if isinstance(block, Figure):
         return Section(name, block.title, figure_block(block))
@@ -420,11 +421,11 @@ def _heading(block: Table | Examples | Texts, document: Document) -> str:
     return "" if block is document.blocks[0] else "Numbers"
 
 
-def _terms(document: Document) -> list[Section]:
+def _terms_section(document: Document) -> list[Section]:
     """Columns and the glossary's terms that the page uses, for those who cannot hover."""
     tables = [b for b in document.blocks if isinstance(b, Table)]
     columns = [column for table in tables for column in table.shown if column.title]
-    told = _used(document, columns) | _column_helps(tables)
+    told = _glossary_terms(document, columns) | _column_helps(tables)
     if not told:
         return []
     entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in told.items()]
@@ -446,7 +447,7 @@ def _column_helps(tables: Sequence[Table]) -> dict[str, str]:
     }
 
 
-def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
+def _glossary_terms(document: Document, columns: Sequence[Column]) -> dict[str, str]:
     """The terms of the glossary in the answer, in titles and in heads without a help text."""
     titles = [block.title for block in document.blocks]
     text = " ".join([*document.answer, document.basis, *titles, *document.notes])
@@ -458,7 +459,7 @@ def _used(document: Document, columns: Sequence[Column]) -> dict[str, str]:
     }
 
 
-def _made(document: Document) -> Section:
+def _footer_section(document: Document) -> Section:
     """Return the foot of the page: notes, signatures and the command."""
     parts = [element("h2", "How it was made"), *notes_block(document.remarks)]
     if document.signatures:
@@ -482,9 +483,11 @@ def render_notebook(document: Document) -> str:
     table = document.tables[0]
     parts = [element("p", element("strong", quote(told))) for told in document.answer]
     parts += [element("p", quote(note)) for note in document.warnings]
-    parts.append(plain_table(replace(table, rows=table.rows[:MOST_ROWS]), MOST_ROWS))
-    if len(table.rows) > MOST_ROWS:
-        parts.append(element("p", pager(MOST_ROWS, len(table.rows))))
+    parts.append(
+        plain_table(replace(table, rows=table.rows[:MAX_NOTEBOOK_ROWS]), MAX_NOTEBOOK_ROWS)
+    )
+    if len(table.rows) > MAX_NOTEBOOK_ROWS:
+        parts.append(element("p", pager(MAX_NOTEBOOK_ROWS, len(table.rows))))
     if document.figures:
         drawn = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
         source = f"data:image/svg+xml;base64,{b64encode(drawn).decode('ascii')}"

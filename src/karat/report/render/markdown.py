@@ -9,7 +9,7 @@ from karat.errors import visible
 from karat.report.model import Document, Figure, Table, sections
 from karat.report.render.text import Sheet
 
-WIDTH = 100  # of drawings, in letters
+SKETCH_WIDTH = 100  # of drawings, in letters
 
 # An underscore inside a word is no markup, so that snake_case stays readable in the source.
 _INLINE = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -23,13 +23,17 @@ def render_markdown(document: Document) -> str:
     blocks += _paragraphs([document.basis] if document.basis else [])
     blocks += _paragraphs(document.warnings)
     for block in document.for_people:
-        blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
+        blocks += (
+            _markdown_table(block, document.title)
+            if isinstance(block, Table)
+            else _markdown_figure(block)
+        )
     blocks += _paragraphs(document.remarks)
     blocks.append(_code_block([document.command, *document.signatures.values()]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _table(table: Table, above: str) -> list[str]:
+def _markdown_table(table: Table, above: str) -> list[str]:
     title = [] if table.title in ("", above) else [f"## {_quote(table.title)}"]
     lines = [_line(_quote(column.title) for column in table.shown)]
     lines.append(_line("---:" if column.align == "right" else "---" for column in table.shown))
@@ -42,11 +46,11 @@ def _table(table: Table, above: str) -> list[str]:
     return [*title, "\n".join(lines), *_paragraphs(table.notes)]
 
 
-def _figure(figure: Figure) -> list[str]:
+def _markdown_figure(figure: Figure) -> list[str]:
     """The figure drawn with letters, where it can be: a code block keeps their places."""
     if figure.sketch is None:
         return []
-    drawn = _code_block(figure.sketch(Sheet(WIDTH, color=False)))
+    drawn = _code_block(figure.sketch(Sheet(SKETCH_WIDTH, color=False)))
     caption = [figure.caption] if figure.caption else []
     return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
 

@@ -94,10 +94,10 @@ def _char_width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-SHORTEST = 8  # columns that a truncated name keeps: fewer do not tell systems apart
-TITLE = 16  # the same of the title above numbers, which nothing else explains
+MIN_NAME = 8  # columns that a truncated name keeps: fewer do not tell systems apart
+MIN_TITLE = 16  # the same of the title above numbers, which nothing else explains
 INDENT = "  "
-GAP = 2  # spaces between columns
+COLUMN_GAP = 2  # spaces between columns
 
 
 @dataclass(frozen=True)
@@ -119,31 +119,37 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     if document.basis:
         blocks[-1] += sheet.lines(document.basis, DIM)
     blocks.append([line for note in document.warnings for line in sheet.lines(note, YELLOW)])
-    blocks += [_block(block, sheet, document.title) for block in document.for_people]
-    blocks.append(_notes(document.remarks, sheet))
+    blocks += [_render_block(block, sheet, document.title) for block in document.for_people]
+    blocks.append(_render_notes(document.remarks, sheet))
     # Never wrapped or cut: a signature is there to be copied.
     word, signatures = sheet.ink("signature", DIM), document.signatures.values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _block(block: Table | Figure, sheet: Sheet, above: str) -> list[str]:
+def _render_block(block: Table | Figure, sheet: Sheet, above: str) -> list[str]:
     title = sheet.lines(block.title, BOLD)
     if isinstance(block, Figure):
         drawn = block.sketch(sheet) if block.sketch else None
         return [] if drawn is None else [*title, *drawn, *sheet.lines(block.caption, DIM)]
-    separated = [line for panel in _panels(block, sheet) for line in ("", *_grid(panel))][1:]
-    return [*(title if block.title != above else []), *separated, *_notes(block.notes, sheet)]
+    separated = [
+        line for panel in _split_panels(block, sheet) for line in ("", *_render_panel(panel))
+    ][1:]
+    return [
+        *(title if block.title != above else []),
+        *separated,
+        *_render_notes(block.notes, sheet),
+    ]
 
 
-def _panels(table: Table, sheet: Sheet) -> list[Panel]:
+def _split_panels(table: Table, sheet: Sheet) -> list[Panel]:
     """One panel where all columns fit at their floors, else as many as it takes."""
     columns = table.shown
     indent = "" if table.group is None else INDENT
     room = sheet.width - len(indent)
-    natural = [_natural(table, column) for column in columns]
-    floors = [_floor(table, column) for column in columns]
-    if columns and (apart := _apart(table, columns[0])) <= room / 3:
+    natural = [_natural_width(table, column) for column in columns]
+    floors = [_min_width(table, column) for column in columns]
+    if columns and (apart := _distinct_width(table, columns[0])) <= room / 3:
         floors[0] = max(floors[0], apart)
     result = []
     for chosen in panels(floors, room):
@@ -153,51 +159,51 @@ def _panels(table: Table, sheet: Sheet) -> list[Panel]:
     return result
 
 
-def _natural(table: Table, column: Column) -> int:
-    return widest([visible(column.title), *_texts(column, table.rows)])
+def _natural_width(table: Table, column: Column) -> int:
+    return widest([visible(column.title), *_column_texts(column, table.rows)])
 
 
-def _floor(table: Table, column: Column) -> int:
+def _min_width(table: Table, column: Column) -> int:
     """The least width of a column: whole numbers, and the start of strings and of the title.
 
     Texts that are set like numbers, at the right, are intervals and marked scores: also whole.
     """
     right = column.align == "right"
     numbers = [row for row in table.rows if right or not isinstance(row.get(column.key), str)]
-    start = TITLE if numbers and len(numbers) == len(table.rows) else SHORTEST
-    return max(min(_natural(table, column), start), widest(_texts(column, numbers)))
+    start = MIN_TITLE if numbers and len(numbers) == len(table.rows) else MIN_NAME
+    return max(min(_natural_width(table, column), start), widest(_column_texts(column, numbers)))
 
 
-def _apart(table: Table, column: Column) -> int:
+def _distinct_width(table: Table, column: Column) -> int:
     """The least width at which names that lead rows are still told apart."""
-    names = sorted(set(_texts(column, table.rows)))
-    pairs = ((pair, _same(*pair)) for pair in pairwise(names))
+    names = sorted(set(_column_texts(column, table.rows)))
+    pairs = ((pair, _common_prefix_length(*pair)) for pair in pairwise(names))
     starts = [name[: same + 1] for pair, same in pairs for name in pair]
-    return min(widest(starts) + 1, _natural(table, column))  # and the sign of what was cut
+    return min(widest(starts) + 1, _natural_width(table, column))  # and the sign of what was cut
 
 
-def _same(one: str, other: str) -> int:
+def _common_prefix_length(one: str, other: str) -> int:
     """Return the number of characters that two strings begin with alike."""
     differs = (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(differs, min(len(one), len(other)))
 
 
-def _texts(column: Column, rows: Iterable[Row]) -> list[str]:
+def _column_texts(column: Column, rows: Iterable[Row]) -> list[str]:
     return [cell_text(row.get(column.key), column, visible) for row in rows]
 
 
-def _grid(panel: Panel) -> list[str]:
+def _render_panel(panel: Panel) -> list[str]:
     ink = panel.sheet.ink
     rule = ink("─" * (row_width(panel.widths) + len(panel.indent)), DIM)
-    titles = _line(panel, [(visible(column.title), DIM) for column in panel.columns])
+    titles = _render_line(panel, [(visible(column.title), DIM) for column in panel.columns])
     body: list[str] = []
     for above, rows in sections(panel.table, panel.columns, visible):
         body += [] if above is None else [ink(truncate(above, panel.sheet.width), CYAN)]
-        body += [line for row in rows for line in _row(panel, row)]
+        body += [line for row in rows for line in _render_row(panel, row)]
     return [titles, rule, *(body or [ink("no rows", DIM)])]
 
 
-def _row(panel: Panel, row: Sequence[Shown]) -> list[str]:
+def _render_row(panel: Panel, row: Sequence[Shown]) -> list[str]:
     """The lines of one row: several where a cell is wrapped, at its own line feeds first."""
     cells = []
     for (cell, column, text, stressed), width in zip(row, panel.widths, strict=True):
@@ -207,20 +213,20 @@ def _row(panel: Panel, row: Sequence[Shown]) -> list[str]:
             lines = cell_text(cell, column, lambda text: visible(text, keep="\n")).split("\n")
             pieces = [piece for line in lines for piece in wrap(line, width)]
         cells.append([(piece, code) for piece in pieces])
-    return [_line(panel, line) for line in zip_longest(*cells, fillvalue=("", ""))]
+    return [_render_line(panel, line) for line in zip_longest(*cells, fillvalue=("", ""))]
 
 
-def _line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
+def _render_line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
     pieces = []
     for (text, code), column, width in zip(cells, panel.columns, panel.widths, strict=True):
         short = truncate(text, width).rstrip()
         before, after = pad(short, width, column.align)
         # Spaces stay outside the escape codes, so that the end of a line can be stripped.
         pieces.append(before + panel.sheet.ink(short, code) + after)
-    return (panel.indent + (" " * GAP).join(pieces)).rstrip()
+    return (panel.indent + (" " * COLUMN_GAP).join(pieces)).rstrip()
 
 
-def _notes(notes: Sequence[str], sheet: Sheet) -> list[str]:
+def _render_notes(notes: Sequence[str], sheet: Sheet) -> list[str]:
     return [line for note in notes for line in sheet.lines(note, DIM)]
 
 
@@ -251,4 +257,4 @@ def panels(floors: Sequence[int], width: int) -> list[list[int]]:
 
 def row_width(widths: Sequence[int]) -> int:
     """The width of a row of such columns."""
-    return sum(widths) + GAP * (len(widths) - 1)
+    return sum(widths) + COLUMN_GAP * (len(widths) - 1)

@@ -100,14 +100,14 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         for row in edit_rows(found, range(len(found.reference)), range(len(found.candidate)))
     ]
     return (
-        *(block for one in rows for block in _pictures(one)),
+        *(block for one in rows for block in _segment_pictures(one)),
         Table("rows", "Scores", _GRIDS, tuple(map(_grid_row, rows))),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
         Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
     )
 
 
-def _pictures(one: Any) -> list[Block]:
+def _segment_pictures(one: Any) -> list[Block]:
     """The texts of a segment above its pictures."""
     found, name = one.found, f"Segment {one.segment}"
     many = len(found.references) > 1
@@ -115,12 +115,12 @@ def _pictures(one: Any) -> list[Block]:
         Passage(f"reference {n}" if many else "reference", " ".join(words))
         for n, words in enumerate(found.references, 1)
     ]
-    passages.append(_matched(found))
+    passages.append(_candidate_passage(found))
     facts = f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}"
     return [Texts(name, (Case("", facts, tuple(passages), {}),)), *grid_figures(found, name)]
 
 
-def _matched(found: Explanation) -> Passage:
+def _candidate_passage(found: Explanation) -> Passage:
     """The candidate, with the words marked that no run has."""
     matched = {b.row + k for b in found.blocks for k in range(b.length)}
     marks, at = [], 0
@@ -152,7 +152,7 @@ def grid_figures(found: Explanation, name: str) -> list[Figure]:
     edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
     return [
         grid_figure(found, f"{name}: matching", caption(found)),
-        edits_figure(edits, edited, _counts(edits)),
+        edits_figure(edits, edited, _edit_counts(edits)),
     ]
 
 
@@ -164,11 +164,11 @@ def caption(found: Explanation) -> str:
     capped = f"; no more than {brief(found.cap)} hits count" if found.pared else ""
     return (
         f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}: {sizes}{capped}. "
-        f"{_certificate(found)}"
+        f"{_optimality_sentence(found)}"
     )
 
 
-def _certificate(found: Explanation) -> str:
+def _optimality_sentence(found: Explanation) -> str:
     if found.proven:
         return "No matching is larger."
     if found.largest > found.size:
@@ -177,7 +177,7 @@ def _certificate(found: Explanation) -> str:
     return f"A larger matching may exist: the largest has at most the size {brief(found.bound)}."
 
 
-def _counts(edits: Alignment) -> str:
+def _edit_counts(edits: Alignment) -> str:
     moves = len(edits.moves)
     return (
         f"{edits.count('keep')} kept, {edits.count('substitute')} substituted, "
@@ -230,7 +230,7 @@ def edit_rows(
         }
 
 
-MOST_FIGURES = 40
+MAX_TREELET_FIGURES = 40
 """Treelets of one segment that are drawn; a table has all of them."""
 
 _COUNTS = (
@@ -275,28 +275,28 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return some segments of one candidate, treelet by treelet."""
     parts = [row for one in rows for row in _part_rows(one)]
     edits = [  # with places in the whole texts
-        {"segment": one.segment, **_head(one.found, treelet), **row}
+        {"segment": one.segment, **_head_cells(one.found, treelet), **row}
         for one in rows
         for treelet in one.found.treelets
-        for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places))
+        for row in edit_rows(_counted_alignment(treelet), treelet.nodes, sorted(treelet.places))
     ]
     return (
-        *(figure for one in rows for figure in _figures(one)),
+        *(figure for one in rows for figure in _treelet_figures(one)),
         Table("rows", "Scores", _TREES, tuple(map(_tree_row, rows))),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
         Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),
     )
 
 
-def _figures(one: Any) -> Iterator[Figure]:
+def _treelet_figures(one: Any) -> Iterator[Figure]:
     """The treelets that have errors, in the order of their heads."""
     wrong = [treelet for treelet in one.found.treelets if treelet.errors]
-    for treelet in wrong[:MOST_FIGURES]:
+    for treelet in wrong[:MAX_TREELET_FIGURES]:
         title = f"Segment {one.segment}: the treelet of {one.found.tree.words[treelet.head]}"
-        yield edits_figure(_counted(treelet), title, _caption(one.found, treelet))
+        yield edits_figure(_counted_alignment(treelet), title, _treelet_caption(one.found, treelet))
 
 
-def _counted(treelet: Treelet) -> Alignment:
+def _counted_alignment(treelet: Treelet) -> Alignment:
     """The alignment as it is counted: without moves, a word that moved is deleted and inserted."""
     found = treelet.alignment
     if treelet.counts_moves:
@@ -304,7 +304,7 @@ def _counted(treelet: Treelet) -> Alignment:
     return replace(found, operations=tuple(o._replace(move=None) for o in found.operations))
 
 
-def _caption(found: TreeExplanation, treelet: Treelet) -> str:
+def _treelet_caption(found: TreeExplanation, treelet: Treelet) -> str:
     counts = f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
     counts += f"{treelet.deletions} deleted"
     moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
@@ -329,7 +329,7 @@ def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
         yield {
             **segment,
             "part": "treelet",
-            **_head(found, treelet),
+            **_head_cells(found, treelet),
             **{column.key: getattr(treelet, column.key) for column in _COUNTS},
             "share": found.share(treelet.errors),
             "reference_order": " ".join(treelet.alignment.reference),
@@ -347,5 +347,5 @@ def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
             yield {**segment, "part": part, **counts, **own}
 
 
-def _head(found: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
+def _head_cells(found: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
     return {"head": found.tree.words[treelet.head], "head_position": treelet.head + 1}

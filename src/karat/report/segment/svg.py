@@ -13,7 +13,7 @@ from karat.report.markup import Look, coordinate, element, quote, shape
 from karat.report.model import enumeration, several
 from karat.report.segment.text import (
     EDITS_LEGEND,
-    MOST_STEPS,
+    MAX_STEPS,
     NO_EDITS,
     NO_WORDS,
     Step,
@@ -22,14 +22,14 @@ from karat.report.segment.text import (
 )
 
 CELL = 18.0
-LABELLED = 9.0  # cells smaller than this have numbers at the edge instead of words
-WIDEST = 1600.0  # of the grid itself: cells of long texts shrink
-MOST_HITS = 50_000
-NARROWEST = 420.0  # of the drawing: room for the legend
-LONGEST_WORD = 24
+MIN_LABELLED_CELL = 9.0  # cells smaller than this have numbers at the edge instead of words
+MAX_GRID_SIZE = 1600.0  # of the grid itself: cells of long texts shrink
+MAX_HITS = 50_000
+MIN_GRID_WIDTH = 420.0  # of the drawing: room for the legend
+MAX_WORD = 24
 SLANT = 55  # degrees by which the words above the columns rise
 WIDE = 1.25  # words of wide letters, in bold print where the pointer is, by the usual length
-TOUCHED = 0.16  # opacity of a block's area
+AREA_OPACITY = 0.16  # opacity of a block's area
 EDGE: Look = {"fill": "none", "stroke": svg.RULE, "class_": "edge"}
 
 
@@ -56,7 +56,7 @@ class GridFrame:
 
     @property
     def labelled(self) -> bool:
-        return self.cell >= LABELLED
+        return self.cell >= MIN_LABELLED_CELL
 
 
 def grid_svg(found: Explanation, title: str) -> str:
@@ -67,12 +67,12 @@ def grid_svg(found: Explanation, title: str) -> str:
     parts = [
         *_labels(found, frame),
         *_barriers(found, frame),
-        *_others(found, frame),
+        *_unchosen_hits(found, frame),
         *(_block(found, frame, block) for block in found.blocks),
-        shape("rect", **_place(frame, 0, 0, frame.columns, frame.rows), **EDGE),
+        shape("rect", **_rectangle(frame, 0, 0, frame.columns, frame.rows), **EDGE),
     ]
     legend, height = _legend(found, frame)
-    wide = max(frame.width, NARROWEST)
+    wide = max(frame.width, MIN_GRID_WIDTH)
     lengths = " ".join(str(len(words)) for words in found.references)
     # A group, not an image: the blocks in it can be visited one by one.
     look: Look = {"role": "group", "aria_label": title, "class_": "grid"}
@@ -107,20 +107,20 @@ def _range(start: int, length: int) -> str:
 
 def _frame(found: Explanation) -> GridFrame:
     rows, columns = len(found.candidate), found.columns - 1
-    cell = min(CELL, WIDEST / columns, WIDEST / rows)
-    if cell < LABELLED:
+    cell = min(CELL, MAX_GRID_SIZE / columns, MAX_GRID_SIZE / rows)
+    if cell < MIN_LABELLED_CELL:
         return GridFrame(rows, columns, cell, 56, 28, 16)
-    down = WIDE * max(svg.extent(_short(word)) for word in found.candidate)
-    across = WIDE * max(svg.extent(_short(word)) for ref in found.references for word in ref)
+    down = WIDE * max(svg.extent(_short_word(word)) for word in found.candidate)
+    across = WIDE * max(svg.extent(_short_word(word)) for ref in found.references for word in ref)
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
     return GridFrame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
 
 
-def _short(word: str) -> str:
-    return svg.shorten(word, LONGEST_WORD)
+def _short_word(word: str) -> str:
+    return svg.shorten(word, MAX_WORD)
 
 
-def _place(frame: GridFrame, column: float, row: float, w: float, h: float) -> dict[str, float]:
+def _rectangle(frame: GridFrame, column: float, row: float, w: float, h: float) -> dict[str, float]:
     place = {"x": frame.x(column), "y": frame.y(row)}
     return place | {"width": w * frame.cell, "height": h * frame.cell}
 
@@ -139,7 +139,7 @@ def _labels(found: Explanation, frame: GridFrame) -> Iterator[str]:
     for i, word in enumerate(found.candidate):
         fill = None if i in rows else svg.MUTED
         place: Look = {"x": frame.left - 8, "y": frame.y(i + 0.5) + 4, "text_anchor": "end"}
-        yield element("text", quote(_short(word)), **place, fill=fill, data_row=i)
+        yield element("text", quote(_short_word(word)), **place, fill=fill, data_row=i)
     starts = [0, *(barrier + 1 for barrier in found.barriers)]
     pairs = zip(starts, found.references, strict=False)
     for j, word in (head for start, reference in pairs for head in enumerate(reference, start)):
@@ -147,7 +147,7 @@ def _labels(found: Explanation, frame: GridFrame) -> Iterator[str]:
         turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
         fill = None if j in columns else svg.MUTED
         place = {"x": x - 1, "y": y + 3, "transform": turn}
-        yield element("text", quote(_short(word)), **place, fill=fill, data_column=j)
+        yield element("text", quote(_short_word(word)), **place, fill=fill, data_column=j)
 
 
 def _barriers(found: Explanation, frame: GridFrame) -> Iterator[str]:
@@ -166,15 +166,15 @@ def _barriers(found: Explanation, frame: GridFrame) -> Iterator[str]:
             yield svg.label(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
 
 
-def _others(found: Explanation, frame: GridFrame) -> Iterator[str]:
+def _unchosen_hits(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """The hits that were not chosen, as dots, and their runs as thin lines."""
-    if found.hit_count > MOST_HITS:
+    if found.hit_count > MAX_HITS:
         return
     chosen = {(b.row + k, b.column + k) for b in found.blocks for k in range(b.length)}
     dot = max(frame.cell * 0.22, 0.5)
-    dots = [f"M{_point(frame, i, j)}h0" for i, j in found.hits() if (i, j) not in chosen]
+    dots = [f"M{_cell_middle(frame, i, j)}h0" for i, j in found.hits() if (i, j) not in chosen]
     lines = [
-        f"M{_point(frame, run.row, run.column)}L{_point(frame, run.row + end, run.column + end)}"
+        f"M{_cell_middle(frame, run.row, run.column)}L{_cell_middle(frame, run.row + end, run.column + end)}"
         for run in found.runs()
         if (end := run.length - 1)
     ]
@@ -184,7 +184,7 @@ def _others(found: Explanation, frame: GridFrame) -> Iterator[str]:
             yield shape("path", d="".join(path), **look, stroke_linecap="round")
 
 
-def _point(frame: GridFrame, row: int, column: int) -> str:
+def _cell_middle(frame: GridFrame, row: int, column: int) -> str:
     """The middle of a cell."""
     return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
 
@@ -193,8 +193,8 @@ def _block(found: Explanation, frame: GridFrame, block: Block) -> str:
     """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal."""
     kept = math.ceil(block.counted)
     color = svg.ACCENT if kept else svg.WARM
-    place = _place(frame, block.column, block.row, block.length, block.length)
-    area = shape("rect", **place, rx=2, fill=color, fill_opacity=TOUCHED, stroke=color)
+    place = _rectangle(frame, block.column, block.row, block.length, block.length)
+    area = shape("rect", **place, rx=2, fill=color, fill_opacity=AREA_OPACITY, stroke=color)
     hits = [_hit(frame, block, k) for k in range(block.length)]
     told = block_story(found, block)
     look = {"class_": "run", "role": "img", "aria_label": told}
@@ -210,9 +210,9 @@ def _hit(frame: GridFrame, block: Block, k: int) -> str:
     parts = []
     if share < 1:
         edge = {"fill": "none", "stroke": svg.WARM, "stroke_dasharray": "3 2"}
-        parts.append(shape("rect", **_place(frame, column, row, side, side), **edge))
+        parts.append(shape("rect", **_rectangle(frame, column, row, side, side), **edge))
     if share > 0:
-        place = _place(frame, column, row, side * share, side)
+        place = _rectangle(frame, column, row, side * share, side)
         parts.append(shape("rect", **place, rx=1.5, fill=svg.ACCENT))
     return "".join(parts)
 
@@ -223,8 +223,8 @@ def _legend(found: Explanation, frame: GridFrame) -> tuple[list[str], float]:
     entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": svg.ACCENT})]
     if found.pared:
         entries.append(("given up to the cap", {"fill": "none", "stroke": svg.WARM}))
-    entries.append(("a run's area", {"fill": svg.ACCENT, "fill_opacity": TOUCHED}))
-    if found.hit_count > MOST_HITS:
+    entries.append(("a run's area", {"fill": svg.ACCENT, "fill_opacity": AREA_OPACITY}))
+    if found.hit_count > MAX_HITS:
         entries.append((f"{found.hit_count:,} hits are too many to draw", {"fill": "none"}))
     elif found.hit_count > sum(block.length for block in found.blocks):
         entries.append(("a hit that is not chosen", {"fill": svg.MUTED}))
@@ -235,19 +235,19 @@ def _legend(found: Explanation, frame: GridFrame) -> tuple[list[str], float]:
         parts.append(shape("rect", **place, width=small, height=small, **look))
         parts.append(svg.label(x + 16, y, label, fill=svg.MUTED))
         x += 16 + svg.extent(label) + 24
-        if x > max(frame.width, NARROWEST) - 150:
+        if x > max(frame.width, MIN_GRID_WIDTH) - 150:
             x, y = 8.0, y + 18
     return parts, y + 10
 
 
-ADVANCE = 7.25  # of a letter at 12 units, in any common monospaced font
-LINE = 17.0
-BAND = 3 * LINE + 18
-MARGIN = 84.0  # for the names of the two texts
+LETTER_ADVANCE = 7.25  # of a letter at 12 units, in any common monospaced font
+LINE_HEIGHT = 17.0
+BAND_HEIGHT = 3 * LINE_HEIGHT + 18
+NAME_MARGIN = 84.0  # for the names of the two texts
 
 SIGN = Step._fields.index("sign")
 _COLORS = {"S": svg.WARM, "I": svg.ACCENT, "D": svg.MUTED, "M": svg.VIOLET, "": None}
-_SAYS = {
+_STEP_SENTENCES = {
     "keep": "{below} stays",
     "substitute": "{above} becomes {below}",
     "insert": "{below} is inserted",
@@ -257,48 +257,48 @@ _SAYS = {
 
 def edits_svg(found: Alignment, title: str) -> str:
     """The picture of one alignment, in as many bands as it takes."""
-    drawn = steps(found)[:MOST_STEPS]
+    drawn = steps(found)[:MAX_STEPS]
     if not drawn:
         return svg.no_data(title, NO_EDITS)
     parts: list[str] = []
-    lines = step_lines(drawn, int((svg.WIDTH - MARGIN) / ADVANCE))
+    lines = step_lines(drawn, int((svg.WIDTH - NAME_MARGIN) / LETTER_ADVANCE))
     for number, band in enumerate(lines):
-        parts += _band(band, 24 + number * BAND)
-    bottom = 24 + len(lines) * BAND
+        parts += _band(band, 24 + number * BAND_HEIGHT)
+    bottom = 24 + len(lines) * BAND_HEIGHT
     parts.append(svg.label(0, bottom, EDITS_LEGEND, fill=svg.MUTED))
-    longest = max(sum(step.width + 1 for step in band) for band in lines) * ADVANCE
-    width = max(longest + MARGIN, svg.WIDTH)
+    longest = max(sum(step.width + 1 for step in band) for band in lines) * LETTER_ADVANCE
+    width = max(longest + NAME_MARGIN, svg.WIDTH)
     return svg.chart(title, edits_story(found), bottom + 12, parts, width)
 
 
 def edits_story(found: Alignment) -> str:
     """The alignment in one sentence."""
     pairs = zip(found.operations, steps(found), strict=True)
-    told = [_said(operation, step) for operation, step in pairs if step.sign]
+    told = [_step_sentence(operation, step) for operation, step in pairs if step.sign]
     count = found.count("keep")
     kept = f"{several(count, 'word')} {'stays' if count == 1 else 'stay'}"
     return f"{kept}; {enumeration(told)}." if told else f"{kept}; nothing changes."
 
 
-def _said(operation: Operation, step: Step) -> str:
-    told = _SAYS[operation.kind].format(above=step.above, below=step.below)
+def _step_sentence(operation: Operation, step: Step) -> str:
+    told = _STEP_SENTENCES[operation.kind].format(above=step.above, below=step.below)
     return told if operation.move is None else f"{told} (move {operation.move + 1})"
 
 
 def _band(band: Sequence[Step], top: float) -> list[str]:
     parts = [
         svg.label(0, top, "reference", fill=svg.MUTED),
-        svg.label(0, top + 2 * LINE, "candidate", fill=svg.MUTED),
+        svg.label(0, top + 2 * LINE_HEIGHT, "candidate", fill=svg.MUTED),
     ]
     column = 0
     for step in band:
-        x = MARGIN + column * ADVANCE
-        parts += [_part(x, top + k * LINE, step, k) for k in range(3) if step[k]]
+        x = NAME_MARGIN + column * LETTER_ADVANCE
+        parts += [_step_part(x, top + k * LINE_HEIGHT, step, k) for k in range(3) if step[k]]
         column += step.width + 1
     return parts
 
 
-def _part(x: float, y: float, step: Step, part: int) -> str:
+def _step_part(x: float, y: float, step: Step, part: int) -> str:
     """One of the three parts of a step; a word without a partner is struck out or underlined."""
     line = None
     if part != SIGN and not (step.above and step.below):
@@ -310,17 +310,19 @@ def _part(x: float, y: float, step: Step, part: int) -> str:
 
 def edits_html(found: Alignment) -> str:
     """The alignment as words that flow over the page; each step is read out as a sentence."""
-    pairs = list(zip(found.operations, steps(found), strict=True))[:MOST_STEPS]
-    items = [_item(operation, step) for operation, step in pairs]
+    pairs = list(zip(found.operations, steps(found), strict=True))[:MAX_STEPS]
+    items = [_step_item(operation, step) for operation, step in pairs]
     left = len(found.operations) - len(items)
     more = [element("p", f"and {left:,} more steps", class_="note")] if left else []
     legend = element("p", quote(EDITS_LEGEND), class_="note")
     return element("div", *items, class_="edits", role="list") + "".join(more) + legend
 
 
-def _item(operation: Operation, step: Step) -> str:
+def _step_item(operation: Operation, step: Step) -> str:
     moved = "" if operation.move is None else " move"
     texts = [element("span", quote(word) or "&nbsp;", aria_hidden="true") for word in step]
     look: Look = {"class_": f"step {operation.kind}{moved}", "role": "listitem"}
     number = None if operation.move is None else str(operation.move)
-    return element("span", *texts, **look, aria_label=_said(operation, step), data_move=number)
+    return element(
+        "span", *texts, **look, aria_label=_step_sentence(operation, step), data_move=number
+    )

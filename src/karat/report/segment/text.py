@@ -23,9 +23,9 @@ NO_WORDS = "no words on one side: nothing to match"
 _GRID_INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
 
 CELL = 2  # columns of the terminal: room for one wide letter
-LONGEST_ACROSS = 12  # letters of a word that stands upright above its column
-LONGEST_DOWN = 24
-MOST_CELLS = 40_000  # some 200 words on either side; more is not a picture
+MAX_COLUMN_WORD = 12  # letters of a word that stands upright above its column
+MAX_ROW_WORD = 24
+MAX_GRID_CELLS = 40_000  # some 200 words on either side; more is not a picture
 
 
 def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
@@ -33,18 +33,18 @@ def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
     rows, columns = len(found.candidate), found.columns - 1
     if not rows or not columns:
         return sheet.lines(NO_WORDS, DIM)
-    if rows * columns > MOST_CELLS:
+    if rows * columns > MAX_GRID_CELLS:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
         return sheet.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
-    marks, heads = _marks(found), _heads(found)
-    longest = max(min(LONGEST_DOWN, sheet.width // 3), 1)  # words leave room for the grid
+    marks, heads = _cell_marks(found), _column_letters(found)
+    longest = max(min(MAX_ROW_WORD, sheet.width // 3), 1)  # words leave room for the grid
     labels = [truncate(visible(word), longest) for word in found.candidate]
     wide = max(map(display_width, labels))
     step = max((sheet.width - wide - 1) // CELL, 1)
     lines: list[str] = []
     for start in range(0, columns, step):
         chosen = range(start, min(start + step, columns))
-        lines += _upright([heads[j] for j in chosen], wide, sheet)
+        lines += _upright_words([heads[j] for j in chosen], wide, sheet)
         for i, label in enumerate(labels):
             signs = [marks.get((i, j), " ") for j in chosen]
             cells = "".join(sheet.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
@@ -57,7 +57,7 @@ def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
     ]
 
 
-def _marks(found: Explanation) -> dict[tuple[int, int], str]:
+def _cell_marks(found: Explanation) -> dict[tuple[int, int], str]:
     """Return the mark of each cell: the matching's hits over all the others, and the barriers."""
     marks: dict[tuple[int, int], str] = dict.fromkeys(found.hits(), HIT)
     for block in found.blocks:
@@ -68,26 +68,26 @@ def _marks(found: Explanation) -> dict[tuple[int, int], str]:
     return marks | {(i, j): BARRIER for i in range(len(found.candidate)) for j in between}
 
 
-def _heads(found: Explanation) -> list[list[str]]:
+def _column_letters(found: Explanation) -> list[list[str]]:
     """The letters above each column; none above a barrier."""
     heads: list[list[str]] = []
     for reference in found.references:
-        heads += [letters(truncate(visible(word), LONGEST_ACROSS)) for word in reference]
+        heads += [letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
         heads.append([])
     return heads
 
 
-def _upright(heads: list[list[str]], indent: int, sheet: Sheet) -> list[str]:
+def _upright_words(heads: list[list[str]], indent: int, sheet: Sheet) -> list[str]:
     """The words of the columns from top to bottom, all ending at the grid."""
     tall = max(map(len, heads))
     lines = []
     for k in range(tall):
-        cells = [_letter(head, k - tall + len(head)) for head in heads]
+        cells = [_column_letter(head, k - tall + len(head)) for head in heads]
         lines.append(" " * (indent + 1) + sheet.ink("".join(cells).rstrip(), DIM))
     return lines
 
 
-def _letter(head: list[str], at: int) -> str:
+def _column_letter(head: list[str], at: int) -> str:
     letter = (head[at] if at >= 0 else "") if head else BARRIER
     return letter + " " * (CELL - display_width(letter))
 
@@ -95,7 +95,7 @@ def _letter(head: list[str], at: int) -> str:
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 EDITS_LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
 NO_EDITS = "no words in either text"
-MOST_STEPS = 5_000  # of one alignment drawn with letters
+MAX_STEPS = 5_000  # of one alignment drawn with letters
 _EDIT_INKS = {"S": text.YELLOW, "I": text.CYAN, "D": text.RED, "M": text.MAGENTA, "": ""}
 _NAMES = ("reference", "", "candidate")
 _GAP = 1
@@ -116,7 +116,9 @@ class Step(NamedTuple):
 def steps(found: Alignment) -> list[Step]:
     """The alignment step by step; a word that is not there is empty."""
     return [
-        Step(_word(found.reference, o.reference), sign(o), _word(found.candidate, o.candidate))
+        Step(
+            _word_at(found.reference, o.reference), sign(o), _word_at(found.candidate, o.candidate)
+        )
         for o in found.operations
     ]
 
@@ -126,7 +128,7 @@ def sign(operation: Operation) -> str:
     return LETTERS[operation.kind] if operation.move is None else f"M{operation.move + 1}"
 
 
-def _word(words: Sequence[str], at: int | None) -> str:
+def _word_at(words: Sequence[str], at: int | None) -> str:
     return "" if at is None else visible(words[at])
 
 
@@ -145,17 +147,17 @@ def step_lines(found: Sequence[Step], room: int) -> list[list[Step]]:
 
 def draw_edits(found: Alignment, sheet: Sheet) -> list[str]:
     """The alignment, in as many bands as it takes."""
-    if len(found.operations) > MOST_STEPS:
+    if len(found.operations) > MAX_STEPS:
         return sheet.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2
     room = max(sheet.width - indent, 8)
     fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
-    drawn = [_band(band, indent, sheet) for band in step_lines(fitting, room)]
+    drawn = [_band_lines(band, indent, sheet) for band in step_lines(fitting, room)]
     lines = [line for band in drawn for line in (*band, "")]
     return [*lines, *sheet.lines(EDITS_LEGEND, DIM)] if lines else sheet.lines(NO_EDITS, DIM)
 
 
-def _band(band: Sequence[Step], indent: int, sheet: Sheet) -> list[str]:
+def _band_lines(band: Sequence[Step], indent: int, sheet: Sheet) -> list[str]:
     lines = []
     for part, name in enumerate(_NAMES):
         cells = []
