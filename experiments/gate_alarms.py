@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 import karat as kt
 from karat.gating.decisions import FAIL, PASS, GateRow, decide
 from karat.gating.gates import Paired
-from karat.gating.items import Measured
+from karat.gating.items import MeasuredItems
 from karat.progress import silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
 
@@ -53,7 +53,7 @@ def decided(
 ) -> dict[str, GateRow]:
     """The decision by each metric alone, and under `both` the worse of both together."""
     pairs = [
-        Paired(Measured(m, str(m), new), old)
+        Paired(MeasuredItems(m, str(m), new), old)
         for m, new, old in zip(as_metrics(METRICS), after, before, strict=True)
     ]
     limits = dict.fromkeys(METRICS, tolerated)

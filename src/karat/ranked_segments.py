@@ -58,7 +58,7 @@ class RankedSegments(Result):
         return "\n".join(self.signatures.values())
 
 
-def texts_of(systems: Mapping[str, Segments], references: References) -> TextLookup:
+def text_lookup(systems: Mapping[str, Segments], references: References) -> TextLookup:
     """Return what finds the texts of aligned segments."""
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:

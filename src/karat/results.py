@@ -133,7 +133,7 @@ class Result:
         return f"<{type(self).__name__}: {rows}; .rows, .to_pandas(), .document()>"
 
 
-class MadeRows(Sequence[T]):
+class LazyRows(Sequence[T]):
     """Rows that are made when they are looked at, those of several parts one after the other.
 
     A part is how many rows it has and what makes the one with a number, from 0.

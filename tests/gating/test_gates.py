@@ -317,14 +317,14 @@ class Length:
 
 def lengths(output: Any, against: Any, measures: Any, *, progress: Any) -> kt.ItemScores:
     rows = np.array([(0, 0) if text is None else (len(text), 1) for text in output])
-    measured = kt.Measured(Length(), "length|version=1", rows)
+    measured = kt.MeasuredItems(Length(), "length|version=1", rows)
     ids = tuple(f"i{at}" for at in range(len(output)))
     texts = lambda places: [kt.ItemText(output[at] or "", "") for at in places]  # noqa: E731
     return kt.ItemScores("mine", ids, (measured,), str(against), texts, "lengths")
 
 
 def test_a_source_of_another_program_and_missing_scores(tmp_path: Path) -> None:
-    kt.register(kt.Source(lengths), "sources", "lengths")
+    kt.register(kt.ScoreSource(lengths), "sources", "lengths")
     try:
         texts: list[str | None] = [f"{i} " * (i % 5 + 3) for i in range(30)]
         texts[4] = None

@@ -11,11 +11,11 @@ from karat.report.model import (
     Cell,
     Column,
     Table,
-    brief,
     cell_text,
+    format_brief,
+    format_count,
     number_text,
     sections,
-    several,
 )
 
 
@@ -53,14 +53,14 @@ def test_a_positive_number_is_never_zero(value: float, expected: str) -> None:
 
 
 def test_numbers_in_running_text() -> None:
-    assert [brief(x) for x in (0.0, 2.0, 20.5, 5.4772, 1234.5)] == [
+    assert [format_brief(x) for x in (0.0, 2.0, 20.5, 5.4772, 1234.5)] == [
         "0",
         "2",
         "20.5",
         "5.477",
         "1,234.5",
     ]
-    assert [several(n, "word") for n in (0, 1, 2000)] == ["0 words", "1 word", "2,000 words"]
+    assert [format_count(n, "word") for n in (0, 1, 2000)] == ["0 words", "1 word", "2,000 words"]
 
 
 @pytest.mark.parametrize("cell", [None, math.nan, -math.nan])

@@ -14,7 +14,7 @@ import click
 
 from karat.errors import OutputError
 from karat.report.model import Document
-from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
+from karat.report.render.renderers import SPREADSHEET_FORMATS, render_pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
 
@@ -61,10 +61,10 @@ def show(document: Document, format: str, path: str | None) -> None:
     context = click.get_current_context(silent=True)
     safe = bool(context and context.meta.get(SPREADSHEET_SAFE)) and format in SPREADSHEET_FORMATS
     if path is not None:
-        write_atomically(path, pieces(document, format, spreadsheet_safe=safe))
+        write_atomically(path, render_pieces(document, format, spreadsheet_safe=safe))
         return
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    shown = pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe)
+    shown = render_pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe)
     say(shown, None)
 
 

@@ -48,7 +48,7 @@ class StoredMetric(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class BaselineFile:
     """A baseline as its file has it."""
 
     path: str
@@ -64,7 +64,7 @@ class Baseline:
 # ------------------------------------------------------------------------------------ writing
 
 
-def baseline_of(items: ItemScores, path: FilePath, texts: bool = False) -> Baseline:
+def make_baseline(items: ItemScores, path: FilePath, texts: bool = False) -> BaselineFile:
     """Return the baseline that a run makes; with `texts` it has the outputs, too."""
     metrics = [
         StoredMetric(one.name, one.signature, one.measure.columns(), one.rows)
@@ -73,7 +73,7 @@ def baseline_of(items: ItemScores, path: FilePath, texts: bool = False) -> Basel
     shown = items.texts(range(len(items.ids))) if texts else None
     kept = None if shown is None else tuple(one.output for one in shown)
     about = items.source, items.system, items.against, items.ids
-    return Baseline(str(path), *about, tuple(metrics), items.carried, kept)
+    return BaselineFile(str(path), *about, tuple(metrics), items.carried, kept)
 
 
 def check_replaceable(path: FilePath) -> None:
@@ -89,13 +89,13 @@ def check_replaceable(path: FilePath) -> None:
         raise OutputError(f"{path} is no baseline of Karat: name another file")
 
 
-def save_baseline(baseline: Baseline) -> None:
+def save_baseline(baseline: BaselineFile) -> None:
     """Write a baseline to its file, at once or not at all; replace nothing but a baseline."""
     check_replaceable(baseline.path)
     write_atomically(baseline.path, (f"{line}\n" for line in _file_lines(baseline)))
 
 
-def _file_lines(baseline: Baseline) -> Iterator[str]:
+def _file_lines(baseline: BaselineFile) -> Iterator[str]:
     rows = list(_row_lines(baseline))
     about = baseline.source, baseline.system, baseline.against, str(len(baseline.ids))
     yield f"{FORMAT} {VERSION}"
@@ -106,7 +106,7 @@ def _file_lines(baseline: Baseline) -> Iterator[str]:
     yield from rows
 
 
-def _row_lines(baseline: Baseline) -> Iterator[str]:
+def _row_lines(baseline: BaselineFile) -> Iterator[str]:
     """The head of the columns, then a line an item."""
     more = {CARRIED: baseline.carried, TEXT: baseline.texts}
     names = [f"{_encode(one.name)}.{column}" for one in baseline.metrics for column in one.columns]
@@ -154,7 +154,7 @@ def _percent_encode(found: re.Match[str]) -> str:
 # ------------------------------------------------------------------------------------ reading
 
 
-def read_baseline(path: FilePath) -> Baseline:
+def read_baseline(path: FilePath) -> BaselineFile:
     """Read a baseline; what is damaged is refused by its line."""
     return _BaselineReader(str(path), _read_text(str(path)).split("\n")).read()
 
@@ -184,7 +184,7 @@ class _BaselineReader:
         """Refuse the file for what a line (from 1) says."""
         raise InputError(f"{self.path}, line {line:,}: {told}; write it anew with --update")
 
-    def read(self) -> Baseline:
+    def read(self) -> BaselineFile:
         """Return the baseline."""
         self._check_version()
         end = next((at for at, line in enumerate(self.lines) if line[:2] != "# "), None)
@@ -210,7 +210,7 @@ class _BaselineReader:
         if TEXT in kept:
             texts = tuple(map(_decode, kept[TEXT]))
         source, system, against = (_decode(facts[name]) for name in _HEADER_FIELDS[:3])
-        return Baseline(self.path, source, system, against, ids, statistics, carried, texts)
+        return BaselineFile(self.path, source, system, against, ids, statistics, carried, texts)
 
     def _check_version(self) -> None:
         found = re.fullmatch(rf"{FORMAT} (\S+)", self.lines[0] if self.lines else "")

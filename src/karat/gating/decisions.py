@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, TypeAlias
 from karat.arithmetic import SLACK, ExactRows, exact_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted, short
-from karat.gating.baseline_file import Baseline
-from karat.gating.items import ItemScores, Measure, Measured
+from karat.gating.baseline_file import BaselineFile
+from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.stats.distributions import student_quantile
@@ -42,14 +42,14 @@ CORRECTIONS = {
 _TAIL, _Z = 0.025, 1.959963984540054
 
 
-class Paired(NamedTuple):
+class PairedItems(NamedTuple):
     """The statistics of a run and of its baseline by one measure, item by item."""
 
-    run: Measured
+    run: MeasuredItems
     baseline: NDArray[Any]
 
     @property
-    def before(self) -> Measured:
+    def before(self) -> MeasuredItems:
         """The baseline by the same measure."""
         return self.run._replace(rows=self.baseline)
 
@@ -57,7 +57,7 @@ class Paired(NamedTuple):
 class GateRow(NamedTuple):
     """A run against its baseline by one metric."""
 
-    metric: Measure
+    metric: ItemMeasure
     verdict: str
     score: float
     baseline: float
@@ -71,7 +71,7 @@ class GateRow(NamedTuple):
 
 
 def decide(
-    pairs: Sequence[Paired],
+    pairs: Sequence[PairedItems],
     max_drop: Mapping[str, float],
     correction: str,
     resamples: int,
@@ -102,7 +102,7 @@ def widening(items: int) -> float:
 
 
 def _resampled_differences(
-    pairs: Sequence[Paired], resamples: int, seed: int, progress: Progress
+    pairs: Sequence[PairedItems], resamples: int, seed: int, progress: Progress
 ) -> Floats:
     """Return differences on every resample, metrics x resamples, all from the same draws."""
     tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
@@ -114,7 +114,7 @@ def _resampled_differences(
     return np.array(found)
 
 
-def _run_and_baseline_scores(pair: Paired) -> tuple[float, float]:
+def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
     """Return the scores of the run and of the baseline."""
     m = pair.run.measure
     score, before = (
@@ -128,7 +128,7 @@ def _run_and_baseline_scores(pair: Paired) -> tuple[float, float]:
 
 
 def _decide_metric(
-    pair: Paired, scores: tuple[float, float], ends: tuple[float, float], tolerated: float
+    pair: PairedItems, scores: tuple[float, float], ends: tuple[float, float], tolerated: float
 ) -> GateRow:
     m, (score, before) = pair.run.measure, scores
     delta, slack = m.sign * (score - before), SLACK * max(abs(score), abs(before))
@@ -170,7 +170,7 @@ class GuardRow(NamedTuple):
     """One guard."""
 
     guard: str
-    metric: Measure | None
+    metric: ItemMeasure | None
     verdict: str
     limit: float
     found: float
@@ -183,7 +183,7 @@ class GuardRow(NamedTuple):
     """Names of what was lost, by item."""
 
 
-class Change(NamedTuple):
+class GuardChange(NamedTuple):
     """An item that scores less than it did."""
 
     item: str
@@ -199,7 +199,7 @@ class Change(NamedTuple):
     """All references that the item is scored against."""
 
 
-def item_deltas(pair: Paired) -> Floats:
+def item_deltas(pair: PairedItems) -> Floats:
     """Return how much every item gained, signed so that a loss is negative; NaN without a score."""
     m = pair.run.measure
     before, after = pair.before.item_values(), pair.run.item_values()
@@ -221,7 +221,7 @@ def score_guards(rows: Sequence[GateRow], limits: Mapping[str, float]) -> list[G
 
 
 def item_guards(
-    pairs: Sequence[Paired], ids: Sequence[str], limits: Mapping[str, float]
+    pairs: Sequence[PairedItems], ids: Sequence[str], limits: Mapping[str, float]
 ) -> list[GuardRow]:
     """Return the guards of items: none may lose more than its limit."""
     found = []
@@ -238,7 +238,7 @@ def item_guards(
     return found
 
 
-def loss_guard(items: ItemScores, baseline: Baseline) -> GuardRow:
+def loss_guard(items: ItemScores, baseline: BaselineFile) -> GuardRow:
     """Return the guard of what items carry: nothing that the baseline carried may be lost."""
     if items.carried is None or baseline.carried is None:
         told = "its items carry nothing that could be lost, as answers carry nuggets"
@@ -254,8 +254,8 @@ def loss_guard(items: ItemScores, baseline: Baseline) -> GuardRow:
 
 
 def worst_changes(
-    pair: Paired, items: ItemScores, baseline: Baseline, most: int
-) -> tuple[Change, ...]:
+    pair: PairedItems, items: ItemScores, baseline: BaselineFile, most: int
+) -> tuple[GuardChange, ...]:
     """Return the items that lost most by one metric, with their texts."""
     deltas, before, after = item_deltas(pair), pair.before.item_values(), pair.run.item_values()
     order = np.argsort(np.nan_to_num(deltas, nan=0.0), kind="stable")[:most]
@@ -266,7 +266,7 @@ def worst_changes(
         old = None if baseline.texts is None else baseline.texts[at]
         references = (text.reference,) if text.references is None else text.references
         texts = text.reference, text.output
-        found.append(Change(items.ids[at], *scores, *texts, old, references))
+        found.append(GuardChange(items.ids[at], *scores, *texts, old, references))
     return tuple(found)
 
 
@@ -286,7 +286,7 @@ class LimitError(InputError):
         self.what, self.told = what, told
 
 
-def limits_of(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]:
+def resolve_limits(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]:
     """Return the limit of each metric that has one.
 
     Names that no metric has, and losses below 0, are refused.
@@ -335,19 +335,19 @@ def _limited_metric(what: str, key: str, names: Sequence[str]) -> str:
     raise LimitError(what, f" {key}: the gate has no such metric; {known}")
 
 
-def shown(metric: Measure, value: float) -> str:
+def format_score(metric: ItemMeasure, value: float) -> str:
     """A score with two decimals on a scale of 100, four on a scale of 1; zero has no sign."""
     text = f"{value:.{2 if metric.full_scale > 10 else 4}f}"
     return text if text.strip("-0.") else text.lstrip("-")
 
 
-def about_row(row: GateRow) -> str:
+def describe_row(row: GateRow) -> str:
     """Return a sentence on the decision by one metric."""
     m = row.metric
     delta, low, high = (_format_signed(m, value) for value in (row.delta, row.low, row.high))
-    moved = f"{m} went from {shown(m, row.baseline)} to {shown(m, row.score)}"
+    moved = f"{m} went from {format_score(m, row.baseline)} to {format_score(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
-    limit = f"a loss of more than {shown(m, row.max_drop)}" if row.max_drop else "a loss"
+    limit = f"a loss of more than {format_score(m, row.max_drop)}" if row.max_drop else "a loss"
     told = {
         FAIL: f"this is {limit}",
         PASS: f"{limit} is ruled out",
@@ -365,13 +365,13 @@ def _items_needed(row: GateRow) -> str:
     return f"about {row.decided_by:,} items like these would decide (an estimate)"
 
 
-def about_guard(row: GuardRow, unit: str) -> str:
+def describe_guard(row: GuardRow, unit: str) -> str:
     """Return a sentence on a guard."""
     m = row.metric
     if m is None:
         count = f"{row.found:,.0f} {unit}{'s' * (row.found != 1)}"
         return f"{count} lost ({short(row.lost)})" if row.items else f"no {unit} was lost"
-    limit, found = shown(m, row.limit), shown(m, row.found)
+    limit, found = format_score(m, row.limit), format_score(m, row.found)
     if row.guard == MIN_SCORE:
         least = "at least" if m.sign > 0 else "at most"
         return f"{m} is {found}, expected {least} {limit}"
@@ -381,6 +381,6 @@ def about_guard(row: GuardRow, unit: str) -> str:
     return f"no item loses more than {limit} by {m}: the largest loss is {found}"
 
 
-def _format_signed(metric: Measure, value: float) -> str:
-    text = shown(metric, value)
+def _format_signed(metric: ItemMeasure, value: float) -> str:
+    text = format_score(metric, value)
     return f"+{text}" if value > 0 and text.strip("0.") else text

@@ -10,10 +10,10 @@ from typing import Any
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.gating.baseline_file import (
-    Baseline,
+    BaselineFile,
     StoredMetric,
-    baseline_of,
     check_replaceable,
+    make_baseline,
     read_baseline,
     save_baseline,
 )
@@ -24,20 +24,20 @@ from karat.gating.decisions import (
     SIMULTANEOUS,
     UNDECIDED,
     VERDICTS,
-    Change,
     GateRow,
+    GuardChange,
     GuardRow,
     Limit,
-    Paired,
+    PairedItems,
     decide,
     item_deltas,
     item_guards,
-    limits_of,
     loss_guard,
+    resolve_limits,
     score_guards,
     worst_changes,
 )
-from karat.gating.items import ItemScores, Measured, item_scores, items_of, source_reader
+from karat.gating.items import ItemScores, MeasuredItems, count_items, item_scores, source_reader
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
@@ -46,7 +46,9 @@ from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
 
-def matched(items: ItemScores, baseline: Baseline) -> tuple[ItemScores, list[Paired]]:
+def match_baseline(
+    items: ItemScores, baseline: BaselineFile
+) -> tuple[ItemScores, list[PairedItems]]:
     """Return the run in the order of the baseline, and both by every measure of the run.
 
     Other items, another digest of what they are scored against and other signatures are refused.
@@ -63,28 +65,28 @@ def matched(items: ItemScores, baseline: Baseline) -> tuple[ItemScores, list[Pai
     return ordered, pairs
 
 
-def _pair_scored_items(run: Measured, baseline: NDArray[Any]) -> Paired:
+def _pair_scored_items(run: MeasuredItems, baseline: NDArray[Any]) -> PairedItems:
     """Return both, without the items that only one of them has a score of."""
     before = run._replace(rows=baseline)
     alone = np.isnan(run.item_values()) != np.isnan(before.item_values())
     if not alone.any():
-        return Paired(run, baseline)
+        return PairedItems(run, baseline)
     rows, others = (np.where(alone[:, None], 0, own) for own in (run.rows, baseline))
-    return Paired(run._replace(rows=rows), others)
+    return PairedItems(run._replace(rows=rows), others)
 
 
-def check_source(source: str, baseline: Baseline) -> None:
+def check_source(source: str, baseline: BaselineFile) -> None:
     """Refuse a baseline of another source."""
     if source != baseline.source:
         told = f"the baseline has scores from {baseline.source}, the run from {source}"
         raise InputError(f"{baseline.path}: {told}: name another baseline")
 
 
-def _mismatch_error(baseline: Baseline, told: str) -> InputError:
+def _mismatch_error(baseline: BaselineFile, told: str) -> InputError:
     return InputError(f"{baseline.path}: {told}; if that is wanted, write it anew with --update")
 
 
-def _baseline_order(items: ItemScores, baseline: Baseline) -> list[int]:
+def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
     """Return where the items of the baseline are in the run; both must have the same."""
     if items.ids == baseline.ids:
         return list(range(len(items.ids)))
@@ -93,7 +95,7 @@ def _baseline_order(items: ItemScores, baseline: Baseline) -> list[int]:
     known = set(baseline.ids)
     extra = [id for id in items.ids if id not in known]
     if missing or extra:
-        counts = f"the baseline has {items_of(baseline.ids)} and the run {len(items.ids):,}"
+        counts = f"the baseline has {count_items(baseline.ids)} and the run {len(items.ids):,}"
         told = [f"{_list_ids(missing)} not in the run"] if missing else []
         told += [f"{_list_ids(extra)} not in the baseline"] if extra else []
         raise _mismatch_error(baseline, f"{counts}: {', '.join(told)}")
@@ -107,7 +109,7 @@ def _list_ids(ids: Sequence[str]) -> str:
     )
 
 
-def _stored_metric(run: Measured, baseline: Baseline) -> StoredMetric:
+def _stored_metric(run: MeasuredItems, baseline: BaselineFile) -> StoredMetric:
     """Return the statistics of the baseline with the signature of the run."""
     for one in baseline.metrics:
         if one.signature == run.signature:
@@ -150,7 +152,7 @@ class GateResult(Result):
 
     rows: tuple[GateRow, ...]
     guards: tuple[GuardRow, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[GuardChange, ...]
     """The items that lost most by `changes_by`."""
     changes_by: str
     system: str
@@ -187,10 +189,10 @@ class GateResult(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence on each metric and guard, in the order of `verdicts`."""
-        from karat.gating.decisions import about_guard, about_row
+        from karat.gating.decisions import describe_guard, describe_row
 
-        guards = (about_guard(row, self.unit) for row in self.guards)
-        return (*map(about_row, self.rows), *guards)
+        guards = (describe_guard(row, self.unit) for row in self.guards)
+        return (*map(describe_row, self.rows), *guards)
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -254,10 +256,10 @@ def gate(
         check_source(source, stored)
         metrics = [one.name for one in stored.metrics]
     scored = item_scores(output, references, metrics, source=source, progress=progress, **settings)
-    items, pairs = matched(scored, stored)
+    items, pairs = match_baseline(scored, stored)
     names = [pair.run.name for pair in pairs]
     limits = {"max_drop": max_drop, "min_score": min_score, "max_item_drop": max_item_drop}
-    found = {name: limits_of(name, given, names) for name, given in limits.items()}
+    found = {name: resolve_limits(name, given, names) for name, given in limits.items()}
     rows = decide(pairs, found["max_drop"], correction, resamples, seed, progress)
     guards = score_guards(rows, found["min_score"])
     guards += item_guards(pairs, items.ids, found["max_item_drop"])
@@ -298,7 +300,7 @@ def write_baseline(
     source: str = "texts",
     progress: Progress = silent,
     **settings: Any,
-) -> Baseline:
+) -> BaselineFile:
     """Score a run and write it to a baseline file; return the baseline.
 
     A file that exists and is no baseline is not replaced.
@@ -315,7 +317,7 @@ def write_baseline(
     if metrics is None and not isinstance(output, ItemScores):
         metrics = baseline_metrics(baseline, source)
     items = item_scores(output, references, metrics, source=source, progress=progress, **settings)
-    made = baseline_of(items, baseline, texts)
+    made = make_baseline(items, baseline, texts)
     save_baseline(made)
     return made
 
@@ -332,7 +334,7 @@ def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
     return [one.name for one in there.metrics] if there.source == source else None
 
 
-def _metric_to_show(pairs: Sequence[Paired], rows: Sequence[GateRow]) -> Paired:
+def _metric_to_show(pairs: Sequence[PairedItems], rows: Sequence[GateRow]) -> PairedItems:
     """Return the metric whose changes are shown: the first of those with the worst verdict."""
     worst = min(rows, key=lambda row: VERDICTS.index(row.verdict))
     return pairs[rows.index(worst)]
@@ -342,7 +344,7 @@ def _add_settings(signature: str, drawn: Mapping[str, object]) -> str:
     return signature + "".join(f"|{name}={value}" for name, value in drawn.items())
 
 
-def _unscored_notes(pairs: Sequence[Paired]) -> list[str]:
+def _unscored_notes(pairs: Sequence[PairedItems]) -> list[str]:
     """Return sentences on items that have no score in the run or in the baseline."""
     told = []
     for pair in pairs:

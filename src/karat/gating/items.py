@@ -16,7 +16,7 @@ from karat.registry import Registry, call, check_that, load, returned
 from karat.settings import check_settings
 
 
-class Measure(Protocol):
+class ItemMeasure(Protocol):
     """A score that is made from sums of rows; every `Metric` is one. Its string is its name."""
 
     @property
@@ -33,14 +33,14 @@ class Measure(Protocol):
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         """Return the value, under `value`, of every (sum of) row(s); NaN where there is none."""
 
-    def of_segments(self) -> Measure:
+    def of_segments(self) -> ItemMeasure:
         """Return the measure that scores single items."""
 
 
-class Measured(NamedTuple):
+class MeasuredItems(NamedTuple):
     """The statistics of all items by one measure."""
 
-    measure: Measure
+    measure: ItemMeasure
     signature: str
     """All settings that change the numbers."""
     rows: NDArray[Any]
@@ -71,7 +71,7 @@ class ItemScores:
 
     system: str
     ids: tuple[str, ...]
-    measures: tuple[Measured, ...]
+    measures: tuple[MeasuredItems, ...]
     against: str
     """Digest of what the items were scored against."""
     texts: Callable[[Sequence[int]], list[ItemText]]
@@ -107,7 +107,7 @@ class ItemScores:
         )
 
 
-def items_of(ids: Sequence[Any]) -> str:
+def count_items(ids: Sequence[Any]) -> str:
     """The number of items in words: `1 item`, `1,200 items`."""
     return f"{len(ids):,} item{'s' * (len(ids) != 1)}"
 
@@ -118,7 +118,7 @@ def digest(items: Iterable[tuple[str, Any]]) -> str:
     return sha256(json.dumps(ordered).encode("ascii")).hexdigest()[:32]
 
 
-class Source(NamedTuple):
+class ScoreSource(NamedTuple):
     """A source of scores per item, its functions as "module:function" or themselves."""
 
     read: Any
@@ -129,11 +129,11 @@ class Source(NamedTuple):
     name: a mapping of settings with `against`, or None if the options were not given."""
 
 
-SOURCES: Registry[Source] = Registry(
+SOURCES: Registry[ScoreSource] = Registry(
     "sources",
     "source",
-    {"texts": Source("karat.gating.texts:read_texts")},
-    check=check_that(lambda found: isinstance(found, Source), "source", "a karat.Source"),
+    {"texts": ScoreSource("karat.gating.texts:read_texts")},
+    check=check_that(lambda found: isinstance(found, ScoreSource), "source", "a karat.Source"),
 )
 
 

@@ -9,7 +9,7 @@ from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores
 from karat.evalset.sets import EvalSet
-from karat.gating.items import ItemScores, ItemText, Measured, digest
+from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.metrics.outputs import SegmentNames
 from karat.progress import Progress, silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
@@ -57,7 +57,7 @@ def read_texts(
     given = given._replace(segments=SegmentNames(len(texts), numbered, given.segments.left_out))
     found = collect(given, Wanted(rows=True), threads, progress)
     measures = [
-        Measured(m, m.method(refs.number), np.concatenate(found[system, m].rows))
+        MeasuredItems(m, m.method(refs.number), np.concatenate(found[system, m].rows))
         for m in given.metrics
     ]
 

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts.models import HeatMap, Tallies, Tally, chart_figure
+from karat.report.charts.models import ForestTally, HeatMap, Tallies, chart_figure
 from karat.report.model import (
     Block,
-    Case,
     Column,
     Document,
+    ExampleCase,
     Examples,
     Figure,
-    Passage,
     Table,
-    listing,
-    several,
+    TextPassage,
+    format_count,
+    join_names,
 )
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ MOST_REASONS = 3
 def usage_sentence(usage: Usage) -> str:
     """Return requests, tokens and cost in a sentence."""
     tokens = usage.prompt_tokens + usage.completion_tokens
-    parts = [f"{several(usage.sent, 'request')} sent"]
-    parts += [f"{several(usage.cached, 'answer')} from the cache"] if usage.cached else []
-    parts += [several(tokens, "token")] if tokens else []
+    parts = [f"{format_count(usage.sent, 'request')} sent"]
+    parts += [f"{format_count(usage.cached, 'answer')} from the cache"] if usage.cached else []
+    parts += [format_count(tokens, "token")] if tokens else []
     parts += [f"cost {usage.cost:,.4f}"] if usage.cost is not None else []
     return f"{', '.join(parts)}."
 
@@ -62,10 +62,10 @@ def missing_clause(missing: Sequence[Any]) -> str:
 def plan_answer(found: AskingPlan) -> tuple[str, ...]:
     """Return what would be sent."""
     (row,) = found.rows
-    cached = f"; {several(row.cached, 'answer')} in the cache" if row.cached else ""
+    cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
     return (
-        f"{several(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all would be "
+        f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all would be "
         f"sent{cost}{cached}.",
         "Nothing was sent.",
     )
@@ -153,9 +153,9 @@ def _bias(found: ModelPairs) -> list[str]:
     bias = found.bias
     if bias.flipped_share is None:
         return []
-    told = f"The order changed no winner in {several(bias.pairs, 'pair')}"
+    told = f"The order changed no winner in {format_count(bias.pairs, 'pair')}"
     if bias.flipped:
-        told = f"The order changed the winner of {bias.flipped:,} of {several(bias.pairs, 'pair')}"
+        told = f"The order changed the winner of {bias.flipped:,} of {format_count(bias.pairs, 'pair')}"
         told += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{told}."]
@@ -178,7 +178,7 @@ def _made(found: Judging, verb: str, what: str) -> str:
 def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> str:
     """The means of systems, the best first."""
     ranked = sorted(systems, key=lambda one: one.mean, reverse=not lower)
-    return listing([f"{one.system} {form.format(one.mean)}" for one in ranked]) if ranked else ""
+    return join_names([f"{one.system} {form.format(one.mean)}" for one in ranked]) if ranked else ""
 
 
 def _agreement(found: Judging) -> list[str]:
@@ -187,7 +187,7 @@ def _agreement(found: Judging) -> list[str]:
         return []
     return [
         f"Pearson's r with the mean of people is {row.r:.3f} "
-        f"({several(row.shared, 'judgement')} in common)."
+        f"({format_count(row.shared, 'judgement')} in common)."
     ]
 
 
@@ -217,9 +217,9 @@ def rating_examples(found: ModelRatings) -> list[Examples]:
     return [Examples("Lowest ratings", tuple(map(_case, rows)), table, marked=told)]
 
 
-def _case(row: RatingRow) -> Case:
-    passage = Passage(row.system, row.output, quote_marks(row.evidence, row.output))
-    return Case(f"Segment {row.segment}", f"rated {row.value:.3g}", (passage,), {})
+def _case(row: RatingRow) -> ExampleCase:
+    passage = TextPassage(row.system, row.output, quote_marks(row.evidence, row.output))
+    return ExampleCase(f"Segment {row.segment}", f"rated {row.value:.3g}", (passage,), {})
 
 
 def quote_marks(quote: str, text: str) -> tuple[tuple[int, int], ...]:
@@ -358,7 +358,7 @@ def _distribution(
     return [chart_figure(chart)]
 
 
-def _tally(one: SystemShares) -> Tally:
+def _tally(one: SystemShares) -> ForestTally:
     """Wins, ties and losses; a mean of replicates between them counts as a tie."""
     wins, losses = (round(one.shares.get(value, 0.0) * one.judged) for value in ("1", "0"))
-    return Tally(one.system, wins, one.judged - wins - losses, losses)
+    return ForestTally(one.system, wins, one.judged - wins - losses, losses)

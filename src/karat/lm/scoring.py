@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.lm.model import LanguageModel
 from karat.lm.token_batches import as_sources
 from karat.progress import Progress, silent
-from karat.results import MadeRows, Result
+from karat.results import LazyRows, Result
 from karat.text.recipe import check_choice
 from karat.text.segments import Segments, Texts
 
@@ -85,7 +85,7 @@ def score_texts(
     work = {"threads": threads, "progress": progress}
     parts = [_ROWS[by](opened, text, **work) for text in as_sources(texts)]
     settings = {"model": opened.name, "by": by}
-    return LanguageScores(MadeRows(parts), settings, opened.notes, opened.signature)
+    return LanguageScores(LazyRows(parts), settings, opened.notes, opened.signature)
 
 
 def _texts(model: LanguageModel, text: Segments, **work: Any) -> Rows:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from karat.gating.items import Source
+from karat.gating.items import ScoreSource
 
-NUGGETS = Source(
+NUGGETS = ScoreSource(
     read="karat.nuggets.results.item_scores:read_questions",
     options="karat.nuggets.cli.options:gate_options",
 )

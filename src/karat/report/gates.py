@@ -6,23 +6,23 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from karat.errors import visible
-from karat.gating.decisions import FAIL, PASS, UNDECIDED, Change, GateRow, GuardRow
+from karat.gating.decisions import FAIL, PASS, UNDECIDED, GateRow, GuardChange, GuardRow
 from karat.gating.gates import GateResult
-from karat.gating.items import Measure
+from karat.gating.items import ItemMeasure
 from karat.metrics.explain.differing import differing_words
-from karat.report.charts.models import Interval, intervals_figure
+from karat.report.charts.models import ChartInterval, intervals_figure
 from karat.report.model import (
     Block,
-    Case,
     Cell,
     Column,
     Decimals,
     Document,
+    ExampleCase,
     Examples,
     Figure,
     Gallery,
-    Passage,
     Table,
+    TextPassage,
     number,
 )
 from karat.report.render.renderers import render
@@ -98,17 +98,17 @@ def _change_examples(result: GateResult) -> Examples:
     return Examples(name, cases, Table("changes", name, _CHANGES, cells))
 
 
-def _change_case(change: Change, metric: Measure) -> Case:
-    passages = tuple(Passage(name, text) for name, text in _item_texts(change).items())
+def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
+    passages = tuple(TextPassage(name, text) for name, text in _item_texts(change).items())
     if change.output:
         marks = differing_words(change.output, [*filter(None, change.references)])
         passages = (*passages[:-1], passages[-1]._replace(marks=marks))
     digits = 1 if metric.full_scale > 10 else 3
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
-    return Case(f"Item {change.item}", facts, passages, {})
+    return ExampleCase(f"Item {change.item}", facts, passages, {})
 
 
-def _item_texts(change: Change) -> dict[str, str]:
+def _item_texts(change: GuardChange) -> dict[str, str]:
     """Return the texts of an item by their names; answers about nuggets have no references."""
     number = len(change.references)
     first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
@@ -131,7 +131,7 @@ def _guard_cells(row: GuardRow) -> dict[str, Cell]:
     return {**row._asdict(), **numbers, "metric": metric, "lost": row.lost or None}
 
 
-def _change_cells(change: Change, metric: Measure) -> dict[str, Cell]:
+def _change_cells(change: GuardChange, metric: ItemMeasure) -> dict[str, Cell]:
     shown = "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items())
     numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
     return {**change._asdict(), **numbers, "text": shown}
@@ -146,16 +146,16 @@ def _difference_figures(result: GateResult) -> Figure | Gallery:
     return Gallery("Differences from the baseline", figures)
 
 
-def _difference_figure(result: GateResult, metric: Measure) -> Figure:
+def _difference_figure(result: GateResult, metric: ItemMeasure) -> Figure:
     rows = [row for row in result.rows if row.metric == metric]
-    items = [Interval(result.system, row.delta, row.low, row.high) for row in rows]
+    items = [ChartInterval(result.system, row.delta, row.low, row.high) for row in rows]
     title = f"Difference from the baseline by {metric}"
     drop = -rows[0].max_drop
     figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)
     return replace(figure, caption="Dashed line: the tolerated drop.")
 
 
-def _decimals(metric: Measure, value: float) -> Decimals:
+def _decimals(metric: ItemMeasure, value: float) -> Decimals:
     return Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
@@ -186,7 +186,7 @@ def gate_summary(result: GateResult, command: str = "") -> str:
     return text.encode("utf-8")[: MAX_SUMMARY_BYTES - 1].decode("utf-8", "ignore")
 
 
-def _cut_texts(change: Change) -> Change:
+def _cut_texts(change: GuardChange) -> GuardChange:
     return change._replace(
         reference=_cut_text(change.reference),
         output=_cut_text(change.output),

@@ -172,7 +172,7 @@ class Gallery:
     wide: bool = False
 
 
-class Passage(NamedTuple):
+class TextPassage(NamedTuple):
     """A text under its label; `marks` are the parts to mark, as (start, end) in characters."""
 
     label: str
@@ -180,7 +180,7 @@ class Passage(NamedTuple):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-class Case(NamedTuple):
+class ExampleCase(NamedTuple):
     """Texts that belong together, such as a reference and two outputs, with facts about them.
 
     `tags` say which choices of a page's switches it belongs to; `figure` is the title of the
@@ -189,7 +189,7 @@ class Case(NamedTuple):
 
     title: str
     facts: str
-    passages: tuple[Passage, ...]
+    passages: tuple[TextPassage, ...]
     tags: Mapping[str, str]
     figure: str = ""
 
@@ -203,23 +203,23 @@ class Examples:
     """
 
     title: str
-    cases: tuple[Case, ...]
+    cases: tuple[ExampleCase, ...]
     table: Table
     switches: Mapping[str, str] = field(default_factory=dict)
     marked: str = "Marked: words that no reference contains as often."
 
 
 @dataclass(frozen=True)
-class Texts:
+class DocumentTexts:
     """Cases for pages alone: texts that other formats have in their figures or tables."""
 
     title: str
-    cases: tuple[Case, ...]
+    cases: tuple[ExampleCase, ...]
     switches: Mapping[str, str] = field(default_factory=dict)
     marked: str = "Marked: words without a match."
 
 
-Block: TypeAlias = Table | Figure | Gallery | Examples | Texts
+Block: TypeAlias = Table | Figure | Gallery | Examples | DocumentTexts
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Document:
 def _block_parts(block: Block) -> Sequence[Table | Figure]:
     if isinstance(block, Gallery):
         return block.figures
-    if isinstance(block, Texts):
+    if isinstance(block, DocumentTexts):
         return ()
     return [block.table] if isinstance(block, Examples) else [block]
 
@@ -305,7 +305,7 @@ def cell_text(cell: Cell, column: Column, quote: Callable[[str], str], missing: 
     return quote(cell) if isinstance(cell, str) else number_text(cell, column)
 
 
-class Shown(NamedTuple):
+class CellText(NamedTuple):
     """A cell, its column, how it reads, and whether it is stressed."""
 
     cell: Cell
@@ -316,7 +316,7 @@ class Shown(NamedTuple):
 
 def sections(
     table: Table, columns: Sequence[Column], quote: Callable[[str], str], missing: str = DASH
-) -> Iterator[tuple[str | None, list[list[Shown]]]]:
+) -> Iterator[tuple[str | None, list[list[CellText]]]]:
     """Runs of rows that agree on the group column, each after its sub-heading.
 
     A table without groups is one section, whose sub-heading is None.
@@ -327,9 +327,9 @@ def sections(
         value = numbered[1].get(group.key) if group else None
         return None if is_missing(value) else value  # NaN differs from itself, missing does not
 
-    def shown(index: int, row: Row, column: Column) -> Shown:
+    def shown(index: int, row: Row, column: Column) -> CellText:
         cell, stressed = row.get(column.key), (index, column.key) in table.emphasis
-        return Shown(cell, column, cell_text(cell, column, quote, missing), stressed)
+        return CellText(cell, column, cell_text(cell, column, quote, missing), stressed)
 
     for value, run in groupby(enumerate(table.rows), key):
         rows = [[shown(index, row, column) for column in columns] for index, row in run]
@@ -349,17 +349,17 @@ def number_text(value: float, column: Column) -> str:
     return f"+{digits}" if column.signed and value > 0 else digits
 
 
-def brief(value: float) -> str:
+def format_brief(value: float) -> str:
     """A number in running text: at most three decimals, and none that are zero."""
     return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
-def several(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """A count with its noun: 1 word, 2 words."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def enumeration(items: Sequence[str]) -> str:
+def join_items(items: Sequence[str]) -> str:
     """The items in one sentence, the first dozen by name."""
     rest = len(items) - MAX_ENUMERATED
     named = "; ".join(items[:MAX_ENUMERATED])
@@ -408,7 +408,7 @@ def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:
     return {m: label if taken.count(label) == 1 else m for m, label in labels.items()}
 
 
-def listing(items: Sequence[str], most: int = MAX_LISTED) -> str:
+def join_names(items: Sequence[str], most: int = MAX_LISTED) -> str:
     """Return `a, b and c`, or `a, b and 7 more` where there are many."""
     shown = list(items) if len(items) <= most else list(items[: most - 1])
     if len(shown) < len(items):
@@ -426,12 +426,12 @@ def score_digits(metric: Metric) -> int:
     return 1 if metric.full_scale > 10 else 3
 
 
-def span(low: float, high: float, digits: int) -> str:
+def format_interval(low: float, high: float, digits: int) -> str:
     """An interval in running text: `[1.2, 7.9]`."""
     return f"[{_format_plain(low, digits)}, {_format_plain(high, digits)}]"
 
 
-def signed(value: float, digits: int) -> str:
+def format_signed(value: float, digits: int) -> str:
     """A difference in running text, with its sign."""
     text = _format_plain(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from karat.report.charts.models import Curve, Curves, Knot, Line, Point, Scatter
+from karat.report.charts.models import ChartLine, Curve, Curves, Knot, Point, Scatter
 from karat.report.model import Cell, Column, Decimals, Document, Figure, Table, columns, number
 from karat.reproduction.results import ReproducedNumber, Reproduction
 
@@ -91,7 +91,7 @@ def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curve
         if len(points) >= MIN_POINTS:
             caption = "On the line, our number is the same as the paper's."
             title = f"In the paper and here: {measure}"
-            yield Scatter(title, "paper", "here", points, Line(1.0, 0.0), caption=caption)
+            yield Scatter(title, "paper", "here", points, ChartLine(1.0, 0.0), caption=caption)
         for data in dict.fromkeys(row.data for row in own if row.at is not None):
             yield _curves(measure, data, [row for row in own if row.data == data])
 

@@ -141,7 +141,7 @@ def command(
     """
     from karat.gating.baseline_file import check_replaceable
     from karat.gating.gates import gate, write_baseline
-    from karat.gating.items import items_of
+    from karat.gating.items import count_items
 
     inputs = input_paths(given.candidates, given.references)
     for written in (output, junit):
@@ -161,7 +161,7 @@ def command(
             settings = {**settings, "texts": texts, "progress": progress, "baseline": baseline}
             made = write_baseline(*texts_and_refs, wanted, **settings)
             names = ", ".join(one.name for one in made.metrics)
-            say([f"{baseline}: {items_of(made.ids)} of {made.system} by {names}\n"], None)
+            say([f"{baseline}: {count_items(made.ids)} of {made.system} by {names}\n"], None)
             return
         if texts:
             raise InputError("--texts needs --update: add it, or leave out --texts")

@@ -215,7 +215,7 @@ def show_signatures(
     metrics: list[Metric], references: int | None, format: str, output: str | None, **settings: Any
 ) -> None:
     """Show the signatures, bare lines for people and a table for everything else."""
-    from karat.report.documents.scores import signature_document, with_form
+    from karat.report.documents.scores import note_signature_form, signature_document
     from karat.scoring import interval_fields
 
     how = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
@@ -224,7 +224,9 @@ def show_signatures(
     for metric in shown:
         metric.check_claims(references, how)
     signatures = {str(metric): metric.signature(references, signature, how) for metric in shown}
-    document = with_form(signature_document(signatures, options.command_line()), signature)
+    document = note_signature_form(
+        signature_document(signatures, options.command_line()), signature
+    )
     if format == "text":
         say((f"{line}\n" for line in document.signatures.values()), output)
     else:

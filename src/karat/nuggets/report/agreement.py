@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karat.nuggets.report.agreement_answers import agreement_answer
 from karat.nuggets.report.evaluation import SWAPPED, SWAPS
 from karat.nuggets.report.scores import AGREEMENT, number, records
-from karat.report.charts.models import Line, Point, Scatter, chart_figure
+from karat.report.charts.models import ChartLine, Point, Scatter, chart_figure
 from karat.report.model import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
@@ -66,6 +66,6 @@ def _scatter(found: NuggetAgreement) -> Scatter:
         "official F, micro",
         "other F, micro",
         [Point(row.official, row.other, row.run) for row in rows],
-        line=Line(1.0, 0.0),
+        line=ChartLine(1.0, 0.0),
         caption="One point for each run; on the line both are equal.",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.nuggets.report.answers import DIGITS
 from karat.nuggets.results.guess_notes import percentage
-from karat.report.model import several, signed, span
+from karat.report.model import format_count, format_interval, format_signed
 
 if TYPE_CHECKING:
     from karat.nuggets.results.contents import NuggetContents
@@ -50,11 +50,11 @@ def _contest(one: Contest) -> str:
 
 def _difference(one: Contest) -> str:
     sign = 1 if one.difference > 0 else -1
-    text = signed(sign * one.difference, DIGITS)
+    text = format_signed(sign * one.difference, DIGITS)
     if one.low is None or one.high is None:
         return text
     low, high = sorted((sign * one.low, sign * one.high))
-    return f"{text} {span(low, high, DIGITS)}"
+    return f"{text} {format_interval(low, high, DIGITS)}"
 
 
 def evaluation_basis(found: NuggetEvaluation) -> str:
@@ -62,7 +62,7 @@ def evaluation_basis(found: NuggetEvaluation) -> str:
     pool = found.found.cells.pool
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
-        f"{several(len(pool.questions), 'question')}, {several(len(pool.runs), 'judged run')}; "
+        f"{format_count(len(pool.questions), 'question')}, {format_count(len(pool.runs), 'judged run')}; "
         f"cross-validated, one {left[found.found.by]} left out at a time. The paper's "
         f"classifier has {_paper_form(found.contest)}, chosen by this F. A difference is decided "
         "where its 95% interval (jackknife over questions) excludes zero."
@@ -80,7 +80,7 @@ def tuning_answer(found: NuggetTuning) -> tuple[str, ...]:
     best = found.rows[0]
     how = f"n={best.n}, weight={best.weight}, stem={best.stem}, stop={best.stop}"
     same = sum(row.f == best.f for row in found.rows) - 1
-    shared = f" ({several(same, 'other setting')} with the same F)" if same else ""
+    shared = f" ({format_count(same, 'other setting')} with the same F)" if same else ""
     told = [f"The best of {len(found.rows)} settings is {how}: F {best.f:.{DIGITS}f}{shared}."]
     if same == len(found.rows) - 1:
         told = [f"All {len(found.rows)} settings have the same F, {best.f:.{DIGITS}f}."]
@@ -111,10 +111,10 @@ def agreement_answer(found: NuggetAgreement) -> tuple[str, ...]:
     if whole.f is not None:
         f = f", F {whole.f:.{DIGITS}f}"
         if whole.f_low is not None and whole.f_high is not None:
-            f += f" {span(whole.f_low, whole.f_high, DIGITS)}"
+            f += f" {format_interval(whole.f_low, whole.f_high, DIGITS)}"
     told = (
         f"Both judgements agree on whether a response carries a nugget on "
-        f"{percentage(whole.equal, 1)} of {several(whole.pairs, 'pair')}{kappa}{f}."
+        f"{percentage(whole.equal, 1)} of {format_count(whole.pairs, 'pair')}{kappa}{f}."
     )
     return (told, *_order(found))
 
@@ -127,24 +127,24 @@ def _order(found: NuggetAgreement) -> list[str]:
         if score.tau_b >= 1 - SLACK:
             return ["They order the runs by F in the same way."]
         return ["By F they order no pair of runs the other way round, but tie different pairs."]
-    of = several(score.pairs, "pair")
+    of = format_count(score.pairs, "pair")
     return [f"By F they order {score.swaps:,} of {of} of runs the other way round."]
 
 
 def contents_answer(found: NuggetContents) -> tuple[str, ...]:
     """Return the size of the set and how much of it was judged, or that it cannot be used."""
     if found.nuggets is None:
-        return (f"The set cannot be used: {several(found.problem_count, 'problem')}.",)
+        return (f"The set cannot be used: {format_count(found.problem_count, 'problem')}.",)
     (row,) = found.rows
     size = (
-        f"{several(row.questions, 'question')} with {several(row.vital, 'vital nugget')} and "
-        f"{row.okay:,} okay; {several(row.runs, 'run')}"
+        f"{format_count(row.questions, 'question')} with {format_count(row.vital, 'vital nugget')} and "
+        f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
     )
     if not row.runs:
         return (f"{size}.",)
     judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
     problems = [
-        several(len(some), name)
+        format_count(len(some), name)
         for some, name in (
             (found.contradictions, "contradiction"),
             (found.disputes, "disputed pair"),

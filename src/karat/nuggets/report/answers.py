@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from karat.nuggets.results.guess_notes import percentage
 from karat.nuggets.results.paired import Significance
-from karat.report.model import listing, sentence_case, several, signed, span
+from karat.report.model import (
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
+    sentence_case,
+)
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
@@ -52,7 +58,7 @@ def _names(runs: Sequence[str]) -> str:
     """The names of a few runs, else how many there are."""
     if len(runs) > MOST_NAMED:
         return f"{len(runs):,} other runs"
-    return listing(runs) if runs else ""
+    return join_names(runs) if runs else ""
 
 
 def _score(row: RunRow, scale: str) -> str:
@@ -63,7 +69,7 @@ def _score(row: RunRow, scale: str) -> str:
     told = f"{value:.{DIGITS}f}"
     if low is None or high is None or high - low < 10**-DIGITS:
         return told
-    return f"{told} {span(low, high, DIGITS)}"
+    return f"{told} {format_interval(low, high, DIGITS)}"
 
 
 def _lead(row: DifferenceRow) -> str:
@@ -76,8 +82,8 @@ def _turned(row: DifferenceRow) -> tuple[float, float] | None:
 
 def _change(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
     """A difference with its interval and p, as far as there are any."""
-    interval = f" {span(*ends, DIGITS)}" if ends else ""
-    return f"{signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
+    interval = f" {format_interval(*ends, DIGITS)}" if ends else ""
+    return f"{format_signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
 
 
 def p_text(p: float) -> str:
@@ -88,7 +94,7 @@ def p_text(p: float) -> str:
 def score_basis(found: NuggetScoring) -> str:
     """Return what the answer rests on: questions, guesses, intervals and the test."""
     count = len(found.nuggets.key.questions)
-    parts = [f"{several(count, 'question')}, {several(len(found.rows), 'run')}."]
+    parts = [f"{format_count(count, 'question')}, {format_count(len(found.rows), 'run')}."]
     shown = [found.rows[k] for k in found.ranked[:2]]
     parts += _guessed(shown)
     tested = [row for row in found.differences if row.p is not None]
@@ -107,7 +113,7 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
     share = percentage(most)
     if len(rows) > 1 and not share.startswith("under"):
         share = f"up to {most:.0%}"  # an upper bound may be rounded to 100%
-    names = listing([row.run for row in rows])
+    names = join_names([row.run for row in rows])
     sentence = f"{share} of the nuggets of {names} rest on a classifier's guesses."
     return [sentence_case(sentence)] if most else []
 
@@ -149,7 +155,7 @@ def changes_answer(found: NuggetChanges) -> tuple[str, ...]:
     kind, one, two = (
         ("vital nugget", lost.vital, gained.vital) if vital else ("nugget", lost.okay, gained.okay)
     )
-    moved = f"{new} lost {several(one, kind)} that {old} carries and gained {two:,}"
+    moved = f"{new} lost {format_count(one, kind)} that {old} carries and gained {two:,}"
     test = next((one for one in found.tests if one.questions), None)
     return (f"{moved}{f': {_moved(test, found)}' if test else ''}.",)
 
@@ -169,7 +175,7 @@ def changes_basis(found: NuggetChanges) -> str:
     rows = found.scoring.rows
     tested = next((one for one in found.tests if one.questions), None)
     count = tested.questions if tested else len(found.questions)
-    parts = [f"{several(count, 'question')}.", *_guessed(rows)]
+    parts = [f"{format_count(count, 'question')}.", *_guessed(rows)]
     if tested and tested.trials:
         parts += _rules([tested.low is not None], rows)
     return " ".join(parts)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.errors import visible
-from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, letters
+from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, split_letters
 
 if TYPE_CHECKING:
     from karat.nuggets.judging.asking import Ask
@@ -72,7 +72,7 @@ def _pieces(words: Sequence[Word], n: int, sheet: Sheet, room: int) -> list[Piec
 def _broken(text: str, room: int) -> list[str]:
     """A long word in parts that fit."""
     parts = [""]
-    for letter in letters(text):
+    for letter in split_letters(text):
         if parts[-1] and display_width(parts[-1] + letter) > room:
             parts.append("")
         parts[-1] += letter

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.nuggets.judging.likelihood import Word, best_window, spoken_for
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
-from karat.report.charts.models import Bars, Interval
+from karat.report.charts.models import Bars, ChartInterval
 from karat.report.charts.svg.frame import shorten
 from karat.report.markup import data, element, quote
 from karat.report.model import Figure
@@ -48,7 +48,7 @@ def changes_figure(found: NuggetChanges) -> Figure:
     """Return the figure of lost and gained nuggets; in other formats than pages, their counts."""
     counts = {row.change: row for row in found.counts}
     bars = [
-        Interval(f"{change}, {kind}", getattr(counts[change], kind))
+        ChartInterval(f"{change}, {kind}", getattr(counts[change], kind))
         for kind in ("vital", "okay")
         for change in (LOST, GAINED)
     ]

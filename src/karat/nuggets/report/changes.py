@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from karat.nuggets.report.answers import changes_answer, changes_basis
 from karat.nuggets.report.change_cards import changes_figure, guess_probabilities
 from karat.nuggets.report.scores import F_BETA, SHARES, number, records, without_ends
-from karat.report.charts.models import Change, Forest, Line, Point, Scatter
-from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
+from karat.report.charts.models import ChartLine, Forest, ForestChange, Point, Scatter
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, format_signed
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges
@@ -124,9 +124,11 @@ def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     if len(points) > 1:
         title, caption = "F of each question", "Questions above the diagonal line improved."
         axes = f"F of {old}", f"F of {new}"
-        yield Figure(title, Scatter(title, *axes, points, line=Line(1.0, 0.0)), caption)
+        yield Figure(title, Scatter(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)
 
 
-def _change(test: Significance) -> Change:
+def _change(test: Significance) -> ForestChange:
     low, high = (float("nan") if end is None else end for end in (test.low, test.high))
-    return Change(test.score, test.delta, low, high, signed(test.delta, 3), test.verdict)
+    return ForestChange(
+        test.score, test.delta, low, high, format_signed(test.delta, 3), test.verdict
+    )

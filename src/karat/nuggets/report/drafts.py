@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.llm.report import usage_sentence, usage_tables
-from karat.report.model import Column, Document, Table, several
+from karat.report.model import Column, Document, Table, format_count
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting.drafts import DraftedNuggets
@@ -48,8 +48,10 @@ def drafts_document(found: DraftedNuggets, command: str = "") -> Document:
 def drafts_answer(found: DraftedNuggets) -> tuple[str, ...]:
     """Return the size of the draft, and what it lacks."""
     vital = sum(row.importance == "vital" for row in found.rows)
-    size = f"{several(len(found.rows), 'nugget')} ({vital:,} vital)"
-    told = f"{found.model} drafted {size} for {several(len(found.questions), 'question')} of"
-    refused = f" {several(len(found.refused), 'fact')} refused." if found.refused else ""
-    lacks = f"{several(len(found.missing), 'question')} without a draft." if found.missing else ""
+    size = f"{format_count(len(found.rows), 'nugget')} ({vital:,} vital)"
+    told = f"{found.model} drafted {size} for {format_count(len(found.questions), 'question')} of"
+    refused = f" {format_count(len(found.refused), 'fact')} refused." if found.refused else ""
+    lacks = (
+        f"{format_count(len(found.missing), 'question')} without a draft." if found.missing else ""
+    )
     return (f"{told} {found.name}.{refused}", *([lacks] if lacks else []))

@@ -14,19 +14,19 @@ from karat.nuggets.report.agreement_answers import (
 )
 from karat.nuggets.report.scores import AGREEMENT, MODELS, models_table, number, records
 from karat.report.charts.models import (
-    Change,
+    ChartInterval,
+    ChartLine,
     Curve,
     Curves,
     Forest,
-    Interval,
+    ForestChange,
     Knot,
-    Line,
     Point,
     Scatter,
     chart_figure,
     intervals_figure,
 )
-from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, format_signed
 
 if TYPE_CHECKING:
     from karat.nuggets.guess.agreement import JudgementAgreement
@@ -103,7 +103,7 @@ def tuning_document(found: NuggetTuning, command: str = "") -> Document:
     """Return the report of the 24 settings and the threshold models."""
     models = models_table(found.models, _TRIED)
     best = [
-        Interval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
+        ChartInterval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
         for row in found.rows[:MOST_DRAWN]
     ]
     blocks: tuple[Block, ...] = (
@@ -159,12 +159,12 @@ def _decisions(found: NuggetEvaluation) -> list[Gallery]:
     return [Gallery(title, (figure,), caption)]
 
 
-def _change(row: JudgementAgreement) -> Change:
+def _change(row: JudgementAgreement) -> ForestChange:
     value, low, high = (
         float("nan") if x is None else x
         for x in (row.difference, row.difference_low, row.difference_high)
     )
-    return Change(row.what, value, low, high, signed(value, 3), row.verdict)
+    return ForestChange(row.what, value, low, high, format_signed(value, 3), row.verdict)
 
 
 def _scatter(found: NuggetEvaluation) -> Scatter:
@@ -173,7 +173,7 @@ def _scatter(found: NuggetEvaluation) -> Scatter:
         "official A",
         "guessed A",
         [Point(one.official, one.guessed, one.run, "", one.low, one.high) for one in found.runs],
-        line=Line(1.0, 0.0),
+        line=ChartLine(1.0, 0.0),
         note=f"tau_b {found.rows[0].tau_b:.3f}",
         caption=_caption(found.outside),
     )
@@ -201,7 +201,7 @@ def _f_scatter(found: NuggetEvaluation) -> Scatter:
         "official F, micro",
         "guessed F, micro",
         [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in rows],
-        line=Line(1.0, 0.0),
+        line=ChartLine(1.0, 0.0),
         caption=_caption(found.f_outside),
     )
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from karat.nuggets.report.answers import measure_name, score_answer, score_basis
 from karat.nuggets.report.matrix import questions_figure
-from karat.report.charts.models import Change, Forest, Interval, intervals_figure
-from karat.report.model import Block, Column, Document, Figure, Gallery, Row, Table, signed
-from karat.results import MadeRows
+from karat.report.charts.models import ChartInterval, Forest, ForestChange, intervals_figure
+from karat.report.model import Block, Column, Document, Figure, Gallery, Row, Table, format_signed
+from karat.results import LazyRows
 
 if TYPE_CHECKING:
     from karat.nuggets.results.agreements import ModelRow
@@ -198,13 +198,13 @@ def _forest(found: NuggetScoring) -> list[Gallery]:
 def _intervals(found: NuggetScoring) -> Figure:
     """F of the runs, the best first."""
     rows = (found.rows[k] for k in found.ranked)
-    items = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    items = (ChartInterval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
 
 
-def _change(row: DifferenceRow) -> Change:
+def _change(row: DifferenceRow) -> ForestChange:
     low, high = (float("nan") if end is None else end for end in (row.low, row.high))
-    return Change(row.run, row.delta, low, high, signed(row.delta, 3), row.verdict)
+    return ForestChange(row.run, row.delta, low, high, format_signed(row.delta, 3), row.verdict)
 
 
 def _nuggets(found: NuggetScoring) -> Sequence[Row]:
@@ -217,7 +217,7 @@ def _nuggets(found: NuggetScoring) -> Sequence[Row]:
         return {**one._asdict(), "heading": f"{one.run}, question {texts[one.question]}"}
 
     count = len(found.rows) * sum(len(question.nuggets) for _, question in questions)
-    return MadeRows([(count, row)])
+    return LazyRows([(count, row)])
 
 
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:

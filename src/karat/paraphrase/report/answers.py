@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
-from karat.report.model import listing, several, signed, span
+from karat.report.model import format_count, format_interval, format_signed, join_names
 
 if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
@@ -28,15 +28,19 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
         return (f"Mean PEM on a scale from 1 to 5: {means[0]}.",)
     best = ranked[0]
     if isclose(best.pem, ranked[1].pem, rel_tol=SLACK):
-        return (f"Several systems share the highest mean PEM: {listing(means)}.",)
+        return (f"Several systems share the highest mean PEM: {join_names(means)}.",)
     overlapping = [row.system for row in ranked[1:] if _overlap(best, row)]
-    overlap = f" Its interval overlaps that of {listing(overlapping)}." if overlapping else ""
-    return (f"{best.system} has the highest mean PEM: {means[0]}; {listing(means[1:])}.{overlap}",)
+    overlap = f" Its interval overlaps that of {join_names(overlapping)}." if overlapping else ""
+    return (
+        f"{best.system} has the highest mean PEM: {means[0]}; {join_names(means[1:])}.{overlap}",
+    )
 
 
 def _mean(row: SystemRow) -> str:
     """Return a system and its mean PEM, with the interval if there is one."""
-    ends = "" if row.low is None or row.high is None else f" {span(row.low, row.high, 2)}"
+    ends = (
+        "" if row.low is None or row.high is None else f" {format_interval(row.low, row.high, 2)}"
+    )
     return f"{row.system} {row.pem:.2f}{ends}"
 
 
@@ -74,7 +78,7 @@ def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
     every = len({row.segment for row in result.rows})
     made = every - reasons.total()
     verb = "has" if 1 in (made, every) else "have"
-    have = f"{made:,} of {several(every, 'sentence')} {verb} a paraphrase"
+    have = f"{made:,} of {format_count(every, 'sentence')} {verb} a paraphrase"
     none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
     return (f"{have}{none}.",)
 
@@ -120,6 +124,6 @@ def _gain(gains: Sequence[Gain]) -> str:
 
 def _difference(gain: Gain) -> str:
     """Return a difference with its interval, where resamples have one."""
-    ends = "" if isnan(gain.low) else f" {span(gain.low, gain.high, 3)}"
+    ends = "" if isnan(gain.low) else f" {format_interval(gain.low, gain.high, 3)}"
     pairs = " without controls" if gain.pairs == NO_CONTROLS else ""
-    return f"{signed(gain.difference, 3)}{ends}{pairs}"
+    return f"{format_signed(gain.difference, 3)}{ends}{pairs}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from karat.paraphrase.report.answers import explanation_answer
 from karat.paraphrase.report.networks import network_figure
 from karat.paraphrase.report.pairs import pair_figure
-from karat.report.model import Cell, Column, Document, Row, Table, brief, several
+from karat.report.model import Cell, Column, Document, Row, Table, format_brief, format_count
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import (
@@ -95,7 +95,7 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     kinds = list(_kinds(result))
     every = [_gram(f"Pair {n}", n, gram) for n, one in _pairs(result) for gram in one.grams]
     shown = [
-        _gram(f"Pair {n}, {kind}: {several(len(grams), 'n-gram')}", n, gram)
+        _gram(f"Pair {n}, {kind}: {format_count(len(grams), 'n-gram')}", n, gram)
         for n, kind, grams in kinds
         for gram in grams[:MOST_SHOWN]
     ]
@@ -161,7 +161,7 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
             "rounded": f"{phrase.probability:.3g}",
             "probability": phrase.probability,
             "seen": phrase.seen,
-            "edges": " / ".join(f"{' '.join(w)} {brief(p)}" for w, p in phrase.edges),
+            "edges": " / ".join(f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges),
             "left_out": phrase.left_out,
         }
 

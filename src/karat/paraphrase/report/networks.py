@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, quote, shape
-from karat.report.model import Figure, brief, several
+from karat.report.model import Figure, format_brief, format_count
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import PairExplanation, Phrase
@@ -59,7 +59,9 @@ def _svg(title: str, one: PairExplanation) -> str:
             parts += drawn
             y += height
         arcs = sum(len(phrase.edges) for phrase in phrases)
-        told.append(f"{name}: {several(len(phrases), 'phrase')}, {several(arcs, 'translation')}")
+        told.append(
+            f"{name}: {format_count(len(phrases), 'phrase')}, {format_count(arcs, 'translation')}"
+        )
     return svg.chart(title, "; ".join(told), y, parts, fluid=False, class_="grid")
 
 
@@ -90,7 +92,7 @@ def _words(phrase: Phrase) -> str:
 def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
     few = phrase.edges[:MOST_ARCS]
-    labels = [f"{svg.shorten(' '.join(words), LONGEST)} / {brief(p)}" for words, p in few]
+    labels = [f"{svg.shorten(' '.join(words), LONGEST)} / {format_brief(p)}" for words, p in few]
     more = len(phrase.edges) - len(few)
     return [*labels, f"and {more} more"] if more else labels
 

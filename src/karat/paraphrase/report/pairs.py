@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, quote, shape
-from karat.report.model import Figure, brief, several
+from karat.report.model import Figure, format_brief, format_count
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import PairExplanation, Phrase
@@ -37,7 +37,7 @@ def _svg(title: str, one: PairExplanation) -> str:
         look: Look = {"stroke": svg.ACCENT, "stroke_opacity": 0.35 + 0.65 * weight}
         ends: Look = {"x1": x1, "y1": BOX + 4, "x2": x2, "y2": lower - 2}
         words = (one.original[link.original].words, one.paraphrase[link.paraphrase].words)
-        told = f"{' '.join(words[0])} - {' '.join(words[1])}: {brief(link.weight)}"
+        told = f"{' '.join(words[0])} - {' '.join(words[1])}: {format_brief(link.weight)}"
         line = shape("line", **ends, **look, stroke_width=1 + 3 * weight)
         parts.append(element("g", svg.tooltip(told), line))
     for phrases, places, y, linked in (
@@ -47,7 +47,7 @@ def _svg(title: str, one: PairExplanation) -> str:
         for number, (phrase, place) in enumerate(zip(phrases, places, strict=True)):
             parts += _box(phrase, place, y, number in linked)
     width = max(end for _, end in [*above, *below]) + 2
-    told = f"{several(len(one.links), 'pair')} of phrases with shared pivot words"
+    told = f"{format_count(len(one.links), 'pair')} of phrases with shared pivot words"
     return svg.chart(title, told, lower + BOX + 4, parts, width, fluid=False, class_="grid")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.paraphrase.report.answers import generation_answer, scores_answer
-from karat.report.charts.models import Interval, intervals_figure
+from karat.report.charts.models import ChartInterval, intervals_figure
 from karat.report.model import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
         every = [row._asdict() for row in result.segments]
         columns = (*_SEGMENTS[:3], *((_RECOGNISED,) if asked else ()), *_SEGMENTS[3:])
         tables.append(Table("segments", "Each paraphrase", columns, every, group="system"))
-    pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
+    pem = (ChartInterval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
     blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
     signed = {"pem": result.signature}

@@ -64,7 +64,7 @@ def command(
     """
     from karat.realize import train_realizer_file
     from karat.realize.model import check_complete_from, input_kinds
-    from karat.report.model import several
+    from karat.report.model import format_count
 
     if realizer == "ordering" and lm_order != LM_ORDER:
         raise click.UsageError(
@@ -93,7 +93,7 @@ def command(
         )
     (made,) = found.rows
     click.echo(
-        f"{made.output}: {made.models}, trained on {several(made.sentences, 'sentence')} in "
+        f"{made.output}: {made.models}, trained on {format_count(made.sentences, 'sentence')} in "
         f"{made.seconds:.0f} s of processor time, {made.megabytes:.1f} MB"
     )
     for note in found.notes:

@@ -16,7 +16,7 @@ from karat.realize.report.lattice import (
     unpruned_figure,
 )
 from karat.realize.report.tables import as_rows, number
-from karat.report.model import Column, Document, Figure, Row, Table, several
+from karat.report.model import Column, Document, Figure, Row, Table, format_count
 
 if TYPE_CHECKING:
     from karat.realize import explanation
@@ -249,7 +249,7 @@ def _ordering(tree: InputTrees, found: explanation.OrderingExplained, inputs: st
     ]
     rows: list[Row] = []
     for rank, changed in found.changed():
-        heading = f"Order {rank}: {several(len(changed), 'treelet')} other than in the best"
+        heading = f"Order {rank}: {format_count(len(changed), 'treelet')} other than in the best"
         for one, less in changed:
             rows.append({"heading": heading, "rank": rank, "less": less, **one._asdict()})
     if rows:

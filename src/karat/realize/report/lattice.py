@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import element, quote
-from karat.report.model import Figure, several
+from karat.report.model import Figure, format_count
 from karat.report.render.text import DIM, Sheet
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     """Return a figure of all orders that the supertags allow, with no cost and none marked."""
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
-    told = several(int(lattice.sequences), "word sequence")
+    told = format_count(int(lattice.sequences), "word sequence")
     if arcs and len(arcs) <= MOST_UNPRUNED:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
         caption = f"Every path is a word sequence that the supertags allow: {told}."
@@ -88,14 +88,14 @@ def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     ]
     graph = order_graph(lattice.treelet_orders(head))
     arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
-    told = several(int(treelet.paths), "order")
+    told = format_count(int(treelet.paths), "order")
     return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
     """Return the best orders of the only tree as one graph; common ends are drawn once."""
     few = [order.nodes for order in orders[:MOST_ORDERS]]
-    caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
+    caption = f"{format_count(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
     return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
@@ -168,7 +168,7 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
         if arc.start in reached:
             reached.add(arc.end)
             found.append(arc)
-    told = several(int(treelet.paths), "order")
+    told = format_count(int(treelet.paths), "order")
     return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
 
 
@@ -215,7 +215,7 @@ def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
         parts += drawing.parts
         width, y = max(width, drawing.width), drawing.height + HEADING
     arcs = [arc for panel in panels for arc in panel.arcs]
-    told = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    told = f"{format_count(len(panels), 'graph')}, {format_count(len(arcs), 'arc')}"
     return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.realize.report.answers import evaluation_answer, named_inputs, sentences_answer
 from karat.realize.report.trees import tree_figure
-from karat.report.charts.models import Interval, intervals_figure
-from karat.report.model import Column, Document, Figure, Row, Table, several
+from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.model import Column, Document, Figure, Row, Table, format_count
 
 if TYPE_CHECKING:
     from karat.realize.evaluation import RealizerEvaluation, RealizerScores
@@ -102,7 +102,7 @@ def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
 
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
-    title = f"{found.name}: {several(found.training.sentences, 'tree')}"
+    title = f"{found.name}: {format_count(found.training.sentences, 'tree')}"
     title += ", training data" if found.training.share >= MOSTLY else ""
     rows: list[Row] = [
         {**row._asdict(), "heading": f"from {named_inputs(row.inputs)}"} for row in found.rows
@@ -132,7 +132,7 @@ def _leads(found: RealizerEvaluation) -> list[Row]:
 
 def _bleu_figure(found: RealizerEvaluation) -> Figure:
     """Return a dot for the BLEU of each realiser."""
-    dots = (Interval(_label(row), round(row.bleu, 1)) for row in found.rows)
+    dots = (ChartInterval(_label(row), round(row.bleu, 1)) for row in found.rows)
     figure = intervals_figure("BLEU by realiser", "BLEU", dots)
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
     caption = f"{inserts if found.slots else ''}In brackets: the input."

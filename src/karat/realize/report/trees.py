@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
-from karat.report.model import Figure, enumeration
+from karat.report.model import Figure, join_items
 from karat.report.render.text import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
+    told = join_items([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
     return svg.chart(title, told, y + HEIGHT, parts)
 
 

@@ -14,15 +14,15 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import (
     Chart,
+    ChartInterval,
     Curves,
-    Estimated,
     HeatMap,
-    Interval,
     Intervals,
+    PairedEstimate,
     PairedIntervals,
     Point,
     Scatter,
-    runs,
+    curve_runs,
 )
 from karat.report.render import text
 from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, truncate
@@ -114,7 +114,7 @@ def draw_paired(chart: PairedIntervals, sheet: Sheet) -> list[str]:
     return [*lines, *sheet.lines(_paired_key(chart), DIM)]
 
 
-def _paired_bar(one: Estimated, axis: Axis, wide: int, signs: tuple[str, ...]) -> str:
+def _paired_bar(one: PairedEstimate, axis: Axis, wide: int, signs: tuple[str, ...]) -> str:
     first, inside, last, dot = signs
     drawn = [" "] * wide
     if one.bar:
@@ -251,7 +251,7 @@ def draw_curves(chart: Curves, sheet: Sheet) -> list[str]:
     for k, curve in enumerate(chart.shown):
         sign, ink = SIGNS[k % len(SIGNS)], INKS[k % len(INKS)]
         names.append(f"{sign} {visible(curve.name)}")
-        for run in runs(curve.knots):
+        for run in curve_runs(curve.knots):
             places = [plot.place(knot.x, knot.y) for knot in run]
             points.update(dict.fromkeys(places, (sign, ink)))
             for (top, left), (bottom, right) in pairwise(places):
@@ -287,7 +287,7 @@ def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
     return [*lines, *sheet.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
 
 
-def _interval_bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
+def _interval_bar(item: ChartInterval, axis: Axis, wide: int, base: list[float]) -> str:
     signs = [" "] * wide
     if item.bar:
         low, high = sorted(round(axis.at(end)) for end in item.bar)

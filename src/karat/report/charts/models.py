@@ -16,11 +16,11 @@ from itertools import groupby, pairwise, product
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
-from karat.report.model import Column, Figure, cell_text, enumeration
+from karat.report.model import Column, Figure, cell_text, join_items
 from karat.report.render.text import Sheet
 
 
-class Change(NamedTuple):
+class ForestChange(NamedTuple):
     """A difference with its interval, placed so that better is to the right.
 
     `text` is the difference as people read it, `verdict` is undecided or what it shows, such as
@@ -50,36 +50,36 @@ class Forest:
 
     title: str
     base: str
-    changes: Sequence[Change]
+    changes: Sequence[ForestChange]
     span: tuple[float, float] | None = None
     caption: str = ""
     sides: tuple[str, str] = ("worse", "better")
     narrow: ClassVar[bool] = True
 
     @cached_property
-    def shown(self) -> list[Change]:
+    def shown(self) -> list[ForestChange]:
         """The differences that have a place."""
         return [change for change in self.changes if drawable(change[1:4])]
 
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of the axis; the baseline is always in it."""
-        return self.span or reach(self.shown)
+        return self.span or forest_span(self.shown)
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        told = enumeration([change.story for change in self.shown])
+        told = join_items([change.story for change in self.shown])
         return f"Differences from {self.base} with 95% intervals. {told}"
 
 
-def reach(changes: Sequence[Change]) -> tuple[float, float]:
+def forest_span(changes: Sequence[ForestChange]) -> tuple[float, float]:
     """Return the range that all intervals and the baseline fit into."""
     found = [x for change in changes for x in change[1:4] if drawable([x])]
     return min([0.0, *found]), max([0.0, *found])
 
 
-class Tally(NamedTuple):
+class ForestTally(NamedTuple):
     """The number of segments that a system won, tied and lost."""
 
     label: str
@@ -99,14 +99,14 @@ class Tallies:
 
     title: str
     base: str
-    shown: Sequence[Tally]
+    shown: Sequence[ForestTally]
     caption: str = ""
     narrow: ClassVar[bool] = True
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"Segments against {self.base}. {enumeration([tally.story for tally in self.shown])}"
+        return f"Segments against {self.base}. {join_items([tally.story for tally in self.shown])}"
 
 
 class Stretch(NamedTuple):
@@ -168,14 +168,14 @@ class Regions:
             for area in self.shown
         ]
         told += [f"{spot.name}: {spot.x:g} across, {spot.y:g} up" for spot in self.spots]
-        return f"{self.x_axis} across, {self.y_axis} up. {enumeration(told)}"
+        return f"{self.x_axis} across, {self.y_axis} up. {join_items(told)}"
 
 
 def _ends(span: tuple[float, float]) -> str:
     return f"{span[0]:g} to {span[1]:g}"
 
 
-class Estimated(NamedTuple):
+class PairedEstimate(NamedTuple):
     """A value with its interval; `text` and `reach` are the two as people read them."""
 
     value: float
@@ -194,11 +194,11 @@ class Pair(NamedTuple):
     """An item with its value, and the value that it is compared with, if there is one."""
 
     label: str
-    main: Estimated
-    other: Estimated | None = None
+    main: PairedEstimate
+    other: PairedEstimate | None = None
 
     @property
-    def placed(self) -> list[Estimated]:
+    def placed(self) -> list[PairedEstimate]:
         """The values that have a place, the main one first."""
         return [one for one in (self.main, self.other) if one and drawable([one.value])]
 
@@ -249,7 +249,7 @@ class PairedIntervals:
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"{self.named_axis}. {enumeration([self.told(pair) for pair in self.shown])}"
+        return f"{self.named_axis}. {join_items([self.told(pair) for pair in self.shown])}"
 
 
 class RankCell(NamedTuple):
@@ -348,7 +348,7 @@ class Point(NamedTuple):
         return f"{self.label}{group}: {float(self.x)!r}, {float(self.y)!r}{_reach(self.bar)}"
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """y = slope x + intercept."""
 
     slope: float
@@ -367,7 +367,7 @@ class Scatter:
     x_axis: str
     y_axis: str
     points: Sequence[Point]
-    line: Line | None = None
+    line: ChartLine | None = None
     note: str = ""
     caption: str = ""
     narrow: bool = False
@@ -398,7 +398,7 @@ class Scatter:
     @property
     def story(self) -> str:
         """The chart in words."""
-        told = enumeration([point.story for point in self.shown])
+        told = join_items([point.story for point in self.shown])
         note = f" {self.note}." if self.note else ""
         return f"{len(self.shown)} points; {self.x_axis} across, {self.y_axis} up.{note} {told}"
 
@@ -584,10 +584,10 @@ class Curves:
             known = [knot.story for knot in knots if drawable(knot[:2])]
             told.append(f"{name}: {', to '.join(known[:1] + known[1:][-1:])}")
         axes = f"{self.x_axis} across, {self.y_axis} up"
-        return f"{len(self.shown)} curves; {axes}. {enumeration(told)}"
+        return f"{len(self.shown)} curves; {axes}. {join_items(told)}"
 
 
-def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
+def curve_runs(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve between its missing values."""
     parts = groupby(knots, lambda knot: drawable(knot[:2]))
     return [list(part) for placed, part in parts if placed]
@@ -595,10 +595,10 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
 
 def interval_bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
-    return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
+    return curve_runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
 
 
-class Interval(NamedTuple):
+class ChartInterval(NamedTuple):
     """A value with its interval, where it has one."""
 
     label: str
@@ -624,13 +624,13 @@ class Intervals:
 
     title: str
     axis: str
-    items: Sequence[Interval]
+    items: Sequence[ChartInterval]
     baseline: float | None = None
     caption: str = ""
     narrow: bool = False
 
     @cached_property
-    def shown(self) -> list[Interval]:
+    def shown(self) -> list[ChartInterval]:
         """The items that have a place."""
         return [item for item in self.items if drawable([item.value])]
 
@@ -647,7 +647,7 @@ class Intervals:
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"{self.axis}. {enumeration([item.story for item in self.shown])}"
+        return f"{self.axis}. {join_items([item.story for item in self.shown])}"
 
 
 @dataclass(frozen=True)
@@ -743,7 +743,7 @@ def chart_figure(chart: Chart) -> Figure:
 def intervals_figure(
     title: str,
     axis: str,
-    items: Iterable[Interval],
+    items: Iterable[ChartInterval],
     base: float | None = None,
     *,
     narrow: bool = False,

@@ -9,29 +9,36 @@ from typing import NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.explain.differing import differing_words
-from karat.report.charts.models import Change, Forest, Histogram, Tallies, Tally, reach
+from karat.report.charts.models import (
+    Forest,
+    ForestChange,
+    ForestTally,
+    Histogram,
+    Tallies,
+    forest_span,
+)
 from karat.report.documents import scores
 from karat.report.model import (
     Block,
-    Case,
     Cell,
     Column,
     Decimals,
     Document,
+    ExampleCase,
     Examples,
     Figure,
     Gallery,
-    Passage,
     Table,
+    TextPassage,
     columns,
-    listing,
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
     metric_label,
     number,
     number_text,
     score_digits,
-    several,
-    signed,
-    span,
 )
 from karat.scoring import ScoreRow, WideScores
 from karat.stats.significance.verdicts import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
@@ -44,7 +51,7 @@ MAX_LISTED_DIFFERENCES = 3
 """Differences that a sentence gives numbers of."""
 
 
-class Verdicts(NamedTuple):
+class SystemVerdicts(NamedTuple):
     """The rows of one system, by what they say."""
 
     system: str
@@ -62,9 +69,9 @@ class Verdicts(NamedTuple):
 
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     """Return a sentence for each system, or sentences that count them where they are many."""
-    if few(comparison):
+    if has_too_few_units(comparison):
         return (_too_few(comparison),)
-    systems, base = verdicts(comparison), comparison.baseline
+    systems, base = verdicts_by_system(comparison), comparison.baseline
     if len(systems) > MAX_SENTENCES:
         sentences = _count_sentences(systems, base)
     else:
@@ -86,14 +93,16 @@ def comparison_basis(comparison: Comparison) -> str:
     """Return what the answer rests on: segments, references, the rule and the test."""
     parts = []
     if comparison.segments is not None:
-        in_buckets = f" in {several(comparison.buckets, 'bucket')}" if comparison.buckets else ""
+        in_buckets = (
+            f" in {format_count(comparison.buckets, 'bucket')}" if comparison.buckets else ""
+        )
         parts.append(
-            several(comparison.segments, "segment") + in_buckets + _units_clause(comparison)
+            format_count(comparison.segments, "segment") + in_buckets + _units_clause(comparison)
         )
     if comparison.references:
-        parts.append(several(comparison.references, "reference"))
+        parts.append(format_count(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
-    if few(comparison):
+    if has_too_few_units(comparison):
         return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
     rule = _rule(comparison) if _needs_warning(comparison) else decision_rule(comparison)
     return f"{size}Decided where the {rule}."
@@ -118,7 +127,7 @@ def decision_rule(comparison: Comparison) -> str:
 def _rule(comparison: Comparison) -> str:
     return (
         f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
-        f"{TESTS[comparison.test]}, {several(comparison.trials, 'trial')}"
+        f"{TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}"
     )
 
 
@@ -132,7 +141,7 @@ def _number_of_tests(comparison: Comparison) -> int:
     return sum(row.verdict is not None for row in comparison.rows)
 
 
-def few(comparison: Comparison) -> bool:
+def has_too_few_units(comparison: Comparison) -> bool:
     """Return whether there are too few segments, or buckets, to decide anything."""
     units = _most_units(comparison)
     return units is not None and units < MIN_DECIDING_UNITS
@@ -149,7 +158,7 @@ def _unit(comparison: Comparison) -> str:
 def _too_few(comparison: Comparison) -> str:
     units = _most_units(comparison) or 0
     verb = "is" if units == 1 else "are"
-    count = several(units, _unit(comparison))
+    count = format_count(units, _unit(comparison))
     if units < (comparison.buckets or comparison.segments or 0):
         count += " with a score"
     return (
@@ -157,7 +166,7 @@ def _too_few(comparison: Comparison) -> str:
     )
 
 
-def verdicts(comparison: Comparison) -> list[Verdicts]:
+def verdicts_by_system(comparison: Comparison) -> list[SystemVerdicts]:
     """Return the rows of every system but the baseline, best first by the first metric."""
     names = dict.fromkeys(row.system for row in comparison.rows)
     found = []
@@ -165,11 +174,11 @@ def verdicts(comparison: Comparison) -> list[Verdicts]:
         rows = [row for row in comparison.rows if row.system == name and row.verdict]
         kinds = ("better", "worse", "undecided")
         told = ([row for row in rows if row.verdict == kind] for kind in kinds)
-        found += [Verdicts(name, *told)] if rows else []
+        found += [SystemVerdicts(name, *told)] if rows else []
     return found
 
 
-def _system_sentence(one: Verdicts, base: str) -> str:
+def _system_sentence(one: SystemVerdicts, base: str) -> str:
     system = one.system
     if one.kind == "undecided":
         what = _list_metrics(one.undecided)
@@ -206,21 +215,21 @@ def _list_differences(rows: Sequence[CompareRow]) -> str:
     """The differences with their intervals, or the metrics alone where they are many."""
     if len(rows) > MAX_LISTED_DIFFERENCES:
         return _list_metrics(rows)
-    return listing([f"{metric_label(row.metric)} {_change_text(row)}" for row in rows])
+    return join_names([f"{metric_label(row.metric)} {_change_text(row)}" for row in rows])
 
 
 def _list_metrics(rows: Sequence[CompareRow]) -> str:
-    return listing([metric_label(row.metric) for row in rows])
+    return join_names([metric_label(row.metric) for row in rows])
 
 
 def _change_text(row: CompareRow) -> str:
     digits = score_digits(row.metric)
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "no difference"
-    return f"{signed(row.delta, digits)} {span(row.delta_low, row.delta_high, digits)}"
+    return f"{format_signed(row.delta, digits)} {format_interval(row.delta_low, row.delta_high, digits)}"
 
 
-def _count_sentences(systems: Sequence[Verdicts], base: str) -> list[str]:
+def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> list[str]:
     """Sentences that count the systems of each kind and name the first of them."""
     several_metrics = sum(map(len, systems[0][1:])) > 1
     sentences = []
@@ -228,7 +237,9 @@ def _count_sentences(systems: Sequence[Verdicts], base: str) -> list[str]:
         names = [one.system for one in systems if one.kind == kind]
         if names:
             words = _kind_words(kind, base, len(names) == 1, several_metrics)
-            sentences.append(f"{len(names)} of {len(systems)} systems {words}: {listing(names)}.")
+            sentences.append(
+                f"{len(names)} of {len(systems)} systems {words}: {join_names(names)}."
+            )
     return sentences
 
 
@@ -279,7 +290,7 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     """Return the answer, the differences as a picture, examples, and the tables."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     corpus, baseline = comparison.signatures, comparison.baseline
-    best = scores.emphasis([(row.metric, row.score.value) for row in comparison.rows])
+    best = scores.best_cells([(row.metric, row.score.value) for row in comparison.rows])
     title = f"Comparison with {baseline}"
     cells = tuple(map(_comparison_cells, comparison.rows))
     table = Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)
@@ -291,15 +302,17 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     signatures = {**corpus, **segments, **corpus}
     told = comparison_answer(comparison), comparison_basis(comparison)
     document = Document(title, tuple(blocks), command, signatures, comparison.notes, {}, *told)
-    return scores.with_form(document, comparison.form)
+    return scores.note_signature_form(document, comparison.form)
 
 
 def _comparison_cells(row: CompareRow) -> dict[str, Cell]:
     better = None if row.better is None else Decimals(row.better, 3)
-    delta = scores.decimals(row.metric, row.delta)
+    delta = scores.score_cell(row.metric, row.delta)
     change = None
     if row.delta_low is not None and row.delta_high is not None:
-        change = span(row.delta_low, row.delta_high, 2 if row.metric.full_scale > 10 else 4)
+        change = format_interval(
+            row.delta_low, row.delta_high, 2 if row.metric.full_scale > 10 else 4
+        )
     told: dict[str, Cell] = {"delta": delta, "better": better, "change": change}
     return {**row._asdict(), **scores.score_cells(row), **told}
 
@@ -348,7 +361,7 @@ def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iter
         ]
         for m in metrics
     }
-    shared = reach([change for m in metrics if m.reads_texts for change in panels[m]])
+    shared = forest_span([change for m in metrics if m.reads_texts for change in panels[m]])
     for m in metrics:
         span = shared if m.reads_texts else None
         yield Forest(_label_with_arrow(m), comparison.baseline, panels[m], span)
@@ -360,7 +373,7 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
-def _forest_change(row: CompareRow, label: str) -> Change:
+def _forest_change(row: CompareRow, label: str) -> ForestChange:
     """A difference as a share of the metric's scale, so that better is to the right."""
     m = row.metric
     scale = m.sign / m.full_scale
@@ -368,9 +381,9 @@ def _forest_change(row: CompareRow, label: str) -> Change:
     value, one, other = (
         missing if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
     )
-    text = signed(row.delta or 0.0, score_digits(m))
+    text = format_signed(row.delta or 0.0, score_digits(m))
     told = text, row.verdict or "undecided"
-    return Change(label, value, min(one, other), max(one, other), *told)
+    return ForestChange(label, value, min(one, other), max(one, other), *told)
 
 
 def _label_with_arrow(metric: Metric) -> str:
@@ -384,7 +397,9 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     tallies = []
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
-        shown = [Tally(row.system, row.wins or 0, row.ties or 0, row.losses or 0) for row in rows]
+        shown = [
+            ForestTally(row.system, row.wins or 0, row.ties or 0, row.losses or 0) for row in rows
+        ]
         if shown:
             tallies.append(Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, shown)))
     if not tallies:  # too many segments to keep the scores of all
@@ -430,16 +445,16 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> list[Example
     return [Examples(title, cases, table, switches)]
 
 
-def _example_case(example: Example, metric: Metric, baseline: str) -> Case:
+def _example_case(example: Example, metric: Metric, baseline: str) -> ExampleCase:
     label, digits = metric_label(metric), score_digits(metric)
     shown = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
     number = example.segment + 1 if example.id is None else example.id
     texts = {baseline: example.baseline_text, example.system: example.system_text}
-    passages = [Passage(example.which, example.reference)]
+    passages = [TextPassage(example.which, example.reference)]
     for name, text in texts.items():
-        passages.append(Passage(name, text, differing_words(text, example.references)))
+        passages.append(TextPassage(name, text, differing_words(text, example.references)))
     tags = {"system": example.system, "metric": label}
-    return Case(f"Segment {number}", f"{label} {shown}", tuple(passages), tags)
+    return ExampleCase(f"Segment {number}", f"{label} {shown}", tuple(passages), tags)
 
 
 def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str, Cell]:
@@ -448,9 +463,9 @@ def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str,
     return {
         **example._asdict(),
         "segment": example.segment + 1 if example.id is None else example.id,
-        "baseline_score": scores.decimals(metric, a),
-        "system_score": scores.decimals(metric, b),
-        "delta": scores.decimals(metric, b - a),
+        "baseline_score": scores.score_cell(metric, a),
+        "system_score": scores.score_cell(metric, b),
+        "delta": scores.score_cell(metric, b - a),
         "text": f"{texts}\n{example.system}: {example.system_text}",
     }
 
@@ -476,7 +491,7 @@ def wide_document(wide: WideScores, command: str) -> Document:
     columns = [scores.SYSTEM]
     for m in metrics:
         columns += _wide_columns(m, intervals, tested)
-    best = scores.emphasis([(row.metric, row.score.value) for row in results.rows])
+    best = scores.best_cells([(row.metric, row.score.value) for row in results.rows])
     winners = {results.rows[at][:2] for at, _ in best}
     stressed = {
         (i, _people_key(m)) for i, s in enumerate(systems) for m in metrics if (s, m) in winners
@@ -491,7 +506,7 @@ def wide_document(wide: WideScores, command: str) -> Document:
     if isinstance(results, Comparison):
         told = comparison_answer(results)
         document = replace(document, answer=told, basis=comparison_basis(results))
-    return scores.with_form(document, results.form)
+    return scores.note_signature_form(document, results.form)
 
 
 def _people_key(m: Metric) -> str:
@@ -527,7 +542,7 @@ def _wide_cells(system: str, metrics: Sequence[Metric], rows: _WideRows) -> dict
 
 
 def _score_text(m: Metric, value: float) -> str:
-    shown = scores.decimals(m, value)
+    shown = scores.score_cell(m, value)
     return number_text(shown, scores.SCORE) if isinstance(shown, Decimals) else ""
 
 
@@ -539,7 +554,7 @@ def _verdict_mark(row: _WideRow) -> str:
 
 def _marks_legend(comparison: Comparison) -> tuple[str, ...]:
     best = "Bold: the best of each column."
-    if few(comparison):
+    if has_too_few_units(comparison):
         return (best,)
     marks = f"{MARKS[BETTER]} better and {MARKS[WORSE]} worse than {comparison.baseline}"
     return (f"{marks} ({decision_rule(comparison)}). {best}",)

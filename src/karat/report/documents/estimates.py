@@ -15,10 +15,10 @@ from karat.estimation.estimate_results import (
     EstimateRow,
 )
 from karat.report.charts.models import (
-    Change,
-    Estimated,
     Forest,
+    ForestChange,
     Pair,
+    PairedEstimate,
     PairedIntervals,
     chart_figure,
 )
@@ -32,14 +32,14 @@ from karat.report.model import (
     Gallery,
     Table,
     columns,
+    format_count,
+    format_interval,
+    format_signed,
     is_missing,
-    listing,
+    join_names,
     metric_label,
     number,
     sentence_case,
-    several,
-    signed,
-    span,
 )
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 
@@ -89,7 +89,7 @@ def _percent(confidence: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
 
 
-def digits(found: Estimate) -> int:
+def score_places(found: Estimate) -> int:
     """Return the decimals of scores that show two digits of the usual half of an interval."""
     halves = sorted((row.high - row.low) / 2 for row in found.rows if row.high > row.low)
     usual = halves[len(halves) // 2] if halves else 0.1
@@ -103,20 +103,20 @@ def ranked_differences(found: Estimate) -> list[EstimateDifference]:
     return sorted(found.differences, key=lambda one: place[one.system])
 
 
-def judges(found: Estimate) -> list[str]:
+def judge_names(found: Estimate) -> list[str]:
     """Return the names of the judges."""
     return [metric_label(one.judge) for one in found.judges]
 
 
-def helpers(found: Estimate) -> list[str]:
+def helper_names(found: Estimate) -> list[str]:
     """Return what estimates rest on beside labels: judges, and methods of other kinds of sets."""
     methods = sorted({*found.methods.values()} - {ESTIMATE})
-    return [*judges(found), *map(sentence_case, methods)]
+    return [*judge_names(found), *map(sentence_case, methods)]
 
 
-def named(helpers: Sequence[str]) -> str:
+def name_helpers(helpers: Sequence[str]) -> str:
     """Return judges and methods as a sentence names them; many are counted."""
-    return listing(helpers) if len(helpers) <= MAX_NAMED else f"{len(helpers)} judges"
+    return join_names(helpers) if len(helpers) <= MAX_NAMED else f"{len(helpers)} judges"
 
 
 # ------------------------------------------------------------------------------------ systems
@@ -145,7 +145,7 @@ def _means_sentence(found: Estimate) -> str:
     if len(found.rows) == 1:
         return f"{labelled}: the mean of {best[0]} is {score}."
     verb = "has" if len(best) == 1 else "share"
-    return f"{labelled}: {listing(best, MAX_NAMED)} {verb} the best mean, {score}."
+    return f"{labelled}: {join_names(best, MAX_NAMED)} {verb} the best mean, {score}."
 
 
 def _leader_sentences(found: Estimate, best: EstimateRow) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _leader_sentences(found: Estimate, best: EstimateRow) -> Iterator[str]:
     elif len(beaten) + len(rivals) == count:
         subject = best.system if len(tied) > 1 else "It"
         better = f"{subject} is better than {len(beaten)} of {count} others"
-        undecided = f"undecided: {listing(rivals, MAX_NAMED)}"
+        undecided = f"undecided: {join_names(rivals, MAX_NAMED)}"
         yield f"{_lead_clause(found)}. {better}; {undecided}."
     else:
         yield f"{_lead_clause(found)}."
@@ -185,17 +185,17 @@ def _lead_clause(found: Estimate) -> str:
     best, tied = found.ranked[0], _tied_systems(found)
     if len(tied) == 1:
         return f"{best.system} has the best estimate: {_score_text(found, best)}"
-    value = f"{best.estimate:,.{digits(found)}f}"
+    value = f"{best.estimate:,.{score_places(found)}f}"
     if len(tied) == len(found.rows):
-        everyone = listing(tied) if len(tied) == 2 else f"All {len(tied)} systems"
+        everyone = join_names(tied) if len(tied) == 2 else f"All {len(tied)} systems"
         return f"{everyone} have the same estimate, {value}"
-    return f"{listing(tied, MAX_NAMED)} share the best estimate, {value}"
+    return f"{join_names(tied, MAX_NAMED)} share the best estimate, {value}"
 
 
 def _against_baseline(found: Estimate) -> Iterator[str]:
     """A sentence that lists the systems by what they are against the baseline."""
     groups = [
-        f"{verdict}: {listing(systems, MAX_NAMED)}"
+        f"{verdict}: {join_names(systems, MAX_NAMED)}"
         for verdict, systems in _systems_by_verdict(found).items()
     ]
     if not found.differences:
@@ -217,11 +217,11 @@ def _systems_by_verdict(found: Estimate) -> dict[str, list[str]]:
 
 
 def _score_text(found: Estimate, row: EstimateRow) -> str:
-    places = digits(found)
+    places = score_places(found)
     text = f"{row.estimate:,.{places}f}"
     if isnan(row.low) or isnan(row.high):
         return f"{text} (no interval)"
-    return f"{text} {span(row.low, row.high, places)}" if row.high > row.low else text
+    return f"{text} {format_interval(row.low, row.high, places)}" if row.high > row.low else text
 
 
 def _labels_clause(found: Estimate) -> str:
@@ -229,7 +229,7 @@ def _labels_clause(found: Estimate) -> str:
     fewest, most = (pick(row.labels for row in found.rows) for pick in (min, max))
     units = max(row.units for row in found.rows)
     labels = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{labels} of {several(units, found.unit)} labelled"
+    return f"{labels} of {format_count(units, found.unit)} labelled"
 
 
 # ------------------------------------------------------------------------------------- judges
@@ -240,14 +240,14 @@ def _judge_sentences(found: Estimate) -> Iterator[str]:
         return
     some = len(found.with_judges) < len(found.rows)
     of = f" of {len(found.with_judges)} of {len(found.rows)} systems" if some else ""
-    who = named(judges(found))
+    who = name_helpers(judge_names(found))
     told = f"intervals{of} are {found.ratio:.2f} times as wide as by people alone"
     if found.ratio > MIN_USELESS_RATIO:
         verb = "adds" if len(found.judges) == 1 else "add"
         yield f"{who} {verb} almost nothing: {told}."
         return
     more = 0 if isnan(found.worth) else round(found.worth)
-    labels = several(more, f"more labelled {found.unit}")
+    labels = format_count(more, f"more labelled {found.unit}")
     yield f"With {who}, {told}" + (f": worth {labels}." if more else ".")
 
 
@@ -316,7 +316,7 @@ _PLANNED = (
 def estimate_document(found: Estimate, command: str) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
     first, *others = found.signature.split("\n")
-    signatures = {"estimate": first, **dict(zip(judges(found), others, strict=False))}
+    signatures = {"estimate": first, **dict(zip(judge_names(found), others, strict=False))}
     blocks = (_estimate_pictures(found), *_tables(found))
     told = estimate_answer(found), estimate_basis(found)
     title = f"Human scores of {found.name}: {found.dimension}"
@@ -327,10 +327,10 @@ def estimate_document(found: Estimate, command: str) -> Document:
 
 
 def _tables(found: Estimate) -> Iterator[Table]:
-    cells = partial(_estimate_cells, places=digits(found))
+    cells = partial(_estimate_cells, places=score_places(found))
     rows = [cells(row) for row in found.ranked]
     biased = [cells(row) | {"side": _bias_side(row)} for row in _rows_with_bias(found)]
-    shown = _ROWS if helpers(found) else tuple(map(_without_judges, _ROWS))
+    shown = _ROWS if helper_names(found) else tuple(map(_without_judges, _ROWS))
     yield Table("rows", "Systems", shown, rows, open=True)
     if found.differences:
         title = f"Differences from {found.differences[0].baseline}"
@@ -338,7 +338,7 @@ def _tables(found: Estimate) -> Iterator[Table]:
             "differences", title, _DIFFERENCES, [cells(one) for one in ranked_differences(found)]
         )
     if biased:
-        title = f"Bias of {named(judges(found))}"
+        title = f"Bias of {name_helpers(judge_names(found))}"
         yield Table("bias", title, _BIAS, biased, readers="people")
     if found.judges:
         yield Table("judges", "Judges", _JUDGES, [one._asdict() for one in found.judges])
@@ -370,10 +370,10 @@ def _estimate_cells(row: EstimateRow | EstimateDifference, places: int) -> dict[
 def _estimate_pictures(found: Estimate) -> Block:
     """The intervals of all systems, with the biases beside them where there are any."""
     scores = chart_figure(_interval_chart(found))
-    changes = [_bias_change(row, digits(found)) for row in _rows_with_bias(found)]
+    changes = [_bias_change(row, score_places(found)) for row in _rows_with_bias(found)]
     if not changes:
         return scores
-    who = named(judges(found))
+    who = name_helpers(judge_names(found))
     verb = "Is" if len(found.judges) == 1 else "Are"
     bias = Forest(
         f"{verb} {who} biased?",
@@ -390,8 +390,11 @@ def _estimate_pictures(found: Estimate) -> Block:
 
 
 def _interval_chart(found: Estimate) -> PairedIntervals:
-    places, judged = digits(found), bool(helpers(found))
-    names = (f"people with {named(helpers(found))}" if judged else "people", "people alone")
+    places, judged = score_places(found), bool(helper_names(found))
+    names = (
+        f"people with {name_helpers(helper_names(found))}" if judged else "people",
+        "people alone",
+    )
     pairs = [
         Pair(
             row.system,
@@ -403,14 +406,20 @@ def _interval_chart(found: Estimate) -> PairedIntervals:
         for row in found.ranked
     ]
     caption = "Dots: means." if found.exact else "Dots: estimates; lines: 95% intervals."
-    title = f"Human scores with and without {named(helpers(found))}" if judged else "Human scores"
+    title = (
+        f"Human scores with and without {name_helpers(helper_names(found))}"
+        if judged
+        else "Human scores"
+    )
     title += " (lower is better)" if found.better == "lower" else ""
     return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
 
 
-def _paired_estimate(values: tuple[float, float, float], places: int) -> Estimated:
+def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedEstimate:
     value, low, high = values
-    return Estimated(*values, f"{value:,.{places}f}", span(low, high, places) if high > low else "")
+    return PairedEstimate(
+        *values, f"{value:,.{places}f}", format_interval(low, high, places) if high > low else ""
+    )
 
 
 def _rows_with_bias(found: Estimate) -> list[EstimateRow]:
@@ -418,11 +427,11 @@ def _rows_with_bias(found: Estimate) -> list[EstimateRow]:
     return [row for row in found.ranked if found.judges and not is_missing(row.bias_low)]
 
 
-def _bias_change(row: EstimateRow, places: int) -> Change:
+def _bias_change(row: EstimateRow, places: int) -> ForestChange:
     side = _bias_side(row)
     verdict = "undecided" if side == NOT_TESTED else side
-    return Change(
-        row.system, row.bias, row.bias_low, row.bias_high, signed(row.bias, places), verdict
+    return ForestChange(
+        row.system, row.bias, row.bias_low, row.bias_high, format_signed(row.bias, places), verdict
     )
 
 

@@ -11,7 +11,16 @@ from karat.evalset.judge_kinds import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.metrics.catalogue import MetricCatalogue
-from karat.report.model import Column, Document, Row, Table, columns, listing, number, several
+from karat.report.model import (
+    Column,
+    Document,
+    Row,
+    Table,
+    columns,
+    format_count,
+    join_names,
+    number,
+)
 
 if TYPE_CHECKING:
     from karat.estimation.drawing import DrawnUnits
@@ -28,17 +37,17 @@ MAX_SENTENCES = 4
 def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
     """Return whether the set can be used, and its size."""
     if found.evalset is None:
-        count = several(found.problem_count or len(found.problems), "problem")
+        count = format_count(found.problem_count or len(found.problems), "problem")
         return (f"{found.name} cannot be used: {count}.",)
     row = found.rows[0]
-    size = f"{several(row.systems, 'system')}, {several(row.segments, 'segment')}"
+    size = f"{format_count(row.systems, 'system')}, {format_count(row.segments, 'segment')}"
     told = f"{found.name} can be used: {size}"
     if not row.judgements:
         return (f"{told}, no judgements.",)
-    judged = several(row.judgements, "judgement")
+    judged = format_count(row.judgements, "judgement")
     if raters_unnamed(found.evalset.judgements.by_people().judges):
         return (f"{told}, {judged}; the raters are not named.", *_gap_sentences(found))
-    judged = f"{judged} by {several(row.judges, 'judge')}"
+    judged = f"{judged} by {format_count(row.judges, 'judge')}"
     return (f"{told}, {judged}.", *_gap_sentences(found))
 
 
@@ -47,9 +56,9 @@ def _gap_sentences(found: EvalSetCheck) -> Iterator[str]:
     row = found.rows[0]
     counts = {"missing output": row.missing, "empty output": row.empty}
     counts["value off its scale"] = sum(one.off_scale for one in found.dimensions)
-    told = [several(count, noun) for noun, count in counts.items() if count]
+    told = [format_count(count, noun) for noun, count in counts.items() if count]
     if told:
-        yield f"It has {listing(told).replace('value off its scales', 'values off their scales')}."
+        yield f"It has {join_names(told).replace('value off its scales', 'values off their scales')}."
 
 
 def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
@@ -82,7 +91,7 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
         ]
     if constant:
         sentences.append(
-            f"{listing(constant, MAX_SENTENCES)}: the judges gave only one value, so their agreement "
+            f"{join_names(constant, MAX_SENTENCES)}: the judges gave only one value, so their agreement "
             "cannot be measured."
         )
     return (
@@ -106,9 +115,9 @@ def _unshared_reason(found: JudgeAgreement) -> str:
 def _few_shared_sentences(few: list[DimensionAgreement]) -> Iterator[str]:
     """Yield in which dimensions too few outputs are shared to state an agreement."""
     if few:
-        names = listing([row.dimension for row in few], MAX_SENTENCES)
+        names = join_names([row.dimension for row in few], MAX_SENTENCES)
         most = max(row.shared for row in few)
-        outputs = several(most, "output")
+        outputs = format_count(most, "output")
         has = "has" if most == 1 else "have"
         amount = f"{outputs} {has}" if len(few) == 1 else f"at most {outputs} {has}"
         yield (
@@ -125,14 +134,14 @@ def _identical_sentences(found: JudgeAgreement) -> Iterator[str]:
             members = frozenset((row.judge, *row.identical.split(", ")))
             groups.setdefault(members, []).append(row.dimension)
     for members, dimensions in groups.items():
-        names = listing(sorted(members))
+        names = join_names(sorted(members))
         several_dimensions = len(found.rows) > 1
-        scope = f" ({listing(list(dict.fromkeys(dimensions)))})" if several_dimensions else ""
+        scope = f" ({join_names(list(dict.fromkeys(dimensions)))})" if several_dimensions else ""
         yield f"{names} gave identical values{scope}: they count as one judge."
 
 
 def _agreement_sentence(row: DimensionAgreement) -> str:
-    shared = several(row.shared, "output")
+    shared = format_count(row.shared, "output")
     r = f", mean r of two judges {row.r:.3f}" if row.r == row.r else ""
     return (
         f"{row.dimension}: Krippendorff's ordinal alpha {row.ordinal:.3f}{r} ({shared} with two "
@@ -145,7 +154,7 @@ def _outlier_sentences(found: JudgeAgreement) -> Iterator[str]:
     flagged = list(dict.fromkeys(row.judge for row in found.judges if row.flagged))
     if flagged:
         verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
-        yield f"{listing(flagged)} {verb} in at least one dimension."
+        yield f"{join_names(flagged)} {verb} in at least one dimension."
         return
     if found.flaggable and any(row.r == row.r for row in found.judges):
         yield "No judge is flagged as an outlier."
@@ -155,7 +164,7 @@ def _model_sentences(found: JudgeAgreement) -> Iterator[str]:
     """Yield how far each model agrees with people, in a few rows."""
     rows = [row for row in found.judges if row.kind == MODEL and row.r == row.r]
     for row in rows[:MAX_SENTENCES]:
-        outputs = several(row.shared, "output")
+        outputs = format_count(row.shared, "output")
         yield (
             f"{row.dimension}: model {row.judge} has r {row.r:.3f} with the mean of people "
             f"({outputs})."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from karat.meta.fit import Fit, ScoreFit
-from karat.report.charts.models import Line, Point, Scatter
+from karat.report.charts.models import ChartLine, Point, Scatter
 from karat.report.model import (
     Block,
     Column,
@@ -14,7 +14,7 @@ from karat.report.model import (
     Figure,
     Gallery,
     Table,
-    listing,
+    join_names,
     metric_label,
     number,
 )
@@ -38,7 +38,7 @@ def _fit_sentences(found: ScoreFit, fit: Fit) -> Iterator[str]:
     if fit.r2 != fit.r2:  # NaN is not
         return
     terms = dict.fromkeys(row.term for row in found.rows if row.dimension == fit.dimension)
-    names = listing([_term_label(term) for term in list(terms)[1:]])
+    names = join_names([_term_label(term) for term in list(terms)[1:]])
     one = "s" * (len(terms) == 2)
     told = f"{names} explain{one} {fit.r2:.1%} of the variance of {fit.dimension}"
     rows = [row for row in found.left_out if row.dimension == fit.dimension and row.r2 == row.r2]
@@ -140,5 +140,5 @@ def _fit_figures(found: ScoreFit) -> Iterator[Figure]:
         ]
         title = f"Predicted and human {fit.dimension}"
         axes, note = ("predicted by the fit", f"human {fit.dimension}"), f"R2 {fit.r2:.3f}"
-        chart = Scatter(title, *axes, drawn, line=Line(1.0, 0.0), note=note, narrow=True)
+        chart = Scatter(title, *axes, drawn, line=ChartLine(1.0, 0.0), note=note, narrow=True)
         yield Figure(title, chart, some)  # for pages and notebooks alone

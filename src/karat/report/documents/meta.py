@@ -16,9 +16,9 @@ from karat.meta.leaders import FEWEST_RANKED, Leader, by_mean_rank, leaders
 from karat.meta.ranking import MetaRow
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
-    Change,
+    ChartInterval,
     Forest,
-    Interval,
+    ForestChange,
     RankCell,
     RankColumn,
     RankMap,
@@ -34,12 +34,12 @@ from karat.report.model import (
     Table,
     clear_labels,
     columns,
-    listing,
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
     metric_label,
     number,
-    several,
-    signed,
-    span,
 )
 from karat.stats.significance.verdicts import UNDECIDED, WORSE
 
@@ -92,7 +92,7 @@ def _undefined_sentence(rows: Sequence[MetaRow]) -> Iterator[str]:
     """Yield that no agreement is defined, and the reason if it is the same for all metrics."""
     if rows:
         names = dict.fromkeys(row.dimension for row in rows)
-        dimensions = listing([_dimension_name(name) for name in names], MAX_SENTENCES)
+        dimensions = join_names([_dimension_name(name) for name in names], MAX_SENTENCES)
         level = [row for row in rows if row.level == rows[0].level]
         reasons = {row.note.removeprefix("undefined: ") for row in level}
         reason = f": {reasons.pop()}" if len(reasons) == 1 and reasons != {""} else ""
@@ -142,7 +142,7 @@ def _best_metric_sentence(one: Leader, every: Sequence[Leader], labels: Mapping[
         if all(isclose(row.value, one.best.value, abs_tol=1e-9) for row in one.tied):
             return f"{told}, with the same {name}, {one.best.value:.3f}."
         return f"{told}; the highest is {best}, {value}{doubt}."
-    with_whom = listing([labels[row.metric] for row in one.tied], MAX_TIED) if one.tied else ""
+    with_whom = join_names([labels[row.metric] for row in one.tied], MAX_TIED) if one.tied else ""
     second = one.rows[1]
     how = f"tied with {with_whom}" if with_whom else _lead_clause(second, labels[second.metric])
     return f"{best} agrees best with {_dimension_name(one.dimension)} {_level_phrase(one)}: {value}, {how}{doubt}."
@@ -156,8 +156,8 @@ def _lead_clause(row: MetaRow | AverageRow, name: str) -> str:
     if row.delta_low == row.delta_low:
         zero = row.delta_low <= 0 <= row.delta_high
         by = " by the permutation test" * zero
-        ends = f" {span(row.delta_low, row.delta_high, 3)}{', includes 0' * zero}"
-    return f"alone at rank 1{by}; next is {name} (difference {signed(row.delta, 3)}{ends})"
+        ends = f" {format_interval(row.delta_low, row.delta_high, 3)}{', includes 0' * zero}"
+    return f"alone at rank 1{by}; next is {name} (difference {format_signed(row.delta, 3)}{ends})"
 
 
 def _other_ranks_clause(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
@@ -168,7 +168,7 @@ def _other_ranks_clause(one: Leader, every: Sequence[Leader], labels: Mapping[st
             own = [row for row in other.rows if labels[row.metric] == labels[one.best.metric]]
             ranks += [(other.statistic, row.rank) for row in own if row.rank and row.rank > 1]
     told = [f"rank {rank} by {statistic_label(name)}" for name, rank in ranks]
-    return f"; but {labels[one.best.metric]} has {listing(told)}" if told else ""
+    return f"; but {labels[one.best.metric]} has {join_names(told)}" if told else ""
 
 
 def _count_sentence(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
@@ -183,14 +183,14 @@ def _count_sentence(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
     unsure = sum(one.uncertain for one in some)
     them = "all of them" if unsure == whole else f"{unsure} of them"
     doubt = f"; in {them} the interval of the highest value includes 0" if unsure else ""
-    return f"{listing(names)} {verb} rank 1 in {where} {by}{doubt}."
+    return f"{join_names(names)} {verb} rank 1 in {where} {by}{doubt}."
 
 
 def _too_few_sentences(few: Sequence[Leader]) -> Iterator[str]:
     """Yield a sentence for the first level of systems, and for the first of other points."""
     for one in {one.unit: one for one in reversed(few)}.values():
         verb = "is" if one.best.points == 1 else "are"
-        yield f"{several(one.best.points, one.unit)} {verb} too few to rank metrics {_level_phrase(one)}."
+        yield f"{format_count(one.best.points, one.unit)} {verb} too few to rank metrics {_level_phrase(one)}."
 
 
 def _dimension_name(dimension: str) -> str:
@@ -205,7 +205,7 @@ def _level_phrase(one: Leader) -> str:
 def _value_text(one: Leader) -> str:
     """Return the best value with its interval, and whether zero is in it."""
     row, zero = one.best, " (includes 0)" * one.uncertain
-    ends = f" {span(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
+    ends = f" {format_interval(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
     return f"{row.value:.3f}{ends}"
 
 
@@ -232,14 +232,14 @@ def meta_basis(result: Ranking) -> str:
 
 def _size_sentence(result: MetaEvaluation) -> str:
     systems, segments, outputs, judges = result.size
-    counts = several(systems, "system"), several(segments, "segment")
-    told = f"{', '.join(counts)}, {several(outputs, 'judged output')}"
+    counts = format_count(systems, "system"), format_count(segments, "segment")
+    told = f"{', '.join(counts)}, {format_count(outputs, 'judged output')}"
     named = [name for name in judges if name]
     if raters_unnamed(named):
         return f"{told}; the raters are not named."
     if not named:
         return f"{told}."
-    who = several(len(named), "judge")
+    who = format_count(len(named), "judge")
     return f"{told} by {who}." if len(named) > 1 else f"{told} by {who} ({named[0]})."
 
 
@@ -251,9 +251,9 @@ def average_answer(result: RankAverage) -> tuple[str, ...]:
     rows = [row for row in result.rows if row.value == row.value]
     if not rows:
         return ()
-    tasks = several(len({row[:4] for row in result.tasks}), "task")
+    tasks = format_count(len({row[:4] for row in result.tasks}), "task")
     best, others = rows[0], rows[1:]
-    ends = span(best.low, best.high, 3) if best.low == best.low else ""
+    ends = format_interval(best.low, best.high, 3) if best.low == best.low else ""
     value = f"{best.value:.3f} {ends}".rstrip()
     name = metric_label(best.metric)
     if not others:
@@ -263,13 +263,13 @@ def average_answer(result: RankAverage) -> tuple[str, ...]:
     if best.rank is None:
         return (f"{told}; differences between metrics were not tested.",)
     lead = _lead_clause(others[0], metric_label(others[0].metric))
-    return (f"{told}, {f'tied with {listing(tied, MAX_TIED)}' if tied else lead}.",)
+    return (f"{told}, {f'tied with {join_names(tied, MAX_TIED)}' if tied else lead}.",)
 
 
 def average_basis(result: RankAverage) -> str:
     """Return what the averages are over."""
     sets = list(dict.fromkeys(one.name for one in result.results))
-    told = f"Sets: {listing(sets)}."
+    told = f"Sets: {join_names(sets)}."
     if result.tests:
         told += " Tied metrics have the same rank: they do not differ significantly."
     return told
@@ -303,7 +303,7 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
         galleries.append(Gallery(title, _rank_panels(enough, labels, result.terms), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
         if few := [one for one in found if one.few and one.unit == unit]:
-            count = several(min(one.best.points for one in few), unit)
+            count = format_count(min(one.best.points for one in few), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
             why = f"Values without ranks: with so few {unit}s almost any order may be chance."
             panels = _rank_panels(map(_without_ranks, few), labels, result.terms, f"{level}: ")
@@ -361,7 +361,7 @@ def _make_rank_cell(row: MetaRow | TaskRow | None) -> RankCell | None:
     if row is None:
         return None
     rank = "not ranked" if row.rank is None else f"rank {row.rank}"
-    ends = f" {span(row.low, row.high, 3)}" if row.low == row.low else ""
+    ends = f" {format_interval(row.low, row.high, 3)}" if row.low == row.low else ""
     value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
     told = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
     return RankCell(row.value, row.rank, told)
@@ -419,8 +419,8 @@ def _difference_forests(
             continue
         low, high = sorted((sign * row.delta_low, sign * row.delta_high))
         verdict = WORSE if (*one[:3], best, row.metric) in separated else UNDECIDED
-        told = signed(row.delta, 3), verdict
-        changes.append(Change(labels[row.metric], sign * row.delta, low, high, *told))
+        told = format_signed(row.delta, 3), verdict
+        changes.append(ForestChange(labels[row.metric], sign * row.delta, low, high, *told))
     if changes:
         title = f"{one.dimension}, {one.level} level, {statistic_label(one.statistic)}"
         yield Forest(title, labels[best], changes)
@@ -479,7 +479,7 @@ def _ranking_table(places: Places, result: Ranking) -> Table:
     rows: list[dict[str, Cell]] = [
         {
             "heading": f"{', '.join(place)}: {_counts_text(mine)}",
-            "delta_shown": delta_shown(row),
+            "delta_shown": format_delta(row),
             **row._asdict(),
         }
         for place, mine in places.items()
@@ -490,7 +490,7 @@ def _ranking_table(places: Places, result: Ranking) -> Table:
     return Table("rows", "Agreement with human scores", shown, tuple(rows), group="heading")
 
 
-def delta_shown(row: MetaRow | AverageRow) -> str | None:
+def format_delta(row: MetaRow | AverageRow) -> str | None:
     """The difference to the best metric with its interval; None where there is none."""
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return None
@@ -503,7 +503,7 @@ def _counts_text(rows: Sequence[MetaRow]) -> str:
     """Points, and how many groups count of how many."""
     first = rows[0]
     total = first.groups + first.left_out
-    points = several(first.points, "point")
+    points = format_count(first.points, "point")
     if total < 2:
         return points
     used = [row.groups for row in rows]
@@ -546,14 +546,14 @@ def average_document(result: RankAverage, command: str) -> Document:
     """Return the averages, and the tasks that they are of."""
     names = list(dict.fromkeys(one.name for one in result.results))
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
-    rows = tuple({**row._asdict(), "delta_shown": delta_shown(row)} for row in result.rows)
+    rows = tuple({**row._asdict(), "delta_shown": format_delta(row)} for row in result.rows)
     shown = tuple(c for c in _AVERAGES if c.key != "note" or any(row["note"] for row in rows))
     tasks = tuple(
         {**row._asdict(), "heading": f"{', '.join(row[:4])}: weight {row.weight:.3g}"}
         for row in result.tasks
     )
     tests = tuple(test._asdict() for test in result.tests)
-    items = (Interval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
+    items = (ChartInterval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
     blocks = (
         intervals_figure("Averages over all tasks", "mean over tasks", items),
         task_gallery(result),

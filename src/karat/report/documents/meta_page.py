@@ -17,27 +17,35 @@ from karat.meta.documents.reliability import single_segments_note
 from karat.meta.leaders import FEWEST_RANKED
 from karat.meta.system_scores import MOST_SCATTERS
 from karat.metrics.explain.differing import differing_words
-from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter, chart_figure
+from karat.report.charts.models import (
+    Chart,
+    ChartLine,
+    Curves,
+    HeatMap,
+    Point,
+    Scatter,
+    chart_figure,
+)
 from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
-from karat.report.documents.scores import decimals
+from karat.report.documents.scores import score_cell
 from karat.report.model import (
-    Case,
     Cell,
     Column,
     Decimals,
     Document,
+    ExampleCase,
     Examples,
     Gallery,
-    Passage,
     Table,
+    TextPassage,
     columns,
-    listing,
+    format_count,
+    join_names,
     metric_label,
     number,
     sentence_case,
-    several,
 )
 from karat.report.segment.document import grid_figures
 
@@ -115,7 +123,7 @@ def _systems_table(report: MetaReport) -> Table:
     scales = "metrics are on their own scales, on all outputs."
     scales = f"Human scores are oriented so that higher is better; {scales}"
     if resamples:
-        drawn = several(resamples, "bootstrap resample")
+        drawn = format_count(resamples, "bootstrap resample")
         scales = f"In brackets: 95% intervals from {drawn} of segments. {scales}"
     cells = tuple(rows.values())
     return Table("systems", "Systems", tuple(shown.values()), cells, notes=(scales,))
@@ -139,15 +147,15 @@ def _chart_galleries(report: MetaReport) -> Iterator[Gallery]:
     for dimension, plots in groupby(report.scatters, lambda one: "" if few else one.dimension):
         own = list(plots)
         title = f"Systems by {dimension or 'human'} and metric scores"
-        title += f": {several(points, 'system')}, too few to rank metrics" if few else ""
+        title += f": {format_count(points, 'system')}, too few to rank metrics" if few else ""
         caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes"
         rates = list(dict.fromkeys(metric_label(x.metric) for x in own if x.metric.sign < 0))
-        caption += f" ({listing(rates)} negated)." if rates else "."
+        caption += f" ({join_names(rates)} negated)." if rates else "."
         caption += _missing_plots_note(report, own, few)
         later = own[0] is not report.scatters[0]
         yield _narrow_gallery(title, map(_scatter, own), caption, few or later)
     if report.planes:
-        p = listing([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
+        p = join_names([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
         caption = f"{plane_chart(report.planes[0], None).caption} p of the largest R^2: {p}."
         if few:
             caption += f" {points} systems are too few to tell cells apart."
@@ -167,7 +175,7 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
     without = [name for name in dimensions if name not in shown] if is_last else []
     parts = [f"{len(plots)} of {whole} plots are shown"] if len(plots) < whole else []
     if without:
-        parts.append(f"{listing(without)} {'has' if len(without) == 1 else 'have'} none")
+        parts.append(f"{join_names(without)} {'has' if len(without) == 1 else 'have'} none")
     if not parts:
         return ""
     most = f"a page has at most {MOST_SCATTERS}; choose fewer with --dimension and --metric"
@@ -191,7 +199,7 @@ def _scatter(found: SystemScatter) -> Scatter:
         metric_label(metric) if metric.sign > 0 else f"-{metric_label(metric)}",
         found.dimension,
         [Point(*point) for point in found.points],
-        line=None if found.line is None else Line(*found.line),
+        line=None if found.line is None else ChartLine(*found.line),
         note=f"{statistic_label(row.statistic)} {_value_text(row, 2) or 'undefined'}"
         if row
         else "",
@@ -229,16 +237,16 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
     ]
 
 
-def _disagreement_case(one: Disagreement, matched: Explanation, label: str) -> Case:
+def _disagreement_case(one: Disagreement, matched: Explanation, label: str) -> ExampleCase:
     reference, many = one.references[matched.nearest], len(one.references)
     which = "reference" if many == 1 else f"reference {matched.nearest + 1} of {many}"
     points = f"percentiles differ by {100 * abs(one.gap):.0f} points"
-    return Case(
+    return ExampleCase(
         f"{one.system}, segment {one.segment}",
         f"{label} {one.score:.3g}, {one.dimension} {one.human:.3g}; {points}",
         (
-            Passage(which, reference),
-            Passage("output", one.output, differing_words(one.output, one.references)),
+            TextPassage(which, reference),
+            TextPassage("output", one.output, differing_words(one.output, one.references)),
         ),
         {"dimension": one.dimension, "direction": _direction_label(one, label)},
         f"{_disagreement_name(one)}: matching",
@@ -256,7 +264,7 @@ def _disagreement_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
         **one._asdict(),
         "heading": f"{one.dimension}: {_direction_label(one, metric_label(metric))}",
         "human": Decimals(one.human, 2),
-        "score": decimals(metric, one.score),
+        "score": score_cell(metric, one.score),
         "text": f"reference: {reference}\noutput: {one.output}",
         "reference": reference,
     }

@@ -31,10 +31,10 @@ from karat.report.model import (
     Gallery,
     Table,
     columns,
-    listing,
+    format_count,
+    format_interval,
+    join_names,
     number,
-    several,
-    span,
 )
 from karat.stats.significance.verdicts import UNDECIDED
 
@@ -62,7 +62,7 @@ def study_answer(study: PlaneStudy) -> tuple[str, ...]:
 
 
 def _chance_sentence(fits: Sequence[PlaneFit]) -> str:
-    names, p = listing([fit.dimension for fit in fits]), min(fit.p for fit in fits)
+    names, p = join_names([fit.dimension for fit in fits]), min(fit.p for fit in fits)
     return f"No cell agrees significantly better than chance for {names}: p is {p:.3f} or more."
 
 
@@ -74,8 +74,8 @@ def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
 def plane_basis(fits: Sequence[PlaneFit]) -> str:
     """Return what the answer rests on."""
     fit = fits[0]
-    counts = several(len(fit.systems), "system"), several(fit.segments, "segment")
-    told = f"{', '.join(counts)}, {several(fit.judgements, 'judged output')}."
+    counts = format_count(len(fit.systems), "system"), format_count(fit.segments, "segment")
+    told = f"{', '.join(counts)}, {format_count(fit.judgements, 'judged output')}."
     told += " R^2: squared Pearson's r between system scores and mean human scores."
     return f"{told} p: permutation test of the largest of 44 R^2."
 
@@ -84,7 +84,7 @@ def _too_few_sentence(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
         verb = "is" if fewest == 1 else "are"
-        yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
+        yield f"{format_count(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
 
 def _conclusion_kind(fit: PlaneFit) -> str:
@@ -105,7 +105,7 @@ def _cell_sentences(fit: PlaneFit) -> Iterator[str]:
         yield _pick_sentence(fit)
     else:
         row = fit.row(fit.maximum)
-        ends = f" {span(100 * row.low, 100 * row.high, 0)}" if row.low == row.low else ""
+        ends = f" {format_interval(100 * row.low, 100 * row.high, 0)}" if row.low == row.low else ""
         largest = f"the largest R^2 is {100 * row.r2:.0f}%{ends} at {fit.maximum}, p = {fit.p:.3f}"
         chance = "no cell agrees significantly better than chance: " if kind == "chance" else ""
         yield f"For {fit.dimension}, {chance}{largest}."
@@ -133,16 +133,16 @@ def _prediction_sentences(
     if len(known) == 1:
         fit, found = known[0]
         means = f"mean R^2 {_percent_text(found.inside)} there and {_percent_text(found.outside)} elsewhere"
-        ends = span(100 * found.low, 100 * found.high, 1)
+        ends = format_interval(100 * found.low, 100 * found.high, 1)
         told = f"The paper's prediction for {fit.dimension}, {study.region},"
         yield f"{told} {_VERDICT_VERBS[found.words]}: {means}, difference {ends} points."
         return
     said = []
     for words, verb in _VERDICT_VERBS.items():
         names = [fit.dimension for fit, one in known if one.words == words]
-        said += [f"{verb} for {listing(names)}"] if names else []
+        said += [f"{verb} for {join_names(names)}"] if names else []
     if said:
-        yield f"The paper's prediction, {study.region}, {listing(said)}."
+        yield f"The paper's prediction, {study.region}, {join_names(said)}."
 
 
 def _percent_text(share: float) -> str:
@@ -151,7 +151,7 @@ def _percent_text(share: float) -> str:
 
 def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
     """Return the metric that the paper recommends, and a warning."""
-    use = f"Use {listing(list(dict.fromkeys(row.metric for row in found.rows)))}"
+    use = f"Use {join_names(list(dict.fromkeys(row.metric for row in found.rows)))}"
     task = TASKS[found.task][2].split(":")[0]
     if not found.tables:
         told = f"{use} for {task} with the guideline {found.guideline}: the paper predicts it"
@@ -160,7 +160,7 @@ def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
         f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.what})"
         for table in found.tables
     ]
-    told = f"{use} for {task} with the guideline {found.guideline}: {listing(best)}"
+    told = f"{use} for {task} with the guideline {found.guideline}: {join_names(best)}"
     return (f"{told}.", "The paper has few systems and no intervals: check it on your own data.")
 
 
@@ -291,7 +291,7 @@ def _group_tables(study: PlaneStudy, dimension: str) -> list[Table]:
     return [Table(f"groups-{dimension}", title, shown, rows, readers="people")]
 
 
-def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
+def paper_table(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
     """Return numbers as the paper prints them: N from the highest down, alpha to the right."""
     heads = [number(f"alpha{k}", f"{a:g}", 1) for k, a in enumerate(ALPHAS)]
     shown = (number("n", "N / alpha"), *heads)
@@ -307,7 +307,7 @@ def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
 def plane_table(fit: PlaneFit) -> Table:
     """Return R^2 in percent; cells with a negative correlation have a minus sign."""
     rows = dict(zip(reversed(ORDERS), fit.table(fit.signed).tolist(), strict=True))
-    return layout(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
+    return paper_table(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
 
 
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
@@ -354,7 +354,7 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
     tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
     for table in found.tables:
         name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
-        tables.append(layout(f"paper-{table.number}", name, table.rows))
+        tables.append(paper_table(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {found.guideline}: {guideline}"
     told = recommendation_answer(found)
     return Document(title, tuple(tables), command, {}, found.notes, answer=told)

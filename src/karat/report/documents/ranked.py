@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from karat.metrics.base import Metric
 from karat.metrics.explain.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
-from karat.report.documents.scores import SEGMENT_ID, SYSTEM, decimals
+from karat.report.documents.scores import SEGMENT_ID, SYSTEM, score_cell
 from karat.report.model import (
-    Case,
     Cell,
     Column,
     Document,
+    ExampleCase,
     Examples,
-    Passage,
     Readers,
     Table,
+    TextPassage,
     metric_label,
     number,
     score_digits,
@@ -49,16 +49,16 @@ def _segment_examples(ranked: RankedSegments, which: str, first: bool) -> Exampl
     return Examples(table.title, cases, table, {"system": "System"} if many else {})
 
 
-def _segment_case(row: RankedSegment, by: Metric) -> Case:
+def _segment_case(row: RankedSegment, by: Metric) -> ExampleCase:
     shown = [f"{metric_label(m)} {row.scores[m]:.{score_digits(m)}f}" for m in row.scores]
     first = f"{metric_label(by)} {row.score:.{score_digits(by)}f}"
     facts = ", ".join(dict.fromkeys([first, *shown]))
-    passages = [Passage(name, text) for name, text in _named_references(row)]
+    passages = [TextPassage(name, text) for name, text in _named_references(row)]
     marks = differing_words(row.text.candidate, row.text.references)
-    passages.append(Passage("candidate", row.text.candidate, marks))
+    passages.append(TextPassage("candidate", row.text.candidate, marks))
     number = row.segment + 1 if row.text.id is None else row.text.id
     title = f"{row.rank}. Segment {number} of {row.system}"
-    return Case(title, facts, tuple(passages), {"system": row.system})
+    return ExampleCase(title, facts, tuple(passages), {"system": row.system})
 
 
 def _named_references(row: RankedSegment) -> list[tuple[str, str]]:
@@ -94,7 +94,7 @@ def _segment_cells(row: RankedSegment, metrics: Sequence[Metric]) -> dict[str, C
         "system": row.system,
         "rank": row.rank,
         "segment": row.segment + 1 if row.text.id is None else row.text.id,
-        **{str(m): decimals(m, row.scores[m]) for m in metrics},
+        **{str(m): score_cell(m, row.scores[m]) for m in metrics},
         "text": "\n".join([*lines, f"candidate: {row.text.candidate}"]),
         "candidate": row.text.candidate,
         "references": "\n".join(row.text.references),

@@ -20,9 +20,9 @@ from karat.report.model import (
     Table,
     clear_labels,
     columns,
+    format_count,
+    format_interval,
     number,
-    several,
-    span,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
 def reliability_basis(found: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {several(found.asked.repeats, 'shuffle')} of segments into pseudo-documents. In "
+        f"Means of {format_count(found.asked.repeats, 'shuffle')} of segments into pseudo-documents. In "
         "brackets: the middle 95% of the shuffles, which is no interval for other segments."
     )
 
@@ -62,15 +62,17 @@ def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     refs = f" with {references_in_words(best.references)}" if many else ""
     name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
     label = statistic_label(best.statistic)
-    value = f"{best.value:.3f} {span(best.low, best.high, 3)}"
-    texts = f"texts of {several(best.length, 'segment')}"
+    value = f"{best.value:.3f} {format_interval(best.low, best.high, 3)}"
+    texts = f"texts of {format_count(best.length, 'segment')}"
     if curves > 1:
         most = "highest" if found.sign > 0 else "lowest"
         sentence = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
     else:
         sentence = f"{name} and {best.dimension} on {texts}: {label} {value}"
     if first.length < best.length:
-        sentence += f"; on texts of {several(first.length, 'segment')} it has {first.value:.3f}"
+        sentence += (
+            f"; on texts of {format_count(first.length, 'segment')} it has {first.value:.3f}"
+        )
     untested = "; differences between metrics were not tested" * (curves > 1)
     yield f"{sentence}{untested}."
 
@@ -154,7 +156,7 @@ def _make_chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named:
     labels = clear_labels(row.metric for row in rows)
     for row in rows:
         # The number first: names at the ends of curves are cut where they are long.
-        number = "all refs" if row.references is None else several(row.references, "ref")
+        number = "all refs" if row.references is None else format_count(row.references, "ref")
         label = labels[row.metric]
         name = f"{number}: {label}" if named else label
         knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))

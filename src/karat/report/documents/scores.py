@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
-from karat.report.charts.models import Interval, intervals_figure
+from karat.report.charts.models import ChartInterval, intervals_figure
 from karat.report.model import (
     Block,
     Cell,
@@ -21,12 +21,12 @@ from karat.report.model import (
     Gallery,
     Row,
     Table,
-    brief,
-    listing,
+    format_brief,
+    join_names,
     metric_label,
     number,
 )
-from karat.results import MadeRows
+from karat.results import LazyRows
 from karat.scoring import DocumentScore, Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
 def _leaders_sentence(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
     if len(leads) == 1:
         ((systems, by),) = leads.items()
-        return f"Best by {_list_metrics(by, metrics)}: {listing(systems)}."
-    parts = (f"{listing(systems)} by {_list_metrics(by, metrics)}" for systems, by in leads.items())
+        return f"Best by {_list_metrics(by, metrics)}: {join_names(systems)}."
+    parts = (
+        f"{join_names(systems)} by {_list_metrics(by, metrics)}" for systems, by in leads.items()
+    )
     return f"Best: {'; '.join(parts)}."
 
 
@@ -73,7 +75,7 @@ def _list_metrics(chosen: Sequence[Metric], whole: int) -> str:
     """Name metrics, or say that they are all that there are."""
     if len(chosen) == whole > 1:
         return "both metrics" if whole == 2 else f"all {whole} metrics"
-    return listing([metric_label(m) for m in chosen])
+    return join_names([metric_label(m) for m in chosen])
 
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature is below.")
@@ -86,7 +88,7 @@ SCORE = number("score", "Score", help="The corpus score, on the metric's own sca
 PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
 
 
-def decimals(metric: Metric, value: float | None) -> Cell:
+def score_cell(metric: Metric, value: float | None) -> Cell:
     """Two decimals on a scale of 100, four on a scale of 1."""
     return None if value is None else Decimals(value, 2 if metric.full_scale > 10 else 4)
 
@@ -115,7 +117,7 @@ def parts_text(metric: Metric, score: Score) -> str:
             places = digits if name in ("precision", "recall") else 3
             words.append(f"{short} {score.parts[name]:.{places}f}")
     counts = (name for name in _COUNT_LETTERS if name in score.parts)
-    words += [f"{_COUNT_LETTERS[name]} {brief(score.parts[name])}" for name in counts]
+    words += [f"{_COUNT_LETTERS[name]} {format_brief(score.parts[name])}" for name in counts]
     if "reference_length" in score.parts:
         lengths = score.parts["length"], score.parts["reference_length"]
         words.append("length {:.0f}/{:.0f}".format(*lengths))
@@ -131,14 +133,16 @@ def segment_signatures(results: Results[Any]) -> dict[str, str]:
 def scoring_document(scoring: Scoring, command: str) -> Document:
     """Return the scores of segments or documents if they were asked for, else those of systems."""
     if scoring.documents:
-        return with_form(_documents_document(scoring, command), scoring.form)
+        return note_signature_form(_documents_document(scoring, command), scoring.form)
     if not scoring.values:
-        return with_form(_score_document(scoring, command), scoring.form)
+        return note_signature_form(_score_document(scoring, command), scoring.form)
     columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     notes = scoring.remarks
-    return with_form(Document("Segment scores", (table,), command, signatures, notes), scoring.form)
+    return note_signature_form(
+        Document("Segment scores", (table,), command, signatures, notes), scoring.form
+    )
 
 
 _DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
@@ -163,7 +167,7 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
             "system": row.system,
             "document": row.document,
             "segments": row.segments,
-            "score": decimals(row.metric, row.score.value),
+            "score": score_cell(row.metric, row.score.value),
             "parts": parts_text(row.metric, row.score),
         }
         cells.append(parts | of_document)
@@ -185,7 +189,7 @@ def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
             if len(names) == len(scored):
                 yield f"{system}, {m}: {note}"
             else:
-                yield f"{system}, {m}, {listing(names)}: {note}"
+                yield f"{system}, {m}, {join_names(names)}: {note}"
 
 
 _SHARDS = (
@@ -232,7 +236,7 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
         cells.append(parts | score_cells(row) | {"parts": parts_text(row.metric, row.score)})
-    best = emphasis([(row.metric, row.score.value) for row in rows])
+    best = best_cells([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
 
 
@@ -259,7 +263,7 @@ def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
     return replace(table, columns=tuple(columns), rows=rows)
 
 
-def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
+def best_cells(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
     """The cells with the best score by each metric."""
     best: dict[Metric, float] = {}
     for m, value in scores:
@@ -270,14 +274,14 @@ def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str
 def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
     """A system's score by a metric, with its interval."""
     m = row.metric
-    ends = {"low": decimals(m, row.low), "high": decimals(m, row.high)}
-    score = decimals(m, row.score.value)
+    ends = {"low": score_cell(m, row.low), "high": score_cell(m, row.high)}
+    score = score_cell(m, row.score.value)
     return {"metric": str(m), "system": row.system, "score": score, **ends}
 
 
 def scores_figure(title: str, metric: Metric, rows: Sequence[ScoreRow], *, narrow: bool) -> Figure:
     """Scores of systems by one metric."""
-    items = (Interval(row.system, row.score.value, row.low, row.high) for row in rows)
+    items = (ChartInterval(row.system, row.score.value, row.low, row.high) for row in rows)
     return intervals_figure(title, str(metric), items, narrow=narrow)
 
 
@@ -289,7 +293,7 @@ def signature_document(signatures: Mapping[str, str], command: str) -> Document:
     return Document("Signatures", (table,), command, signatures)
 
 
-def with_form(document: Document, form: str) -> Document:
+def note_signature_form(document: Document, form: str) -> Document:
     """The document with a note on metrics that have no signature in the form asked for."""
     own = [name for name, text in document.signatures.items() if "|karat=" in text]
     if form == "karat" or not own:
@@ -298,12 +302,12 @@ def with_form(document: Document, form: str) -> Document:
     return replace(document, notes=(*document.notes, note))
 
 
-def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
+def _segment_rows(scoring: Scoring) -> LazyRows[Row]:
     """A row per metric, system and segment."""
     given_ids = scoring.ids
 
     def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
-        score = decimals(metric, float(values[i]))
+        score = score_cell(metric, float(values[i]))
         ids = given_ids[system] if isinstance(given_ids, Mapping) else given_ids
         segment = i + 1 if ids is None else ids[i]
         return {"metric": name, "system": system, "segment": segment, "score": score}
@@ -311,4 +315,4 @@ def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
     found = [(m, system, own) for m in metrics for (system, of), own in values if of == m]
-    return MadeRows([(len(own), partial(make, m, str(m), s, own)) for m, s, own in found])
+    return LazyRows([(len(own), partial(make, m, str(m), s, own)) for m, s, own in found])

@@ -15,18 +15,18 @@ from karat.report.charts.models import HeatMap, RankMap
 from karat.report.markup import Look, asset, data, element, quote
 from karat.report.model import (
     Block,
-    Case,
     Cell,
+    CellText,
     Column,
     Document,
+    DocumentTexts,
+    ExampleCase,
     Examples,
     Figure,
     Gallery,
     Link,
-    Passage,
-    Shown,
     Table,
-    Texts,
+    TextPassage,
     is_missing,
     sections,
 )
@@ -87,7 +87,7 @@ def _figure_element(figure: Figure, title: str) -> str:
     return element("figure", title, drawing, *caption, id=anchor(figure.title))
 
 
-def examples_block(examples: Examples | Texts, heading: str) -> str:
+def examples_block(examples: Examples | DocumentTexts, heading: str) -> str:
     """Cases one below the other; a script shows those of one choice where there are switches."""
     tags = list(examples.switches)
     chosen = [_switch(examples, number, tag) for number, tag in enumerate(tags)]
@@ -98,7 +98,7 @@ def examples_block(examples: Examples | Texts, heading: str) -> str:
     return element("section", *title, *tools, *_legend(examples), *cases, **look)
 
 
-def _legend(examples: Examples | Texts) -> list[str]:
+def _legend(examples: Examples | DocumentTexts) -> list[str]:
     """Say what the marks mean, if there are any."""
     passages = (passage for case in examples.cases for passage in case.passages)
     if not any(passage.marks for passage in passages):
@@ -106,14 +106,14 @@ def _legend(examples: Examples | Texts) -> list[str]:
     return [element("p", quote(examples.marked), class_="note")]
 
 
-def _switch(examples: Examples | Texts, number: int, tag: str) -> str:
+def _switch(examples: Examples | DocumentTexts, number: int, tag: str) -> str:
     values = dict.fromkeys(case.tags[tag] for case in examples.cases if tag in case.tags)
     options = [element("option", quote(value)) for value in values]
     select = element("select", *options, data_tag=str(number))
     return element("label", quote(examples.switches[tag]), " ", select)
 
 
-def _case(case: Case, tags: list[str]) -> str:
+def _case(case: ExampleCase, tags: list[str]) -> str:
     look: Look = {f"data_tag_{n}": case.tags.get(tag) for n, tag in enumerate(tags)}
     title = quote(case.title)
     if case.figure:
@@ -126,7 +126,7 @@ def _case(case: Case, tags: list[str]) -> str:
     return element("article", head, element("dl", *lines), class_="case", **look)
 
 
-def marked(passage: Passage) -> str:
+def marked(passage: TextPassage) -> str:
     """The text with its marks as markup."""
     parts, done = [], 0
     for start, end in passage.marks:
@@ -233,7 +233,7 @@ def _body(name: str | None, rows: Sequence[str], wide: str) -> str:
     return element("tbody", "\n", "\n".join(lines), "\n")
 
 
-def _cell(shown: Shown) -> str:
+def _cell(shown: CellText) -> str:
     cell, column, text, stressed = shown
     right = "right" * (column.align == "right")
     detail = "detail" * column.detail
@@ -295,7 +295,7 @@ class Section(NamedTuple):
     markup: str
 
 
-def page(
+def render_page(
     title: str, head: Sequence[str], sections: Sequence[Section], scripts: Sequence[str] = ()
 ) -> str:
     """Return a whole page from a plain title, markup, sections and the texts of its scripts."""
@@ -363,7 +363,9 @@ def render_html(document: Document) -> str:
     sections += _terms_section(document)
     sections.append(_footer_section(document))
     scripts = dict.fromkeys(_scripts(document))
-    return page(document.title, _header(document), sections, [asset(name) for name in scripts])
+    return render_page(
+        document.title, _header(document), sections, [asset(name) for name in scripts]
+    )
 
 
 def _page_blocks(document: Document) -> list[Block]:
@@ -378,7 +380,9 @@ def _scripts(document: Document) -> Iterator[str]:
     tables = [block for block in document.blocks if isinstance(block, Table)]
     if any(len(table.rows) > 1 for table in tables):
         yield _TABLES
-    if any(isinstance(block, Examples | Texts) and block.switches for block in document.blocks):
+    if any(
+        isinstance(block, Examples | DocumentTexts) and block.switches for block in document.blocks
+    ):
         yield _EXAMPLES
     yield from (figure.script for figure in document.figures if figure.script)
 
@@ -405,7 +409,7 @@ def _block_section(block: Block, document: Document) -> Section:
         return Section(name, block.title, figure_block(block))
     if isinstance(block, Gallery):
         return Section(name, block.title, gallery_block(block))
-    if isinstance(block, Examples | Texts):
+    if isinstance(block, Examples | DocumentTexts):
         return Section(name, block.title, examples_block(block, _heading(block, document)))
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     name = table_anchor(block.key)
@@ -414,7 +418,7 @@ def _block_section(block: Block, document: Document) -> Section:
     return Section(name, heading or block.title, shown)
 
 
-def _heading(block: Table | Examples | Texts, document: Document) -> str:
+def _heading(block: Table | Examples | DocumentTexts, document: Document) -> str:
     """The title of a block, if it is not the one that stands above it already."""
     if block.title != document.title:
         return block.title

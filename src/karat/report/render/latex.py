@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import visible
-from karat.report.model import Document, Shown, Table, is_missing, sections
+from karat.report.model import CellText, Document, Table, is_missing, sections
 
 MISSING = "--"
 _SPECIAL = str.maketrans(
@@ -56,7 +56,7 @@ def _latex_table(table: Table) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *_notes(table.notes)])
 
 
-def _latex_cell(shown: Shown) -> str:
+def _latex_cell(shown: CellText) -> str:
     plain = isinstance(shown.cell, str) or is_missing(shown.cell)
     text = shown.text if plain else shown.text.translate(_NUMBER)
     return rf"\textbf{{{text}}}" if shown.stressed else text

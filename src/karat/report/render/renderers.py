@@ -52,10 +52,10 @@ def render(
     `color` and `width` are for text; `spreadsheet_safe` is for CSV and TSV.
     """
     safe = spreadsheet_safe
-    return "".join(pieces(document, format, color=color, width=width, spreadsheet_safe=safe))
+    return "".join(render_pieces(document, format, color=color, width=width, spreadsheet_safe=safe))
 
 
-def pieces(
+def render_pieces(
     document: Document,
     format: str,
     *,
@@ -99,4 +99,4 @@ def save(document: Document, path: str | PathLike[str], *, spreadsheet_safe: boo
     if format not in RENDERERS:
         expected = ", ".join(f".{name}" for name in (*RENDERERS, *_ENDINGS))
         raise OutputError(f"{path}: no format has that ending; expected one of {expected}")
-    write_atomically(path, pieces(document, format, spreadsheet_safe=spreadsheet_safe))
+    write_atomically(path, render_pieces(document, format, spreadsheet_safe=spreadsheet_safe))

@@ -22,13 +22,13 @@ def render_svg(document: Document) -> str:
         raise InputError("there is no figure to draw: choose another format than svg")
     parts, y = [], MARGIN
     for figure in document.figures:
-        wide, high = svg.size_of(figure.svg)
+        wide, high = svg.drawing_size(figure.svg)
         look: Look = {"x": MARGIN, "y": y + 14, "font_size": 14, "font_weight": 600}
         parts.append(element("text", quote(figure.title), **look))
         place = {"x": MARGIN, "y": y + HEADING, "width": wide, "height": high}
         parts.append(element("svg", figure.svg, **place))
         y += HEADING + high + MARGIN
-    width = max(svg.size_of(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
+    width = max(svg.drawing_size(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
     paper = shape("rect", width=width, height=y, fill="var(--paper, #ffffff)")
     style = element("style", palette(), "svg { color: var(--ink); }")
     told = "; ".join(figure.title for figure in document.figures)

@@ -9,11 +9,11 @@ from itertools import accumulate, pairwise, zip_longest
 
 from karat.errors import JOINERS, visible
 from karat.report.model import (
+    CellText,
     Column,
     Document,
     Figure,
     Row,
-    Shown,
     Table,
     cell_text,
     is_missing,
@@ -53,7 +53,7 @@ def truncate(text: str, width: int) -> str:
     return "".join(char for char, end in zip(text, ends, strict=True) if end < width) + ELLIPSIS
 
 
-def letters(text: str) -> list[str]:
+def split_letters(text: str) -> list[str]:
     """The text letter by letter, each with the marks that combine with it."""
     found: list[str] = []
     for char in text:
@@ -203,7 +203,7 @@ def _render_panel(panel: Panel) -> list[str]:
     return [titles, rule, *(body or [ink("no rows", DIM)])]
 
 
-def _render_row(panel: Panel, row: Sequence[Shown]) -> list[str]:
+def _render_row(panel: Panel, row: Sequence[CellText]) -> list[str]:
     """The lines of one row: several where a cell is wrapped, at its own line feeds first."""
     cells = []
     for (cell, column, text, stressed), width in zip(row, panel.widths, strict=True):

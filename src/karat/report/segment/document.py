@@ -13,18 +13,18 @@ from karat.metrics.explain.treelets import TreeExplanation, Treelet
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,
-    Case,
     Cell,
     Column,
     Document,
+    DocumentTexts,
+    ExampleCase,
     Figure,
-    Passage,
     Table,
-    Texts,
-    brief,
+    TextPassage,
     columns,
+    format_brief,
+    format_count,
     number,
-    several,
 )
 from karat.report.segment.text import draw_edits, draw_grid
 
@@ -112,15 +112,18 @@ def _segment_pictures(one: Any) -> list[Block]:
     found, name = one.found, f"Segment {one.segment}"
     many = len(found.references) > 1
     passages = [
-        Passage(f"reference {n}" if many else "reference", " ".join(words))
+        TextPassage(f"reference {n}" if many else "reference", " ".join(words))
         for n, words in enumerate(found.references, 1)
     ]
     passages.append(_candidate_passage(found))
     facts = f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}"
-    return [Texts(name, (Case("", facts, tuple(passages), {}),)), *grid_figures(found, name)]
+    return [
+        DocumentTexts(name, (ExampleCase("", facts, tuple(passages), {}),)),
+        *grid_figures(found, name),
+    ]
 
 
-def _candidate_passage(found: Explanation) -> Passage:
+def _candidate_passage(found: Explanation) -> TextPassage:
     """The candidate, with the words marked that no run has."""
     matched = {b.row + k for b in found.blocks for k in range(b.length)}
     marks, at = [], 0
@@ -128,7 +131,7 @@ def _candidate_passage(found: Explanation) -> Passage:
         if place not in matched:
             marks.append((at, at + len(word)))
         at += len(word) + 1
-    return Passage("candidate", " ".join(found.candidate), tuple(marks))
+    return TextPassage("candidate", " ".join(found.candidate), tuple(marks))
 
 
 def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
@@ -137,9 +140,9 @@ def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
         return ()
     found = rows[0].found
     hits = sum(block.length for block in found.blocks)
-    words = several(len(found.candidate), "word")
+    words = format_count(len(found.candidate), "word")
     whose = "the reference" if len(found.references) == 1 else "the references"
-    runs = several(len(found.blocks), "run")
+    runs = format_count(len(found.blocks), "run")
     shared = f"{hits} of {words} match {whose}, in {runs}" if hits else f"No word matches {whose}"
     scores = f"F {found.value:.3f}, precision {found.precision:.3f}, recall {found.recall:.3f}"
     return (f"{shared}: {scores}.",)
@@ -151,17 +154,17 @@ def grid_figures(found: Explanation, name: str) -> list[Figure]:
     beside = f"nearest reference ({found.nearest + 1} of {many})" if many > 1 else "reference"
     edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
     return [
-        grid_figure(found, f"{name}: matching", caption(found)),
+        grid_figure(found, f"{name}: matching", grid_caption(found)),
         edits_figure(edits, edited, _edit_counts(edits)),
     ]
 
 
-def caption(found: Explanation) -> str:
+def grid_caption(found: Explanation) -> str:
     """The numbers of a matching in one sentence."""
     mean = sum(map(len, found.references)) / len(found.references)
-    words = f"{several(len(found.candidate), 'word')} against {brief(mean)}"
-    sizes = f"size {brief(found.size)}; {words}"
-    capped = f"; no more than {brief(found.cap)} hits count" if found.pared else ""
+    words = f"{format_count(len(found.candidate), 'word')} against {format_brief(mean)}"
+    sizes = f"size {format_brief(found.size)}; {words}"
+    capped = f"; no more than {format_brief(found.cap)} hits count" if found.pared else ""
     return (
         f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}: {sizes}{capped}. "
         f"{_optimality_sentence(found)}"
@@ -172,9 +175,9 @@ def _optimality_sentence(found: Explanation) -> str:
     if found.proven:
         return "No matching is larger."
     if found.largest > found.size:
-        larger = f"The greedy search missed a matching of the size {brief(found.largest)}"
+        larger = f"The greedy search missed a matching of the size {format_brief(found.largest)}"
         return f"{larger}; search=exact finds it."
-    return f"A larger matching may exist: the largest has at most the size {brief(found.bound)}."
+    return f"A larger matching may exist: the largest has at most the size {format_brief(found.bound)}."
 
 
 def _edit_counts(edits: Alignment) -> str:
@@ -308,9 +311,9 @@ def _treelet_caption(found: TreeExplanation, treelet: Treelet) -> str:
     counts = f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
     counts += f"{treelet.deletions} deleted"
     moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
-    share = brief(found.share(treelet.errors))
+    share = format_brief(found.share(treelet.errors))
     return (
-        f"{counts}{moved}: {several(treelet.errors, 'error')} of {found.errors:,}, "
+        f"{counts}{moved}: {format_count(treelet.errors, 'error')} of {found.errors:,}, "
         f"{share} off the accuracy. The reference stands above, the candidate below."
     )
 

@@ -10,15 +10,15 @@ from karat.metrics.explain.bitext import Block, Explanation
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, coordinate, element, quote, shape
-from karat.report.model import enumeration, several
+from karat.report.model import format_count, join_items
 from karat.report.segment.text import (
     EDITS_LEGEND,
     MAX_STEPS,
     NO_EDITS,
     NO_WORDS,
     Step,
+    alignment_steps,
     step_lines,
-    steps,
 )
 
 CELL = 18.0
@@ -77,17 +77,19 @@ def grid_svg(found: Explanation, title: str) -> str:
     # A group, not an image: the blocks in it can be visited one by one.
     look: Look = {"role": "group", "aria_label": title, "class_": "grid"}
     look["data_references"] = lengths  # whence the script knows which word a column is
-    return svg.chart(title, story(found), height, [*parts, *legend], wide, fluid=False, **look)
+    return svg.chart(title, grid_story(found), height, [*parts, *legend], wide, fluid=False, **look)
 
 
-def story(found: Explanation) -> str:
+def grid_story(found: Explanation) -> str:
     """The picture in one sentence."""
-    runs = enumeration([block_story(found, block) for block in found.blocks])
-    sizes = f"{several(len(found.candidate), 'candidate word')} down, " + ", ".join(
-        f"{several(len(r), 'word')} of reference {n} across"
+    runs = join_items([block_story(found, block) for block in found.blocks])
+    sizes = f"{format_count(len(found.candidate), 'candidate word')} down, " + ", ".join(
+        f"{format_count(len(r), 'word')} of reference {n} across"
         for n, r in enumerate(found.references, 1)
     )
-    counts = f"{several(found.hit_count, 'hit')}, {several(len(found.blocks), 'run')} chosen"
+    counts = (
+        f"{format_count(found.hit_count, 'hit')}, {format_count(len(found.blocks), 'run')} chosen"
+    )
     return f"{sizes}. {counts}. {runs}".rstrip()
 
 
@@ -98,7 +100,7 @@ def block_story(found: Explanation, block: Block) -> str:
     place = f"candidate {_range(block.row, block.length)}, "
     place += f"word{'s' * (block.length > 1)} {_range(block.position, block.length)}{of}"
     lost = "" if block.counted == block.length else f"; counts as {block.counted:g}"
-    return f"{words}: {several(block.length, 'word')}, {place}{lost}"
+    return f"{words}: {format_count(block.length, 'word')}, {place}{lost}"
 
 
 def _range(start: int, length: int) -> str:
@@ -257,7 +259,7 @@ _STEP_SENTENCES = {
 
 def edits_svg(found: Alignment, title: str) -> str:
     """The picture of one alignment, in as many bands as it takes."""
-    drawn = steps(found)[:MAX_STEPS]
+    drawn = alignment_steps(found)[:MAX_STEPS]
     if not drawn:
         return svg.no_data(title, NO_EDITS)
     parts: list[str] = []
@@ -273,11 +275,11 @@ def edits_svg(found: Alignment, title: str) -> str:
 
 def edits_story(found: Alignment) -> str:
     """The alignment in one sentence."""
-    pairs = zip(found.operations, steps(found), strict=True)
+    pairs = zip(found.operations, alignment_steps(found), strict=True)
     told = [_step_sentence(operation, step) for operation, step in pairs if step.sign]
     count = found.count("keep")
-    kept = f"{several(count, 'word')} {'stays' if count == 1 else 'stay'}"
-    return f"{kept}; {enumeration(told)}." if told else f"{kept}; nothing changes."
+    kept = f"{format_count(count, 'word')} {'stays' if count == 1 else 'stay'}"
+    return f"{kept}; {join_items(told)}." if told else f"{kept}; nothing changes."
 
 
 def _step_sentence(operation: Operation, step: Step) -> str:
@@ -310,7 +312,7 @@ def _step_part(x: float, y: float, step: Step, part: int) -> str:
 
 def edits_html(found: Alignment) -> str:
     """The alignment as words that flow over the page; each step is read out as a sentence."""
-    pairs = list(zip(found.operations, steps(found), strict=True))[:MAX_STEPS]
+    pairs = list(zip(found.operations, alignment_steps(found), strict=True))[:MAX_STEPS]
     items = [_step_item(operation, step) for operation, step in pairs]
     left = len(found.operations) - len(items)
     more = [element("p", f"and {left:,} more steps", class_="note")] if left else []

@@ -9,7 +9,15 @@ from karat.errors import visible
 from karat.metrics.explain.bitext import Explanation
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.render import text
-from karat.report.render.text import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
+from karat.report.render.text import (
+    CYAN,
+    DIM,
+    YELLOW,
+    Sheet,
+    display_width,
+    split_letters,
+    truncate,
+)
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
 GRID_LEGEND = {
@@ -72,7 +80,7 @@ def _column_letters(found: Explanation) -> list[list[str]]:
     """The letters above each column; none above a barrier."""
     heads: list[list[str]] = []
     for reference in found.references:
-        heads += [letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
+        heads += [split_letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
         heads.append([])
     return heads
 
@@ -113,17 +121,19 @@ class Step(NamedTuple):
         return max(map(display_width, self))
 
 
-def steps(found: Alignment) -> list[Step]:
+def alignment_steps(found: Alignment) -> list[Step]:
     """The alignment step by step; a word that is not there is empty."""
     return [
         Step(
-            _word_at(found.reference, o.reference), sign(o), _word_at(found.candidate, o.candidate)
+            _word_at(found.reference, o.reference),
+            operation_sign(o),
+            _word_at(found.candidate, o.candidate),
         )
         for o in found.operations
     ]
 
 
-def sign(operation: Operation) -> str:
+def operation_sign(operation: Operation) -> str:
     """A letter for what happened, moves numbered from 1; none for a word that stayed."""
     return LETTERS[operation.kind] if operation.move is None else f"M{operation.move + 1}"
 
@@ -151,7 +161,7 @@ def draw_edits(found: Alignment, sheet: Sheet) -> list[str]:
         return sheet.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2
     room = max(sheet.width - indent, 8)
-    fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
+    fitting = [Step(*(truncate(word, room) for word in step)) for step in alignment_steps(found)]
     drawn = [_band_lines(band, indent, sheet) for band in step_lines(fitting, room)]
     lines = [line for band in drawn for line in (*band, "")]
     return [*lines, *sheet.lines(EDITS_LEGEND, DIM)] if lines else sheet.lines(NO_EDITS, DIM)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model import Column, Document, Row, Table, several
+from karat.report.model import Column, Document, Row, Table, format_count
 
 if TYPE_CHECKING:
     from karat.studio.checking.checks import StoreCheck
@@ -26,8 +26,8 @@ def store_check_document(found: StoreCheck, command: str) -> Document:
 
 def _answer(found: StoreCheck) -> tuple[str, ...]:
     rows = dict(found.rows)
-    told = ", ".join(several(rows[name], name) for name in ("item", "assessor", "judgement"))
+    told = ", ".join(format_count(rows[name], name) for name in ("item", "assessor", "judgement"))
     if found.ok:
         return (f"{found.name} is intact: {told}.",)
-    count = several(len(found.problems), "problem")
+    count = format_count(len(found.problems), "problem")
     return (f"{found.name} is damaged ({count}): restore a copy.",)

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from karat.report.charts.models import HeatMap, RankCell, RankMap
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import Entry, heat_color, ink_on, legend
+from karat.report.charts.svg.frame import LegendEntry, heat_color, ink_on, legend
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 HEAT_TOP = 8.0
@@ -135,7 +135,7 @@ def _row_names(chart: HeatMap, frame: HeatFrame) -> Iterator[str]:
     for i in range(0, frame.rows, step):
         y = HEAT_TOP + (i + 0.5) * frame.high + 4
         yield svg.label(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
-    yield svg.sideways(chart.row_axis, coordinate((HEAT_TOP + frame.bottom) / 2))
+    yield svg.draw_y_name(chart.row_axis, coordinate((HEAT_TOP + frame.bottom) / 2))
 
 
 def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
@@ -163,7 +163,7 @@ def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
 # ------------------------------------------------------------------------------------ the legend
 
 
-def _heat_key(chart: HeatMap) -> list[Entry]:
+def _heat_key(chart: HeatMap) -> list[LegendEntry]:
     """The scale, then every sign that occurs."""
     low, high = chart.ends
     wide = SCALE_LENGTH / 27
@@ -171,15 +171,17 @@ def _heat_key(chart: HeatMap) -> list[Entry]:
     lefts = [(k * wide - SCALE_LENGTH / 2, heat_color(k / 26)) for k in range(27)]
     shades = [shape("rect", x=left, y=-6, **size, fill=color) for left, color in lefts]
     entries = [
-        Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", SCALE_LENGTH + 12)
+        LegendEntry(
+            "".join(shades), f"{chart.number(low)} to {chart.number(high)}", SCALE_LENGTH + 12
+        )
     ]
     for sign, name in chart.keys:
-        entries.append(Entry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
+        entries.append(LegendEntry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
     if chart.outline:
-        entries.append(Entry(_framed(swatch), chart.outline.name, 32))
+        entries.append(LegendEntry(_framed(swatch), chart.outline.name, 32))
     if any(value is None for _, _, value in chart.cells):
-        entries.append(Entry(_hatched(swatch), "missing", 32))
+        entries.append(LegendEntry(_hatched(swatch), "missing", 32))
     return entries
 
 

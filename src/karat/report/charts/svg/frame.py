@@ -63,7 +63,7 @@ def chart(
     )
 
 
-def size_of(drawing: str) -> tuple[float, float]:
+def drawing_size(drawing: str) -> tuple[float, float]:
     """The width and height of a whole drawing, which its first attributes tell."""
     found = _VIEW.search(drawing)
     return (float(found[1]), float(found[2])) if found else (WIDTH, 60.0)
@@ -82,7 +82,7 @@ def label(x: float, y: float, content: str, anchor: str = "start", fill: str | N
     return element("text", quote(content), x=x, y=y, text_anchor=anchor, fill=fill)
 
 
-def sideways(name: str, y: str) -> str:
+def draw_y_name(name: str, y: str) -> str:
     """The name of an axis along the left edge, around `y`."""
     turned = label(0, 0, shorten(name, 45), "middle", MUTED)
     return element("g", turned, transform=f"translate(14 {y}) rotate(-90)")
@@ -111,7 +111,7 @@ def extent(label: str) -> float:
 # ---------------------------------------------------------------------------------------- axes
 
 
-def plane(
+def make_axes(
     ticks: tuple[Ticks, Ticks], top: float, bottom: float, width: float = WIDTH
 ) -> tuple[Axis, Axis]:
     """The two axes of a plot, with room at the left for what stands along the second."""
@@ -120,18 +120,18 @@ def plane(
     return Axis(across, left, width - 16.0), Axis(up, bottom, top)
 
 
-def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
+def draw_axes(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
     """The two axes of a plot, drawn."""
     parts = []
     for value in y.ticks.values:
         at = y.at(value)
         parts.append(line(x.start, at, x.end, at, GRID))
         parts.append(label(x.start - 8, at + 4, y.ticks.label(value), "end", MUTED))
-    vertical = element("g", *parts, sideways(y_name, f"{(y.start + y.end) / 2:.2f}"))
-    return [horizontal(x, y.end, y.start, x_name), vertical]
+    vertical = element("g", *parts, draw_y_name(y_name, f"{(y.start + y.end) / 2:.2f}"))
+    return [draw_x_axis(x, y.end, y.start, x_name), vertical]
 
 
-def horizontal(axis: Axis, top: float, bottom: float, name: str) -> str:
+def draw_x_axis(axis: Axis, top: float, bottom: float, name: str) -> str:
     """The axis below a plot that reaches from `top` to `bottom`."""
     parts = []
     for value in axis.ticks.values:
@@ -226,7 +226,7 @@ SAMPLE_WIDTH = 30.0  # room for the sign before its meaning
 MAX_MEANING = 40
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """A sign, drawn around the middle of its room, and its meaning."""
 
     sample: str
@@ -235,7 +235,7 @@ class Entry(NamedTuple):
 
 
 def legend(
-    entries: Sequence[Entry], left: float, top: float, width: float = WIDTH
+    entries: Sequence[LegendEntry], left: float, top: float, width: float = WIDTH
 ) -> tuple[list[str], float]:
     """The entries from `left` to the edge of the chart, and where they end."""
     parts, x, y = [], left, top + LEGEND_ROW / 2
@@ -244,13 +244,13 @@ def legend(
         wide = entry.room + extent(meaning) + 22
         if x > left and x + wide > width:
             x, y = left, y + LEGEND_ROW
-        parts.append(element("g", entry.sample, transform=moved(x + entry.room / 2 - 3, y)))
+        parts.append(element("g", entry.sample, transform=translate_to(x + entry.room / 2 - 3, y)))
         parts.append(label(x + entry.room, y + 4, meaning))
         x += wide
     return parts, (y + LEGEND_ROW / 2 if entries else top)
 
 
-def moved(x: float, y: float) -> str:
+def translate_to(x: float, y: float) -> str:
     """The transform that puts the origin there."""
     return f"translate({coordinate(x)} {coordinate(y)})"
 
@@ -333,7 +333,7 @@ def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Pla
             yield Placed(Box(left, top, left + wide, top + high), step > 0)
 
 
-def spaced(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
+def space_out(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
     """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
     order = sorted(range(len(wanted)), key=lambda k: wanted[k])
     if gap * (len(order) - 1) > high - low:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from karat.errors import visible
 from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import Entry, legend
+from karat.report.charts.svg.frame import LegendEntry, legend
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 TOP = 10.0
@@ -85,7 +85,7 @@ def _axes(chart: Regions, frame: PlaneFrame) -> Iterator[str]:
         y = frame.y(value)
         yield svg.line(frame.left, y, svg.RIGHT, y, svg.GRID)
         yield svg.label(frame.left - 8, y + 4, f"{value:g}", "end", svg.MUTED)
-    yield svg.sideways(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
+    yield svg.draw_y_name(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
 
 
 def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator[str]:
@@ -175,13 +175,13 @@ def _dot(asked: bool, x: float = 0, y: float = 0) -> str:
     return shape("circle", cx=x, cy=y, r=7 if asked else 4, fill=svg.ACCENT if asked else svg.MUTED)
 
 
-def _key(chart: Regions) -> list[Entry]:
+def _key(chart: Regions) -> list[LegendEntry]:
     """The entries of the legend: areas and spots."""
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
     area, asked, spot = chart.keys
-    entries = [Entry(shape("rect", **swatch, **_look(False)), area)]
+    entries = [LegendEntry(shape("rect", **swatch, **_look(False)), area)]
     if any(one.asked for one in chart.areas):
-        entries.append(Entry(shape("rect", **swatch, **_look(True)), asked))
+        entries.append(LegendEntry(shape("rect", **swatch, **_look(True)), asked))
     if any(not one.asked for one in chart.spots):
-        entries.append(Entry(_dot(False), spot))
+        entries.append(LegendEntry(_dot(False), spot))
     return entries

@@ -9,19 +9,19 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, nice_ticks
 from karat.report.charts.models import (
     Bars,
-    Change,
-    Estimated,
+    ChartInterval,
     Forest,
+    ForestChange,
+    ForestTally,
     Histogram,
-    Interval,
     Intervals,
     Pair,
+    PairedEstimate,
     PairedIntervals,
     Tallies,
-    Tally,
 )
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import BELOW, both, dashed, horizontal, plane
+from karat.report.charts.svg.frame import BELOW, dashed, draw_axes, draw_x_axis, make_axes
 from karat.report.markup import Look, element, shape
 from karat.report.render.text import display_width
 
@@ -39,7 +39,7 @@ def draw_intervals(chart: Intervals) -> svg.Drawn:
 def draw_bars(chart: Bars) -> svg.Drawn:
     """A bar from the baseline to each item's value."""
 
-    def bar(item: Interval, scale: Axis, y: float) -> list[str]:
+    def bar(item: ChartInterval, scale: Axis, y: float) -> list[str]:
         zero = scale.at(chart.baseline)
         left, right = sorted((zero, scale.at(item.value)))
         place = {"x": left, "y": y - 8.0, "width": right - left, "height": 16.0}
@@ -51,7 +51,7 @@ def draw_bars(chart: Bars) -> svg.Drawn:
 
 
 def _rows(
-    chart: Intervals, draw: Callable[[Interval, Axis, float], list[str]], lines: list[float]
+    chart: Intervals, draw: Callable[[ChartInterval, Axis, float], list[str]], lines: list[float]
 ) -> svg.Drawn:
     ticks = chart.ticks()
     most = MAX_NARROW_LABEL if chart.narrow else MAX_LABEL
@@ -60,7 +60,7 @@ def _rows(
     left = max(map(svg.extent, labels)) + 20
     scale = Axis(ticks, left, _width(chart) - max(map(svg.extent, values)) - 24)
     bottom = BAR_TOP + BAR_ROW * len(chart.shown)
-    parts = [horizontal(scale, BAR_TOP, bottom, chart.axis)]
+    parts = [draw_x_axis(scale, BAR_TOP, bottom, chart.axis)]
     parts += [dashed(scale.at(value), BAR_TOP, bottom) for value in lines]
     for index, item in enumerate(chart.shown):
         y = BAR_TOP + BAR_ROW * (index + 0.5)
@@ -74,7 +74,7 @@ def _width(chart: Intervals | Histogram) -> float:
     return svg.NARROW if chart.narrow else svg.WIDTH
 
 
-def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
+def _interval(item: ChartInterval, scale: Axis, y: float) -> list[str]:
     dot = shape("circle", cx=scale.at(item.value), cy=y, r=4, fill=svg.ACCENT)
     if not item.bar:
         return [dot]
@@ -85,8 +85,8 @@ def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
 
 def draw_histogram(chart: Histogram) -> svg.Drawn:
     """The drawing; every bar has its tooltip."""
-    x, y = plane(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, _width(chart))
-    parts = both(x, y, chart.axis, "count")
+    x, y = make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, _width(chart))
+    parts = draw_axes(x, y, chart.axis, "count")
     bins = zip(pairwise(chart.edges), chart.counts, strict=True)
     parts += [_bin(x, y, low, high, count) for (low, high), count in bins if count]
     for value in chart.base:
@@ -142,7 +142,7 @@ def short_name(label: str) -> str:
     return svg.shorten(label, MAX_FOREST_LABEL - LABEL_TAIL) + visible(label[-LABEL_TAIL:])
 
 
-def _change(change: Change, label: str, y: float, left: float, places: list[float]) -> str:
+def _change(change: ForestChange, label: str, y: float, left: float, places: list[float]) -> str:
     decided, (at, low, high) = change.verdict != "undecided", places
     color = _COLORS.get(change.verdict, svg.WARM) if decided else _NONE
     look: Look = {"fill": color if decided else "var(--paper, #ffffff)", "stroke": color}
@@ -188,7 +188,7 @@ def draw_tallies(chart: Tallies) -> svg.Drawn:
     return parts, bottom + 22
 
 
-def _tally(tally: Tally, left: float, y: float) -> list[str]:
+def _tally(tally: ForestTally, left: float, y: float) -> list[str]:
     whole = (tally.wins + tally.ties + tally.losses) or 1
     room, x, parts = svg.NARROW - left - 4, left, []
     colors = (_COLORS["better"], _NONE, _COLORS["worse"])
@@ -219,7 +219,7 @@ def draw_paired(chart: PairedIntervals) -> svg.Drawn:
     key = _key(chart) if chart.compared else []
     top = KEY_ROW * len(key) + 8
     bottom = top + PAIRED_ROW * len(chart.shown)
-    parts = [*key, svg.horizontal(axis, top, bottom, chart.named_axis)]
+    parts = [*key, svg.draw_x_axis(axis, top, bottom, chart.named_axis)]
     for index, (pair, label) in enumerate(zip(chart.shown, labels, strict=True)):
         parts.append(_pair(chart, pair, label, top + PAIRED_ROW * (index + 0.5), axis))
     return parts, bottom + 44
@@ -238,7 +238,7 @@ def _pair(chart: PairedIntervals, pair: Pair, label: str, y: float, axis: Axis) 
     )
 
 
-def _line(one: Estimated, y: float, axis: Axis, *, main: bool) -> str:
+def _line(one: PairedEstimate, y: float, axis: Axis, *, main: bool) -> str:
     color, width = (svg.ACCENT, 3.0) if main else (svg.MUTED, 1.5)
     look: Look = {"fill": color if main else PAPER, "stroke": color}
     bar = [svg.line(*(axis.at(one.low), y, axis.at(one.high), y), color, width=width)]
@@ -248,7 +248,7 @@ def _line(one: Estimated, y: float, axis: Axis, *, main: bool) -> str:
 
 def _key(chart: PairedIntervals) -> list[str]:
     """The two lines, each with its name."""
-    one, axis, parts = Estimated(0.5, 0.0, 1.0, ""), Axis(nice_ticks(0, 1), 2, 34), []
+    one, axis, parts = PairedEstimate(0.5, 0.0, 1.0, ""), Axis(nice_ticks(0, 1), 2, 34), []
     for k, name in enumerate(chart.names):
         y = KEY_ROW * k + 12
         label = svg.label(44, y, svg.shorten(name, MAX_KEY_NAME))
