@@ -79,30 +79,30 @@ def explain_segments(
         raise InputError("segments are chosen by number and as the worst: leave one out")
     if worst is not None and (not isinstance(worst, int) or worst < 1):
         raise InputError(f"worst={quoted(worst)}: expected a number of segments, from 1 on")
-    found = _check_explains(metric(by))
+    explainer = _check_explains(metric(by))
     texts = as_segments(candidates, "candidates")
     refs = as_references(references, len(texts), texts.name)
-    found.check_claims(refs.number, {})
+    explainer.check_claims(refs.number, {})
     if worst:
-        values = found.sign * found.segments(texts, refs, progress=progress)
+        values = explainer.sign * explainer.segments(texts, refs, progress=progress)
         places = values.argsort(kind="stable")[:worst].tolist()
     else:
         places = _segment_indices(segments or (1,), texts)
-    rows = [ExplainedSegment(at + 1, _explain_segment(found, texts, refs, at)) for at in places]
-    return SegmentExplanations(system, found, tuple(rows))
+    rows = [ExplainedSegment(at + 1, _explain_segment(explainer, texts, refs, at)) for at in places]
+    return SegmentExplanations(system, explainer, tuple(rows))
 
 
-def _check_explains(found: Metric) -> Any:
+def _check_explains(explainer: Metric) -> Any:
     """Return a metric that explains segments with pictures; refuse others."""
     from karat.metrics.matching import GTM
     from karat.metrics.tree import TreeAccuracy
 
-    if not isinstance(found, GTM | TreeAccuracy):
+    if not isinstance(explainer, GTM | TreeAccuracy):
         raise InputError(
-            f"{found} cannot explain segments: expected gtm, such as gtm:e=2, or a tree accuracy, "
+            f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree accuracy, "
             f"such as generation_tree_accuracy"
         )
-    return found
+    return explainer
 
 
 def _segment_indices(segments: Sequence[int], texts: Segments) -> list[int]:
@@ -128,7 +128,7 @@ def _explain_segment(
         needs = f"{by.name} needs dependency trees as references, a .conllu file"
         raise InputError(f"{refs.name} has no trees: {needs}")
     try:
-        found: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
+        explanation: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
     except InputError as error:
         raise InputError(f"segment {place + 1:,}: {error}") from None
-    return found
+    return explanation

@@ -62,14 +62,16 @@ def text_lookup(systems: Mapping[str, Segments], references: References) -> Text
     """Return what finds the texts of aligned segments."""
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
-        found = {}
-        for system, own in places.items():
+        texts = {}
+        for system, indices in places.items():
             ids = systems[system].ids
-            both = zip(own, systems[system].strings(own), references.strings(own), strict=True)
+            both = zip(
+                indices, systems[system].strings(indices), references.strings(indices), strict=True
+            )
             for place, candidate, refs in both:
                 id = None if ids is None else ids[place]
-                found[system, place] = SegmentText(candidate, tuple(refs), id)
-        return found
+                texts[system, place] = SegmentText(candidate, tuple(refs), id)
+        return texts
 
     return look_up
 
@@ -77,13 +79,13 @@ def text_lookup(systems: Mapping[str, Segments], references: References) -> Text
 def rank_segments(
     values: Mapping[tuple[str, Metric], Floats],
     texts: TextLookup,
-    asked: Metric,
+    metric: Metric,
     worst: int,
     best: int,
     references: int | None,
 ) -> RankedSegments:
     """Return the worst and the best segments of each system by the segment form of a metric."""
-    by = asked.of_segments()
+    by = metric.of_segments()
     for name, count in (("worst", worst), ("best", best)):
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
             raise InputError(f"{name}={quoted(count)}: expected a number of segments")
@@ -97,23 +99,23 @@ def rank_segments(
     places = {
         s: sorted({*chosen["worst", s].tolist(), *chosen["best", s].tolist()}) for s in systems
     }
-    found = texts(places)
+    texts_by_segment = texts(places)
     rows = [
         RankedSegment(
-            *(which, system, rank, place, float(values[system, by][place])),
+            *(extreme, system, rank, place, float(values[system, by][place])),
             {m: float(values[system, m][place]) for m in metrics},
-            found[system, place],
+            texts_by_segment[system, place],
         )
-        for which in ("worst", "best")
+        for extreme in ("worst", "best")
         for system in systems
-        for rank, place in enumerate(chosen[which, system].tolist(), 1)
-        if (system, place) in found  # not in a table that can be read only once
+        for rank, place in enumerate(chosen[extreme, system].tolist(), 1)
+        if (system, place) in texts_by_segment  # not in a table that can be read only once
     ]
     return RankedSegments(
         tuple(rows),
         by,
         {str(m): m.signature(references) for m in metrics},
-        _ranking_notes(asked, by),
+        _ranking_notes(metric, by),
         {"by": str(by), "worst": worst, "best": best, "metrics": tuple(map(str, metrics))},
     )
 
@@ -127,13 +129,18 @@ def _order_lowest_first(values: Floats) -> Ints:
     steps = ahead(values[order][1:], values[order][:-1])
     levels = np.zeros(len(values), np.int64)
     levels[order[1:]] = np.cumsum(steps)
-    found: Ints = np.argsort(levels, kind="stable")
-    return found
+    order_by_level: Ints = np.argsort(levels, kind="stable")
+    return order_by_level
 
 
-def _ranking_notes(asked: Metric, by: Metric) -> tuple[str, ...]:
+def _ranking_notes(metric: Metric, by: Metric) -> tuple[str, ...]:
     better = "higher" if by.sign > 0 else "lower"
     worst = "lowest" if by.sign > 0 else "highest"
-    told = f"Ranked by {by}, where {better} is better: the worst segments have the {worst} scores"
-    own = f"{asked} scores single segments as {by}." if asked != by else ""
-    return (f"{told}; of equal scores the first in the text comes first.", *filter(None, [own]))
+    ranking = (
+        f"Ranked by {by}, where {better} is better: the worst segments have the {worst} scores"
+    )
+    segment_form_note = f"{metric} scores single segments as {by}." if metric != by else ""
+    return (
+        f"{ranking}; of equal scores the first in the text comes first.",
+        *filter(None, [segment_form_note]),
+    )

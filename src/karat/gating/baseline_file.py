@@ -67,13 +67,13 @@ class BaselineFile:
 def make_baseline(items: ItemScores, path: FilePath, texts: bool = False) -> BaselineFile:
     """Return the baseline that a run makes; with `texts` it has the outputs, too."""
     metrics = [
-        StoredMetric(one.name, one.signature, one.measure.columns(), one.rows)
-        for one in items.measures
+        StoredMetric(measured.name, measured.signature, measured.measure.columns(), measured.rows)
+        for measured in items.measures
     ]
-    shown = items.texts(range(len(items.ids))) if texts else None
-    kept = None if shown is None else tuple(one.output for one in shown)
+    item_texts = items.texts(range(len(items.ids))) if texts else None
+    output_texts = None if item_texts is None else tuple(measured.output for measured in item_texts)
     about = items.source, items.system, items.against, items.ids
-    return BaselineFile(str(path), *about, tuple(metrics), items.carried, kept)
+    return BaselineFile(str(path), *about, tuple(metrics), items.carried, output_texts)
 
 
 def check_replaceable(path: FilePath) -> None:
@@ -101,20 +101,31 @@ def _file_lines(baseline: BaselineFile) -> Iterator[str]:
     yield f"{FORMAT} {VERSION}"
     for name, value in zip(_HEADER_FIELDS, (*about, _digest_rows(rows)), strict=True):
         yield f"# {name}\t{_encode(value)}"
-    for one in baseline.metrics:
-        yield f"# metric\t{_encode(one.name)}\t{_encode(one.signature)}"
+    for metric in baseline.metrics:
+        yield f"# metric\t{_encode(metric.name)}\t{_encode(metric.signature)}"
     yield from rows
 
 
 def _row_lines(baseline: BaselineFile) -> Iterator[str]:
     """The head of the columns, then a line an item."""
-    more = {CARRIED: baseline.carried, TEXT: baseline.texts}
-    names = [f"{_encode(one.name)}.{column}" for one in baseline.metrics for column in one.columns]
-    yield "\t".join(["id", *names, *(name for name, kept in more.items() if kept is not None)])
+    optional_columns = {CARRIED: baseline.carried, TEXT: baseline.texts}
+    names = [
+        f"{_encode(metric.name)}.{column}"
+        for metric in baseline.metrics
+        for column in metric.columns
+    ]
+    yield "\t".join(
+        ["id", *names, *(name for name, values in optional_columns.items() if values is not None)]
+    )
     cells: list[Iterable[Iterable[str]]] = [([_encode(id)] for id in baseline.ids)]
-    cells += [(map(_format_number, row) for row in one.rows.tolist()) for one in baseline.metrics]
+    cells += [
+        (map(_format_number, row) for row in metric.rows.tolist()) for metric in baseline.metrics
+    ]
     if baseline.carried is not None:
-        cells.append([",".join(_encode(name, ",") for name in own)] for own in baseline.carried)
+        cells.append(
+            [",".join(_encode(name, ",") for name in names_of_item)]
+            for names_of_item in baseline.carried
+        )
     if baseline.texts is not None:
         cells.append([_encode(text)] for text in baseline.texts)
     for row in zip(*cells, strict=True):
@@ -123,10 +134,10 @@ def _row_lines(baseline: BaselineFile) -> Iterator[str]:
 
 def _digest_rows(rows: Iterable[str]) -> str:
     """A digest of the lines of rows, each with its end."""
-    found = sha256()
+    digest = sha256()
     for row in rows:
-        found.update(f"{row}\n".encode())  # surrogates are percent-encoded
-    return found.hexdigest()[:32]
+        digest.update(f"{row}\n".encode())  # surrogates are percent-encoded
+    return digest.hexdigest()[:32]
 
 
 def _format_number(value: float) -> str:
@@ -147,8 +158,8 @@ def _decode(text: str) -> str:
         return unquote(text)
 
 
-def _percent_encode(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
+def _percent_encode(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
 # ------------------------------------------------------------------------------------ reading
@@ -164,11 +175,11 @@ def _read_text(path: str) -> str:
         with open(path, encoding="utf-8", newline="\n") as file:
             return file.read().replace("\r\n", "\n")  # git may have changed line ends
     except FileNotFoundError:
-        told = "write it with --update (in Python write_baseline, in pytest --karat-update)"
-        raise InputError(f"{path}: no such baseline; {told}, and commit it") from None
+        advice = "write it with --update (in Python write_baseline, in pytest --karat-update)"
+        raise InputError(f"{path}: no such baseline; {advice}, and commit it") from None
     except (OSError, UnicodeDecodeError) as error:
-        why = "it is not UTF-8 text" if isinstance(error, ValueError) else error.strerror
-        raise InputError(f"{path}: the baseline cannot be read: {why}") from error
+        reason = "it is not UTF-8 text" if isinstance(error, ValueError) else error.strerror
+        raise InputError(f"{path}: the baseline cannot be read: {reason}") from error
 
 
 class _BaselineReader:
@@ -180,9 +191,9 @@ class _BaselineReader:
         if self.whole:
             lines.pop()
 
-    def refuse(self, line: int, told: str) -> NoReturn:
+    def refuse(self, line: int, problem: str) -> NoReturn:
         """Refuse the file for what a line (from 1) says."""
-        raise InputError(f"{self.path}, line {line:,}: {told}; write it anew with --update")
+        raise InputError(f"{self.path}, line {line:,}: {problem}; write it anew with --update")
 
     def read(self) -> BaselineFile:
         """Return the baseline."""
@@ -194,32 +205,36 @@ class _BaselineReader:
         head, rows = self.lines[end].split("\t"), self._split_rows(end)
         if facts["items"] != str(len(rows)):
             expected = short(facts["items"])
-            found = f"found {len(rows):,} row{'s' * (len(rows) != 1)}, expected {expected}"
-            self.refuse(len(self.lines), f"{found}: a part of the file is missing or was added")
+            row_count = f"found {len(rows):,} row{'s' * (len(rows) != 1)}, expected {expected}"
+            self.refuse(len(self.lines), f"{row_count}: a part of the file is missing or was added")
         ids = tuple(_decode(row[0]) for row in rows)
         self._check_ids(ids, end)
-        more = [name for name in (CARRIED, TEXT) if name in head[1:]]
-        statistics = self._statistics(metrics, head[1 : len(head) - len(more)], rows, end)
+        optional_columns = [name for name in (CARRIED, TEXT) if name in head[1:]]
+        statistics = self._statistics(
+            metrics, head[1 : len(head) - len(optional_columns)], rows, end
+        )
         if not self.whole or _digest_rows(self.lines[end:]) != facts["rows"]:
             raise InputError(f"{self.path} was edited or cut: write it again with --update")
-        kept = {name: [row[head.index(name)] for row in rows] for name in more}
+        optional_cells = {
+            name: [row[head.index(name)] for row in rows] for name in optional_columns
+        }
         carried = texts = None
-        if CARRIED in kept:
-            cells = (cell.split(",") if cell else () for cell in kept[CARRIED])
+        if CARRIED in optional_cells:
+            cells = (cell.split(",") if cell else () for cell in optional_cells[CARRIED])
             carried = tuple(tuple(map(_decode, cell)) for cell in cells)
-        if TEXT in kept:
-            texts = tuple(map(_decode, kept[TEXT]))
+        if TEXT in optional_cells:
+            texts = tuple(map(_decode, optional_cells[TEXT]))
         source, system, against = (_decode(facts[name]) for name in _HEADER_FIELDS[:3])
         return BaselineFile(self.path, source, system, against, ids, statistics, carried, texts)
 
     def _check_version(self) -> None:
-        found = re.fullmatch(rf"{FORMAT} (\S+)", self.lines[0] if self.lines else "")
-        if found is None:
-            told = f"expected `{FORMAT} {VERSION}` in its first line; write one with --update"
-            raise InputError(f"{self.path} is no baseline of karat gate: {told}")
-        if found[1] != str(VERSION):
-            told = f"its format has version {found[1]}, expected {VERSION}"
-            self.refuse(1, f"{told}: another version of karat wrote it")
+        match = re.fullmatch(rf"{FORMAT} (\S+)", self.lines[0] if self.lines else "")
+        if match is None:
+            problem = f"expected `{FORMAT} {VERSION}` in its first line; write one with --update"
+            raise InputError(f"{self.path} is no baseline of karat gate: {problem}")
+        if match[1] != str(VERSION):
+            problem = f"its format has version {match[1]}, expected {VERSION}"
+            self.refuse(1, f"{problem}: another version of karat wrote it")
 
     def _header(self, end: int) -> tuple[dict[str, str], list[tuple[str, str]]]:
         facts: dict[str, str] = {}
@@ -251,30 +266,32 @@ class _BaselineReader:
     def _check_ids(self, ids: Sequence[str], end: int) -> None:
         if len(set(ids)) == len(ids):
             return
-        seen: dict[str, int] = {}
+        first_lines: dict[str, int] = {}
         for number, id in enumerate(ids, end + 2):
-            if seen.setdefault(id, number) != number:
-                self.refuse(number, f"the id {quoted(id)} stands in line {seen[id]:,}, too")
+            if first_lines.setdefault(id, number) != number:
+                self.refuse(number, f"the id {quoted(id)} stands in line {first_lines[id]:,}, too")
 
     def _statistics(
         self, metrics: list[tuple[str, str]], names: list[str], rows: list[list[str]], end: int
     ) -> tuple[StoredMetric, ...]:
         table = self._numbers([row[1 : 1 + len(names)] for row in rows], end)
-        found, start = [], 0
+        stored_metrics, start = [], 0
         for name, signature in metrics:
             width = sum(column.rpartition(".")[0] == _encode(name) for column in names)
-            own = names[start : start + width]
-            if not own or any(c.rpartition(".")[0] != _encode(name) for c in own):
+            metric_columns = names[start : start + width]
+            if not metric_columns or any(
+                c.rpartition(".")[0] != _encode(name) for c in metric_columns
+            ):
                 self.refuse(end + 1, f"found no columns {_encode(name)}.… where they are expected")
-            part = table[:, start : start + width]
-            whole = part.astype(np.int64)
-            part = compact(whole) if (whole == part).all() else part
-            columns = tuple(column.rpartition(".")[2] for column in own)
-            found.append(StoredMetric(name, signature, columns, part))
+            values = table[:, start : start + width]
+            integers = values.astype(np.int64)
+            values = compact(integers) if (integers == values).all() else values
+            columns = tuple(column.rpartition(".")[2] for column in metric_columns)
+            stored_metrics.append(StoredMetric(name, signature, columns, values))
             start += width
         if names[start:]:
             self.refuse(end + 1, f"the column {quoted(names[start])} belongs to no metric above")
-        return tuple(found)
+        return tuple(stored_metrics)
 
     def _numbers(self, cells: list[list[str]], end: int) -> NDArray[Any]:
         width = len(cells[0]) if cells else 0

@@ -81,15 +81,19 @@ def decide(
     """Return the decision by every metric."""
     scores = [_run_and_baseline_scores(pair) for pair in pairs]
     draws = _resampled_differences(pairs, resamples, seed, progress)
-    known = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
-    if not known.any():
+    is_complete = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
+    if not is_complete.any():
         raise InputError("no resample has a score by every metric: too few items have one")
-    draws = draws[:, known]
+    draws = draws[:, is_complete]
     corrected = correction == SIMULTANEOUS
-    ends = simultaneous_intervals(draws) if corrected else [interval(own) for own in draws]
+    ends = (
+        simultaneous_intervals(draws)
+        if corrected
+        else [interval(metric_draws) for metric_draws in draws]
+    )
     return tuple(
-        _decide_metric(pair, both, end, max_drop.get(pair.run.name, 0.0))
-        for pair, both, end in zip(pairs, scores, ends, strict=True)
+        _decide_metric(pair, run_and_baseline, end, max_drop.get(pair.run.name, 0.0))
+        for pair, run_and_baseline, end in zip(pairs, scores, ends, strict=True)
     )
 
 
@@ -107,11 +111,11 @@ def _resampled_differences(
     """Return differences on every resample, metrics x resamples, all from the same draws."""
     tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
     sums = bootstrap_tables(tables, resamples, seed, progress)
-    found = []
+    differences = []
     for pair, after, before in zip(pairs, sums[::2], sums[1::2], strict=True):
         m = pair.run.measure
-        found.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
-    return np.array(found)
+        differences.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
+    return np.array(differences)
 
 
 def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
@@ -203,28 +207,28 @@ def item_deltas(pair: PairedItems) -> Floats:
     """Return how much every item gained, signed so that a loss is negative; NaN without a score."""
     m = pair.run.measure
     before, after = pair.before.item_values(), pair.run.item_values()
-    found: Floats = m.sign * (after - before)
+    deltas: Floats = m.sign * (after - before)
     size = np.maximum(np.abs(before), np.abs(after))
-    return np.where(np.abs(found) <= SLACK * size, 0.0, found)
+    return np.where(np.abs(deltas) <= SLACK * size, 0.0, deltas)
 
 
 def score_guards(rows: Sequence[GateRow], limits: Mapping[str, float]) -> list[GuardRow]:
     """Return the guards of scores: none may be worse than its limit."""
-    found = []
+    guards = []
     for row in rows:
         limit = limits.get(str(row.metric))
         if limit is not None:
             short = row.metric.sign * (limit - row.score)
             verdict = FAIL if short > SLACK * max(abs(limit), abs(row.score)) else PASS
-            found.append(GuardRow(MIN_SCORE, row.metric, verdict, limit, row.score, 0))
-    return found
+            guards.append(GuardRow(MIN_SCORE, row.metric, verdict, limit, row.score, 0))
+    return guards
 
 
 def item_guards(
     pairs: Sequence[PairedItems], ids: Sequence[str], limits: Mapping[str, float]
 ) -> list[GuardRow]:
     """Return the guards of items: none may lose more than its limit."""
-    found = []
+    guards = []
     for pair in pairs:
         limit = limits.get(pair.run.name)
         if limit is None:
@@ -234,15 +238,15 @@ def item_guards(
         m, largest = pair.run.measure, max(float(losses[worst]), 0.0)
         item = ids[worst] if largest else None
         verdict = FAIL if beyond else PASS
-        found.append(GuardRow(MAX_ITEM_DROP, m, verdict, limit, largest, beyond, item))
-    return found
+        guards.append(GuardRow(MAX_ITEM_DROP, m, verdict, limit, largest, beyond, item))
+    return guards
 
 
 def loss_guard(items: ItemScores, baseline: BaselineFile) -> GuardRow:
     """Return the guard of what items carry: nothing that the baseline carried may be lost."""
     if items.carried is None or baseline.carried is None:
-        told = "its items carry nothing that could be lost, as answers carry nuggets"
-        raise InputError(f"no_loss: {items.system} comes from {items.source}: {told}")
+        explanation = "its items carry nothing that could be lost, as answers carry nuggets"
+        raise InputError(f"no_loss: {items.system} comes from {items.source}: {explanation}")
     lost = {}
     both = zip(items.ids, baseline.carried, items.carried, strict=True)
     for id, before, after in both:
@@ -260,14 +264,14 @@ def worst_changes(
     deltas, before, after = item_deltas(pair), pair.before.item_values(), pair.run.item_values()
     order = np.argsort(np.nan_to_num(deltas, nan=0.0), kind="stable")[:most]
     places = [int(at) for at in order if deltas[at] < 0]
-    found = []
+    changes = []
     for at, text in zip(places, items.texts(places), strict=True):
         scores = float(before[at]), float(after[at]), float(deltas[at])
-        old = None if baseline.texts is None else baseline.texts[at]
+        old_output = None if baseline.texts is None else baseline.texts[at]
         references = (text.reference,) if text.references is None else text.references
         texts = text.reference, text.output
-        found.append(GuardChange(items.ids[at], *scores, *texts, old, references))
-    return tuple(found)
+        changes.append(GuardChange(items.ids[at], *scores, *texts, old_output, references))
+    return tuple(changes)
 
 
 Limit: TypeAlias = "float | Mapping[str, float] | None"
@@ -281,36 +285,36 @@ MIN_RESAMPLES = 100
 class LimitError(InputError):
     """A limit that cannot be; `what` is its name in Python, `told` the sentence after it."""
 
-    def __init__(self, what: str, told: str) -> None:
-        super().__init__(f"{what}{told}")
-        self.what, self.told = what, told
+    def __init__(self, limit_name: str, problem: str) -> None:
+        super().__init__(f"{limit_name}{problem}")
+        self.limit_name, self.problem = limit_name, problem
 
 
-def resolve_limits(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]:
+def resolve_limits(limit_name: str, limit: Limit, names: Sequence[str]) -> dict[str, float]:
     """Return the limit of each metric that has one.
 
     Names that no metric has, and losses below 0, are refused.
     """
-    if given is None:
+    if limit is None:
         return {}
-    every = dict(given) if isinstance(given, Mapping) else {"": given}
-    found = {}
-    for key, value in every.items():
+    limits = dict(limit) if isinstance(limit, Mapping) else {"": limit}
+    by_metric = {}
+    for key, value in limits.items():
         good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
         if not good:
-            raise LimitError(what, f": found {quoted(value)}, expected a number")
-        if what in LOSSES and value < 0:
-            raise LimitError(what, f": found {value:g}, expected 0 or more")
+            raise LimitError(limit_name, f": found {quoted(value)}, expected a number")
+        if limit_name in LOSSES and value < 0:
+            raise LimitError(limit_name, f": found {value:g}, expected 0 or more")
         if key:
-            name = _limited_metric(what, key, names)
-            if name in found:
-                told = f" {key}: there are two limits for {name}; leave one out"
-                raise LimitError(what, told)
-            found[name] = float(value)
-    return {name: float(every[""]) for name in names if "" in every} | found
+            name = _limited_metric(limit_name, key, names)
+            if name in by_metric:
+                problem = f" {key}: there are two limits for {name}; leave one out"
+                raise LimitError(limit_name, problem)
+            by_metric[name] = float(value)
+    return {name: float(limits[""]) for name in names if "" in limits} | by_metric
 
 
-def _limited_metric(what: str, key: str, names: Sequence[str]) -> str:
+def _limited_metric(limit_name: str, key: str, names: Sequence[str]) -> str:
     """Return the metric that is meant; it may be written in another form of its name.
 
     A name without settings means the only metric of that name, whatever its settings are.
@@ -320,19 +324,19 @@ def _limited_metric(what: str, key: str, names: Sequence[str]) -> str:
     from karat.metrics.names import metric
 
     try:
-        other = str(metric(key))
+        canonical_name = str(metric(key))
     except MetricError:
-        other = key
-    if other in names:
-        return other
-    same = [name for name in names if name.partition(":")[0] == key]
-    if len(same) == 1:
-        return same[0]
-    if same:
-        told = f"{len(same)} metrics of the gate have this name; write {' or '.join(same)}"
-        raise LimitError(what, f" {key}: {told}")
-    known = f"there is {', '.join(names)}{nearest(key, names)}"
-    raise LimitError(what, f" {key}: the gate has no such metric; {known}")
+        canonical_name = key
+    if canonical_name in names:
+        return canonical_name
+    matches = [name for name in names if name.partition(":")[0] == key]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        problem = f"{len(matches)} metrics of the gate have this name; write {' or '.join(matches)}"
+        raise LimitError(limit_name, f" {key}: {problem}")
+    available = f"there is {', '.join(names)}{nearest(key, names)}"
+    raise LimitError(limit_name, f" {key}: the gate has no such metric; {available}")
 
 
 def format_score(metric: ItemMeasure, value: float) -> str:
@@ -348,12 +352,12 @@ def describe_row(row: GateRow) -> str:
     moved = f"{m} went from {format_score(m, row.baseline)} to {format_score(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
     limit = f"a loss of more than {format_score(m, row.max_drop)}" if row.max_drop else "a loss"
-    told = {
+    verdict_clauses = {
         FAIL: f"this is {limit}",
         PASS: f"{limit} is ruled out",
         UNDECIDED: f"these items cannot tell whether this is {limit}; {_items_needed(row)}",
     }
-    return f"{gap}: {told[row.verdict]}"
+    return f"{gap}: {verdict_clauses[row.verdict]}"
 
 
 def _items_needed(row: GateRow) -> str:
@@ -371,14 +375,14 @@ def describe_guard(row: GuardRow, unit: str) -> str:
     if m is None:
         count = f"{row.found:,.0f} {unit}{'s' * (row.found != 1)}"
         return f"{count} lost ({short(row.lost)})" if row.items else f"no {unit} was lost"
-    limit, found = format_score(m, row.limit), format_score(m, row.found)
+    limit, value_text = format_score(m, row.limit), format_score(m, row.found)
     if row.guard == MIN_SCORE:
         least = "at least" if m.sign > 0 else "at most"
-        return f"{m} is {found}, expected {least} {limit}"
+        return f"{m} is {value_text}, expected {least} {limit}"
     if row.guard == MAX_ITEM_DROP and row.verdict == FAIL:
         many = f"{row.items:,} item{'s lose' if row.items != 1 else ' loses'} more than {limit}"
-        return f"{many} by {m}: item {quoted(row.item)} lost most, {found}"
-    return f"no item loses more than {limit} by {m}: the largest loss is {found}"
+        return f"{many} by {m}: item {quoted(row.item)} lost most, {value_text}"
+    return f"no item loses more than {limit} by {m}: the largest loss is {value_text}"
 
 
 def _format_signed(metric: ItemMeasure, value: float) -> str:

@@ -55,12 +55,17 @@ def match_baseline(
     """
     check_source(items.source, baseline)
     ordered = items.ordered(_baseline_order(items, baseline))
-    stored = [_stored_metric(one, baseline) for one in ordered.measures]
+    stored = [_stored_metric(measured, baseline) for measured in ordered.measures]
     if items.against != baseline.against:
-        told = "the items were scored against something else then (other references, or another key"
-        raise _mismatch_error(baseline, f"{told}: digest {baseline.against}, now {items.against})")
+        problem = (
+            "the items were scored against something else then (other references, or another key"
+        )
+        raise _mismatch_error(
+            baseline, f"{problem}: digest {baseline.against}, now {items.against})"
+        )
     pairs = [
-        _pair_scored_items(run, own.rows) for run, own in zip(ordered.measures, stored, strict=True)
+        _pair_scored_items(run, stored_metric.rows)
+        for run, stored_metric in zip(ordered.measures, stored, strict=True)
     ]
     return ordered, pairs
 
@@ -71,19 +76,21 @@ def _pair_scored_items(run: MeasuredItems, baseline: NDArray[Any]) -> PairedItem
     alone = np.isnan(run.item_values()) != np.isnan(before.item_values())
     if not alone.any():
         return PairedItems(run, baseline)
-    rows, others = (np.where(alone[:, None], 0, own) for own in (run.rows, baseline))
-    return PairedItems(run._replace(rows=rows), others)
+    rows, baseline_rows = (
+        np.where(alone[:, None], 0, stat_rows) for stat_rows in (run.rows, baseline)
+    )
+    return PairedItems(run._replace(rows=rows), baseline_rows)
 
 
 def check_source(source: str, baseline: BaselineFile) -> None:
     """Refuse a baseline of another source."""
     if source != baseline.source:
-        told = f"the baseline has scores from {baseline.source}, the run from {source}"
-        raise InputError(f"{baseline.path}: {told}: name another baseline")
+        problem = f"the baseline has scores from {baseline.source}, the run from {source}"
+        raise InputError(f"{baseline.path}: {problem}: name another baseline")
 
 
-def _mismatch_error(baseline: BaselineFile, told: str) -> InputError:
-    return InputError(f"{baseline.path}: {told}; if that is wanted, write it anew with --update")
+def _mismatch_error(baseline: BaselineFile, problem: str) -> InputError:
+    return InputError(f"{baseline.path}: {problem}; if that is wanted, write it anew with --update")
 
 
 def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
@@ -92,38 +99,40 @@ def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
         return list(range(len(items.ids)))
     places = {id: at for at, id in enumerate(items.ids)}
     missing = [id for id in baseline.ids if id not in places]
-    known = set(baseline.ids)
-    extra = [id for id in items.ids if id not in known]
+    baseline_ids = set(baseline.ids)
+    extra = [id for id in items.ids if id not in baseline_ids]
     if missing or extra:
         counts = f"the baseline has {count_items(baseline.ids)} and the run {len(items.ids):,}"
-        told = [f"{_list_ids(missing)} not in the run"] if missing else []
-        told += [f"{_list_ids(extra)} not in the baseline"] if extra else []
-        raise _mismatch_error(baseline, f"{counts}: {', '.join(told)}")
+        problems = [f"{_list_ids(missing)} not in the run"] if missing else []
+        problems += [f"{_list_ids(extra)} not in the baseline"] if extra else []
+        raise _mismatch_error(baseline, f"{counts}: {', '.join(problems)}")
     return [places[id] for id in baseline.ids]
 
 
 def _list_ids(ids: Sequence[str]) -> str:
-    shown = ", ".join(quoted(id) for id in ids[:3])
-    return f"{shown} {'is' if len(ids) == 1 else 'are'}" + (
+    first_ids = ", ".join(quoted(id) for id in ids[:3])
+    return f"{first_ids} {'is' if len(ids) == 1 else 'are'}" + (
         "" if len(ids) <= 3 else f", with {len(ids) - 3:,} more,"
     )
 
 
 def _stored_metric(run: MeasuredItems, baseline: BaselineFile) -> StoredMetric:
     """Return the statistics of the baseline with the signature of the run."""
-    for one in baseline.metrics:
-        if one.signature == run.signature:
-            if one.columns != run.measure.columns():
-                told = f"{one.name} has the columns {', '.join(one.columns)}"
+    for metric in baseline.metrics:
+        if metric.signature == run.signature:
+            if metric.columns != run.measure.columns():
+                problem = f"{metric.name} has the columns {', '.join(metric.columns)}"
                 raise _mismatch_error(
-                    baseline, f"{told}, expected {', '.join(run.measure.columns())}"
+                    baseline, f"{problem}, expected {', '.join(run.measure.columns())}"
                 )
-            return one
+            return metric
     alike = [
-        one for one in baseline.metrics if _metric_of(one.signature) == _metric_of(run.signature)
+        metric
+        for metric in baseline.metrics
+        if _metric_of(metric.signature) == _metric_of(run.signature)
     ]
     if not alike:
-        names = short(", ".join(one.name for one in baseline.metrics))
+        names = short(", ".join(metric.name for metric in baseline.metrics))
         raise _mismatch_error(baseline, f"there are no scores by {run.name}, but by {names}")
     changed = setting_changes(alike[0].signature, run.signature)
     raise _mismatch_error(baseline, f"{run.name} has another signature: {changed}")
@@ -137,8 +146,8 @@ def setting_changes(old: str, new: str) -> str:
     """Return the settings in which two signatures differ, in words."""
     before, after = _signature_settings(old), _signature_settings(new)
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    told = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)
-    return "; ".join(told) or f"{short(old)}, now {short(new)}"
+    changes = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)
+    return "; ".join(changes) or f"{short(old)}, now {short(new)}"
 
 
 def _signature_settings(signature: str) -> dict[str, str]:
@@ -207,14 +216,16 @@ class GateResult(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how the verdict was made."""
-        drawn = f"{self.how['bootstrap']:,} bootstrap resamples of {self.items:,} items"
-        many = f", {CORRECTIONS[str(self.how['correction'])]}" if len(self.rows) > 1 else ""
-        told = (
-            f"Intervals of the difference: 95%, paired, from {drawn}{many}; with few "
+        resample_count = f"{self.how['bootstrap']:,} bootstrap resamples of {self.items:,} items"
+        correction_note = (
+            f", {CORRECTIONS[str(self.how['correction'])]}" if len(self.rows) > 1 else ""
+        )
+        interval_note = (
+            f"Intervals of the difference: 95%, paired, from {resample_count}{correction_note}; with few "
             "items they are widened by Student's t. A metric fails if the whole interval is a loss "
             "of more than the tolerated drop, and passes if no part of it is."
         )
-        return (told, *self.remarks)
+        return (interval_note, *self.remarks)
 
     def __repr__(self) -> str:
         return f"<GateResult: {self.verdict}; {'; '.join(self.sentences)}>"
@@ -254,29 +265,34 @@ def gate(
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
         check_source(source, stored)
-        metrics = [one.name for one in stored.metrics]
+        metrics = [metric.name for metric in stored.metrics]
     scored = item_scores(output, references, metrics, source=source, progress=progress, **settings)
     items, pairs = match_baseline(scored, stored)
     names = [pair.run.name for pair in pairs]
     limits = {"max_drop": max_drop, "min_score": min_score, "max_item_drop": max_item_drop}
-    found = {name: resolve_limits(name, given, names) for name, given in limits.items()}
-    rows = decide(pairs, found["max_drop"], correction, resamples, seed, progress)
-    guards = score_guards(rows, found["min_score"])
-    guards += item_guards(pairs, items.ids, found["max_item_drop"])
+    limits_by_metric = {name: resolve_limits(name, limit, names) for name, limit in limits.items()}
+    rows = decide(pairs, limits_by_metric["max_drop"], correction, resamples, seed, progress)
+    guards = score_guards(rows, limits_by_metric["min_score"])
+    guards += item_guards(pairs, items.ids, limits_by_metric["max_item_drop"])
     guards += [loss_guard(items, stored)] if no_loss else []
-    shown = _metric_to_show(pairs, rows)
-    drawn = interval_fields(resamples, seed)
-    how = {**drawn, "correction": correction, **found, "no_loss": no_loss}
+    shown_pair = _metric_to_show(pairs, rows)
+    interval_settings = interval_fields(resamples, seed)
+    settings_used = {
+        **interval_settings,
+        "correction": correction,
+        **limits_by_metric,
+        "no_loss": no_loss,
+    }
     return GateResult(
         rows,
         tuple(guards),
-        worst_changes(shown, items, stored, examples),
-        shown.run.name,
+        worst_changes(shown_pair, items, stored, examples),
+        shown_pair.run.name,
         items.system,
         stored.path,
         len(items.ids),
-        {pair.run.name: _add_settings(pair.run.signature, drawn) for pair in pairs},
-        how,
+        {pair.run.name: _add_settings(pair.run.signature, interval_settings) for pair in pairs},
+        settings_used,
         items.unit,
         (*items.notes, *_unscored_notes(pairs)),
     )
@@ -317,9 +333,9 @@ def write_baseline(
     if metrics is None and not isinstance(output, ItemScores):
         metrics = baseline_metrics(baseline, source)
     items = item_scores(output, references, metrics, source=source, progress=progress, **settings)
-    made = make_baseline(items, baseline, texts)
-    save_baseline(made)
-    return made
+    baseline_written = make_baseline(items, baseline, texts)
+    save_baseline(baseline_written)
+    return baseline_written
 
 
 def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
@@ -328,10 +344,10 @@ def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
     One of another source has other metrics.
     """
     try:
-        there = read_baseline(path)
+        stored = read_baseline(path)
     except InputError:
         return None
-    return [one.name for one in there.metrics] if there.source == source else None
+    return [metric.name for metric in stored.metrics] if stored.source == source else None
 
 
 def _metric_to_show(pairs: Sequence[PairedItems], rows: Sequence[GateRow]) -> PairedItems:
@@ -340,17 +356,17 @@ def _metric_to_show(pairs: Sequence[PairedItems], rows: Sequence[GateRow]) -> Pa
     return pairs[rows.index(worst)]
 
 
-def _add_settings(signature: str, drawn: Mapping[str, object]) -> str:
-    return signature + "".join(f"|{name}={value}" for name, value in drawn.items())
+def _add_settings(signature: str, interval_settings: Mapping[str, object]) -> str:
+    return signature + "".join(f"|{name}={value}" for name, value in interval_settings.items())
 
 
 def _unscored_notes(pairs: Sequence[PairedItems]) -> list[str]:
     """Return sentences on items that have no score in the run or in the baseline."""
-    told = []
+    notes = []
     for pair in pairs:
         count = int(np.isnan(item_deltas(pair)).sum())
         if count:
             name = pair.run.name
             have = "item has" if count == 1 else "items have"
-            told.append(f"{count:,} {have} no score by {name}, now or in the baseline.")
-    return told
+            notes.append(f"{count:,} {have} no score by {name}, now or in the baseline.")
+    return notes

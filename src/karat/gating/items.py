@@ -90,8 +90,8 @@ class ItemScores:
             raise InputError(f"{self.system} has no items: there is nothing to compare")
         if len(set(self.ids)) < len(self.ids):
             twice = next(id for id, count in Counter(self.ids).items() if count > 1)
-            told = f"two items have the id {quoted(twice)}"
-            raise InputError(f"{self.system}: {told}: every item needs an id of its own")
+            problem = f"two items have the id {quoted(twice)}"
+            raise InputError(f"{self.system}: {problem}: every item needs an id of its own")
 
     def ordered(self, places: Sequence[int]) -> ItemScores:
         """Return the items in another order."""
@@ -101,7 +101,9 @@ class ItemScores:
         return replace(
             self,
             ids=tuple(self.ids[at] for at in chosen),
-            measures=tuple(one._replace(rows=one.rows[chosen]) for one in self.measures),
+            measures=tuple(
+                measured._replace(rows=measured.rows[chosen]) for measured in self.measures
+            ),
             texts=lambda wanted: self.texts([chosen[at] for at in wanted]),
             carried=self.carried and tuple(self.carried[at] for at in chosen),
         )
@@ -139,8 +141,8 @@ SOURCES: Registry[ScoreSource] = Registry(
 
 def source_reader(source: str) -> Callable[..., Any]:
     """Return the function that reads the scores of a source."""
-    found: Callable[..., Any] = load(SOURCES[source].read)
-    return found
+    reader: Callable[..., Any] = load(SOURCES[source].read)
+    return reader
 
 
 def item_scores(
@@ -164,15 +166,15 @@ def item_scores(
     """
     if isinstance(output, ItemScores):
         if against is not None or measures is not None or settings:
-            given = "leave references, metrics and settings out"
-            raise InputError(f"the output is scored already, item by item: {given}")
+            advice = "leave references, metrics and settings out"
+            raise InputError(f"the output is scored already, item by item: {advice}")
         return output
     check_settings(item_scores, [source_reader(source)], settings)
     read = load(SOURCES[source].read)
-    found: ItemScores = call(
+    scores: ItemScores = call(
         f"source {source}",
         read,
         lambda: read(output, against, measures, progress=progress, **settings),
         returned(ItemScores, "ItemScores"),
     )
-    return found if found.source == source else replace(found, source=source)
+    return scores if scores.source == source else replace(scores, source=source)

@@ -78,15 +78,15 @@ _LIMITS = (
 def _run_gate(*given: Any, **how: Any) -> GateResult:
     from karat.gating.gates import gate
 
-    found: GateResult = _call_or_fail(gate, *given, **how)
-    return found
+    result: GateResult = _call_or_fail(gate, *given, **how)
+    return result
 
 
 def _update_baseline(*given: Any, **how: Any) -> None:
     from karat.gating.gates import write_baseline
 
-    kept = {name: value for name, value in how.items() if name not in _LIMITS}
-    _call_or_fail(write_baseline, *given, **kept)
+    baseline_options = {name: value for name, value in how.items() if name not in _LIMITS}
+    _call_or_fail(write_baseline, *given, **baseline_options)
 
 
 def _call_or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
@@ -111,7 +111,7 @@ def _failure_message(result: GateResult) -> str:
     checks = zip(result.verdicts, result.sentences, strict=True)
     lines = [f"karat gate: {result.verdict} (baseline {result.baseline})"]
     lines += [f"  {verdict}: {sentence}" for verdict, sentence in checks]
-    for one in result.changes[:3]:
-        lines.append(f"  item {one.item} lost {-one.delta:.4g} by {result.changes_by}:")
-        lines += [f"    reference: {one.reference}", f"    output:    {one.output}"]
+    for change in result.changes[:3]:
+        lines.append(f"  item {change.item} lost {-change.delta:.4g} by {result.changes_by}:")
+        lines += [f"    reference: {change.reference}", f"    output:    {change.output}"]
     return "\n".join(lines)

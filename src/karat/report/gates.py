@@ -79,8 +79,8 @@ def gate_document(result: GateResult, command: str) -> Document:
         blocks.append(Table("guards", "Guards", _GUARDS, cells, open=True))
     answer = ({"verdict": result.verdict},)
     blocks.append(Table("answer", "", (Column("verdict", "Verdict"),), answer, readers="programs"))
-    told = gate_answer(result)
-    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=told)
+    reasons = gate_answer(result)
+    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=reasons)
 
 
 def gate_answer(result: GateResult) -> tuple[str, ...]:
@@ -92,9 +92,9 @@ def gate_answer(result: GateResult) -> tuple[str, ...]:
 def _change_examples(result: GateResult) -> Examples:
     """The items that lost most, as cards on a page."""
     metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
-    cells = tuple(_change_cells(one, metric) for one in result.changes)
+    cells = tuple(_change_cells(change, metric) for change in result.changes)
     name = f"Items that lost most by {metric.of_segments()}"
-    cases = tuple(_change_case(one, metric) for one in result.changes)
+    cases = tuple(_change_case(change, metric) for change in result.changes)
     return Examples(name, cases, Table("changes", name, _CHANGES, cells))
 
 
@@ -132,9 +132,9 @@ def _guard_cells(row: GuardRow) -> dict[str, Cell]:
 
 
 def _change_cells(change: GuardChange, metric: ItemMeasure) -> dict[str, Cell]:
-    shown = "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items())
+    texts = "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items())
     numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
-    return {**change._asdict(), **numbers, "text": shown}
+    return {**change._asdict(), **numbers, "text": texts}
 
 
 def _difference_figures(result: GateResult) -> Figure | Gallery:
@@ -166,13 +166,13 @@ MAX_SUMMARY_TEXT = 2000  # of a text in the summary
 
 def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[str]:
     """Return `::error` and `::warning` commands for all that did not pass."""
-    found = []
+    annotations = []
     for verdict, sentence in zip(result.verdicts, result.sentences, strict=True):
         if verdict != PASS:
             level = "error" if verdict == FAIL or undecided_fails else "warning"
             title = _escape_property(f"karat gate: {verdict}")
-            found.append(f"::{level} title={title}::{_escape_data(sentence)}")
-    return found
+            annotations.append(f"::{level} title={title}::{_escape_data(sentence)}")
+    return annotations
 
 
 def gate_summary(result: GateResult, command: str = "") -> str:
@@ -220,13 +220,13 @@ def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:
     suite.set("skipped", str(skipped))
     for name, verdict, sentence in zip(names, result.verdicts, result.sentences, strict=True):
         case = SubElement(suite, "testcase", classname="karat.gate", name=visible(name), time="0")
-        told = visible(f"{verdict}: {sentence}")
+        message = visible(f"{verdict}: {sentence}")
         if verdict in failing:
-            SubElement(case, "failure", message=told, type=verdict).text = told
+            SubElement(case, "failure", message=message, type=verdict).text = message
         elif verdict == UNDECIDED:
-            SubElement(case, "skipped", message=told)
+            SubElement(case, "skipped", message=message)
         else:
-            SubElement(case, "system-out").text = told
+            SubElement(case, "system-out").text = message
     suites = Element("testsuites")
     suites.append(suite)
     indent(suites)

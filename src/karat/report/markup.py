@@ -54,8 +54,8 @@ def _attributes(attributes: Look) -> str:
     text = ""
     for name, value in attributes.items():
         if value is not None:
-            shown = quote(value) if isinstance(value, str) else coordinate(value)
-            text += f' {name.rstrip("_").replace("_", "-")}="{shown}"'
+            quoted = quote(value) if isinstance(value, str) else coordinate(value)
+            text += f' {name.rstrip("_").replace("_", "-")}="{quoted}"'
     return text
 
 

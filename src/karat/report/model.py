@@ -23,9 +23,9 @@ class Decimals(float):
 
     def __new__(cls, value: float, digits: int) -> Decimals:
         """The number `value`, to be read with so many decimals."""
-        made = super().__new__(cls, value)
-        made.digits = digits
-        return made
+        decimals = super().__new__(cls, value)
+        decimals.digits = digits
+        return decimals
 
 
 class Link(str):
@@ -36,9 +36,9 @@ class Link(str):
 
     def __new__(cls, words: str, figure: str) -> Link:
         """The words, and the title of a figure in the same document."""
-        made = super().__new__(cls, words)
-        made.figure = figure
-        return made
+        link = super().__new__(cls, words)
+        link.figure = figure
+        return link
 
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -245,8 +245,8 @@ class Document:
         keys = [table.key for table in self.tables]
         if len(set(keys)) < len(keys):
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
-        if taken := RESERVED_KEYS.intersection(keys):
-            raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
+        if reserved := RESERVED_KEYS.intersection(keys):
+            raise ValueError(f"a table cannot be called {min(reserved)!r}: JSON uses that member")
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -261,8 +261,8 @@ class Document:
     @property
     def parts(self) -> list[Table | Figure]:
         """Tables and figures in order, those of galleries one by one; tables of examples last."""
-        shown = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
-        return [part for block in shown for part in _block_parts(block)]
+        ordered_blocks = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
+        return [part for block in ordered_blocks for part in _block_parts(block)]
 
     @property
     def for_people(self) -> list[Table | Figure]:
@@ -361,9 +361,9 @@ def format_count(count: int, noun: str) -> str:
 
 def join_items(items: Sequence[str]) -> str:
     """The items in one sentence, the first dozen by name."""
-    rest = len(items) - MAX_ENUMERATED
-    named = "; ".join(items[:MAX_ENUMERATED])
-    return f"{named}; and {rest} more" if rest > 0 else named
+    n_more = len(items) - MAX_ENUMERATED
+    first_items = "; ".join(items[:MAX_ENUMERATED])
+    return f"{first_items}; and {n_more} more" if n_more > 0 else first_items
 
 
 def _format_digits(value: float, decimals: int | None) -> str:
@@ -404,16 +404,16 @@ def metric_label(metric: Metric | str) -> str:
 def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:
     """Return the label of each metric by its name; those that would share one keep their names."""
     labels = {str(m): metric_label(m) for m in metrics}
-    taken = list(labels.values())
-    return {m: label if taken.count(label) == 1 else m for m, label in labels.items()}
+    all_labels = list(labels.values())
+    return {m: label if all_labels.count(label) == 1 else m for m, label in labels.items()}
 
 
 def join_names(items: Sequence[str], most: int = MAX_LISTED) -> str:
     """Return `a, b and c`, or `a, b and 7 more` where there are many."""
-    shown = list(items) if len(items) <= most else list(items[: most - 1])
-    if len(shown) < len(items):
-        shown.append(f"{len(items) - len(shown):,} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    listed = list(items) if len(items) <= most else list(items[: most - 1])
+    if len(listed) < len(items):
+        listed.append(f"{len(items) - len(listed):,} more")
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
 def sentence_case(text: str) -> str:

@@ -40,21 +40,26 @@ _DIFFERS = (
 )
 
 
-def reproduction_document(found: Reproduction, command: str) -> Document:
+def reproduction_document(reproduction: Reproduction, command: str) -> Document:
     """Return the conclusions first, then numbers, pictures and differences."""
-    conclusions = [one._asdict() for one in found.conclusions]
-    differs = [one._asdict() for one in found.differs]
+    conclusions = [row._asdict() for row in reproduction.conclusions]
+    differs = [row._asdict() for row in reproduction.differs]
     numbers = Table(
-        "rows", "The paper's numbers and ours", *_columns_and_cells(found.rows), group="heading"
+        "rows",
+        "The paper's numbers and ours",
+        *_columns_and_cells(reproduction.rows),
+        group="heading",
     )
     blocks: list[Table | Figure] = [
-        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(found.rows)),
+        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(reproduction.rows)),
         Table("conclusions", "Conclusions of the paper", _CONCLUSIONS, conclusions, open=True),
         numbers,
         Table("differs", "What differs", _DIFFERS, differs, open=True),
     ]
-    title, told = f"Reproduced: {found.paper}", (found.summary,)
-    return Document(title, tuple(blocks), command, found.signatures, found.notes, answer=told)
+    title, answer = f"Reproduced: {reproduction.paper}", (reproduction.summary,)
+    return Document(
+        title, tuple(blocks), command, reproduction.signatures, reproduction.notes, answer=answer
+    )
 
 
 def _columns_and_cells(
@@ -75,25 +80,25 @@ def _columns_and_cells(
 
 def _number_cells(row: ReproducedNumber, digits: int) -> dict[str, Cell]:
     numbers = {name: getattr(row, name) for name in ("paper", "ours", "low", "high")}
-    shown = {name: Decimals(v, digits) for name, v in numbers.items() if v is not None}
-    return {"heading": f"{row.where} ({row.data})", **row._asdict(), **shown}
+    formatted = {name: Decimals(v, digits) for name, v in numbers.items() if v is not None}
+    return {"heading": f"{row.where} ({row.data})", **row._asdict(), **formatted}
 
 
 def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
     """Yield the paper's numbers against ours by measure, and the curves of figures."""
     for measure in dict.fromkeys(row.measure for row in rows):
-        own = [row for row in rows if row.measure == measure]
+        measure_rows = [row for row in rows if row.measure == measure]
         points = [
             Point(row.paper, row.ours, row.item, f"{row.where} ({row.data})", row.low, row.high)
-            for row in own
+            for row in measure_rows
             if row.paper is not None
         ]
         if len(points) >= MIN_POINTS:
             caption = "On the line, our number is the same as the paper's."
             title = f"In the paper and here: {measure}"
             yield Scatter(title, "paper", "here", points, ChartLine(1.0, 0.0), caption=caption)
-        for data in dict.fromkeys(row.data for row in own if row.at is not None):
-            yield _curves(measure, data, [row for row in own if row.data == data])
+        for data in dict.fromkeys(row.data for row in measure_rows if row.at is not None):
+            yield _curves(measure, data, [row for row in measure_rows if row.data == data])
 
 
 def _curves(measure: str, data: str, rows: Sequence[ReproducedNumber]) -> Curves:
@@ -101,6 +106,6 @@ def _curves(measure: str, data: str, rows: Sequence[ReproducedNumber]) -> Curves
     for row in rows:
         if row.at is not None:
             knots.setdefault(row.item, []).append(Knot(row.at, row.ours, row.low, row.high))
-    curves = [Curve(name, own) for name, own in knots.items()]
+    curves = [Curve(name, item_knots) for name, item_knots in knots.items()]
     title = f"{rows[0].where}: {data}, {measure}"
     return Curves(title, "length", measure, curves, whole_x=True)

@@ -169,8 +169,8 @@ def command(
         try:
             result = gate(*texts_and_refs, wanted, baseline=baseline, **settings)
         except LimitError as error:  # named as it was typed
-            typed = error.what.replace("_", "-")
-            raise InputError(f"--{typed}{error.told}") from error
+            typed = error.limit_name.replace("_", "-")
+            raise InputError(f"--{typed}{error.problem}") from error
     show(result.document(options.command_line()), format, output)
     _report(result, junit, github, undecided == "fail")
     fails = result.undecided and undecided == "fail"

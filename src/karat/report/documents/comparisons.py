@@ -75,7 +75,7 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     if len(systems) > MAX_SENTENCES:
         sentences = _count_sentences(systems, base)
     else:
-        sentences = [_system_sentence(one, base) for one in systems]
+        sentences = [_system_sentence(verdicts, base) for verdicts in systems]
     return (*sentences, *_many_tests_warning(comparison))
 
 
@@ -133,8 +133,8 @@ def _rule(comparison: Comparison) -> str:
 
 def _needs_warning(comparison: Comparison) -> bool:
     """Return whether the answer warns that the tests are many."""
-    decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
-    return decided and _number_of_tests(comparison) > MAX_UNWARNED_TESTS
+    is_decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
+    return is_decided and _number_of_tests(comparison) > MAX_UNWARNED_TESTS
 
 
 def _number_of_tests(comparison: Comparison) -> int:
@@ -169,46 +169,46 @@ def _too_few(comparison: Comparison) -> str:
 def verdicts_by_system(comparison: Comparison) -> list[SystemVerdicts]:
     """Return the rows of every system but the baseline, best first by the first metric."""
     names = dict.fromkeys(row.system for row in comparison.rows)
-    found = []
+    by_system = []
     for name in names:
         rows = [row for row in comparison.rows if row.system == name and row.verdict]
         kinds = ("better", "worse", "undecided")
-        told = ([row for row in rows if row.verdict == kind] for kind in kinds)
-        found += [SystemVerdicts(name, *told)] if rows else []
-    return found
+        rows_by_kind = ([row for row in rows if row.verdict == kind] for kind in kinds)
+        by_system += [SystemVerdicts(name, *rows_by_kind)] if rows else []
+    return by_system
 
 
-def _system_sentence(one: SystemVerdicts, base: str) -> str:
-    system = one.system
-    if one.kind == "undecided":
-        what = _list_metrics(one.undecided)
-        if len(one.undecided) == 1:
-            return (
-                f"{what} does not tell {system} and {base} apart: {_change_text(one.undecided[0])}."
-            )
-        return f"No metric tells {system} and {base} apart ({what})."
-    rest = _undecided_clause(
-        one.undecided, f"{system} and {base}" if one.kind == "mixed" else "them"
+def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
+    system = verdicts.system
+    if verdicts.kind == "undecided":
+        metrics = _list_metrics(verdicts.undecided)
+        if len(verdicts.undecided) == 1:
+            return f"{metrics} does not tell {system} and {base} apart: {_change_text(verdicts.undecided[0])}."
+        return f"No metric tells {system} and {base} apart ({metrics})."
+    undecided_clause = _undecided_clause(
+        verdicts.undecided, f"{system} and {base}" if verdicts.kind == "mixed" else "them"
     )
-    if one.kind == "mixed":
-        better, worse = _list_differences(one.better), _list_differences(one.worse)
-        return f"{system} is better than {base} by {better}, but worse by {worse}{rest}."
-    decided = one.better or one.worse
-    verb = "beats" if one.better else "is worse than"
-    if one.undecided or len(decided) == 1:
-        return f"{system} {verb} {base} by {_list_differences(decided)}{rest}."
-    every = "both metrics" if len(decided) == 2 else f"all {len(decided)} metrics"
-    if len(decided) <= MAX_LISTED_DIFFERENCES:
-        return f"{system} {verb} {base} by {every}: {_list_differences(decided)}."
-    first = f"{metric_label(decided[0].metric)} {_change_text(decided[0])}"
-    return f"{system} {verb} {base} by {every}, for example {first}."
+    if verdicts.kind == "mixed":
+        better, worse = _list_differences(verdicts.better), _list_differences(verdicts.worse)
+        return (
+            f"{system} is better than {base} by {better}, but worse by {worse}{undecided_clause}."
+        )
+    decided_rows = verdicts.better or verdicts.worse
+    verb = "beats" if verdicts.better else "is worse than"
+    if verdicts.undecided or len(decided_rows) == 1:
+        return f"{system} {verb} {base} by {_list_differences(decided_rows)}{undecided_clause}."
+    all_metrics = "both metrics" if len(decided_rows) == 2 else f"all {len(decided_rows)} metrics"
+    if len(decided_rows) <= MAX_LISTED_DIFFERENCES:
+        return f"{system} {verb} {base} by {all_metrics}: {_list_differences(decided_rows)}."
+    first = f"{metric_label(decided_rows[0].metric)} {_change_text(decided_rows[0])}"
+    return f"{system} {verb} {base} by {all_metrics}, for example {first}."
 
 
-def _undecided_clause(undecided: Sequence[CompareRow], them: str) -> str:
+def _undecided_clause(undecided: Sequence[CompareRow], compared: str) -> str:
     if not undecided:
         return ""
     verb = "does" if len(undecided) == 1 else "do"
-    return f"; {_list_metrics(undecided)} {verb} not tell {them} apart"
+    return f"; {_list_metrics(undecided)} {verb} not tell {compared} apart"
 
 
 def _list_differences(rows: Sequence[CompareRow]) -> str:
@@ -234,7 +234,7 @@ def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> list[str]:
     several_metrics = sum(map(len, systems[0][1:])) > 1
     sentences = []
     for kind in ("better", "worse", "mixed", "undecided"):
-        names = [one.system for one in systems if one.kind == kind]
+        names = [verdicts.system for verdicts in systems if verdicts.kind == kind]
         if names:
             words = _kind_words(kind, base, len(names) == 1, several_metrics)
             sentences.append(
@@ -300,8 +300,10 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     blocks += [*_segment_galleries(comparison, metrics), table]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     signatures = {**corpus, **segments, **corpus}
-    told = comparison_answer(comparison), comparison_basis(comparison)
-    document = Document(title, tuple(blocks), command, signatures, comparison.notes, {}, *told)
+    answer_and_basis = comparison_answer(comparison), comparison_basis(comparison)
+    document = Document(
+        title, tuple(blocks), command, signatures, comparison.notes, {}, *answer_and_basis
+    )
     return scores.note_signature_form(document, comparison.form)
 
 
@@ -313,8 +315,8 @@ def _comparison_cells(row: CompareRow) -> dict[str, Cell]:
         change = format_interval(
             row.delta_low, row.delta_high, 2 if row.metric.full_scale > 10 else 4
         )
-    told: dict[str, Cell] = {"delta": delta, "better": better, "change": change}
-    return {**row._asdict(), **scores.score_cells(row), **told}
+    formatted: dict[str, Cell] = {"delta": delta, "better": better, "change": change}
+    return {**row._asdict(), **scores.score_cells(row), **formatted}
 
 
 # ----------------------------------------------------------------------------------- pictures
@@ -378,12 +380,14 @@ def _forest_change(row: CompareRow, label: str) -> ForestChange:
     m = row.metric
     scale = m.sign / m.full_scale
     missing = float("nan")
-    value, one, other = (
+    value, left_end, right_end = (
         missing if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
     )
     text = format_signed(row.delta or 0.0, score_digits(m))
-    told = text, row.verdict or "undecided"
-    return ForestChange(label, value, min(one, other), max(one, other), *told)
+    text_and_verdict = text, row.verdict or "undecided"
+    return ForestChange(
+        label, value, min(left_end, right_end), max(left_end, right_end), *text_and_verdict
+    )
 
 
 def _label_with_arrow(metric: Metric) -> str:
@@ -397,11 +401,13 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     tallies = []
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
-        shown = [
+        tally_rows = [
             ForestTally(row.system, row.wins or 0, row.ties or 0, row.losses or 0) for row in rows
         ]
-        if shown:
-            tallies.append(Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, shown)))
+        if tally_rows:
+            tallies.append(
+                Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, tally_rows))
+            )
     if not tallies:  # too many segments to keep the scores of all
         return []
     return [
@@ -428,14 +434,16 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> list[Example
     """The segments that differ most: cards by every metric, a table by the first."""
     baseline, first = comparison.baseline, metrics[0].of_segments()
     rows = tuple(
-        _example_cells(one, metrics[0], baseline)
-        for one in comparison.examples
-        if one.metric == str(first)
+        _example_cells(example, metrics[0], baseline)
+        for example in comparison.examples
+        if example.metric == str(first)
     )
     name = f"Segments that differ most from {baseline} by {first}"
     table = Table("segments", name, _DIFFERENCES, rows, group="system")
     by_name = {str(m.of_segments()): m for m in metrics}
-    cases = tuple(_example_case(one, by_name[one.metric], baseline) for one in comparison.examples)
+    cases = tuple(
+        _example_case(example, by_name[example.metric], baseline) for example in comparison.examples
+    )
     switches = {
         label.lower(): label
         for label in ("System", "Metric")
@@ -447,14 +455,14 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> list[Example
 
 def _example_case(example: Example, metric: Metric, baseline: str) -> ExampleCase:
     label, digits = metric_label(metric), score_digits(metric)
-    shown = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
+    scores_text = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
     number = example.segment + 1 if example.id is None else example.id
     texts = {baseline: example.baseline_text, example.system: example.system_text}
     passages = [TextPassage(example.which, example.reference)]
     for name, text in texts.items():
         passages.append(TextPassage(name, text, differing_words(text, example.references)))
     tags = {"system": example.system, "metric": label}
-    return ExampleCase(f"Segment {number}", f"{label} {shown}", tuple(passages), tags)
+    return ExampleCase(f"Segment {number}", f"{label} {scores_text}", tuple(passages), tags)
 
 
 def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str, Cell]:
@@ -515,14 +523,19 @@ def _people_key(m: Metric) -> str:
 
 def _wide_columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
     better = "higher" if m.sign > 0 else "lower"
-    told = f"Score by {m}; {better} is better."
-    found = [number(_people_key(m), f"{m} {ARROWS[m.sign]}", help=told, readers="people")]
+    help_text = f"Score by {m}; {better} is better."
+    people_columns = [
+        number(_people_key(m), f"{m} {ARROWS[m.sign]}", help=help_text, readers="people")
+    ]
     if intervals:
-        told = f"95% bootstrap interval of {m}."
-        found.append(number(f"{m} interval", "95%", help=told, readers="people"))
+        help_text = f"95% bootstrap interval of {m}."
+        people_columns.append(number(f"{m} interval", "95%", help=help_text, readers="people"))
     names = ["", *([" low", " high"] if intervals else [])]
     names += [" delta", " p", " verdict"] if tested else []
-    return [*found, *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names)]
+    return [
+        *people_columns,
+        *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names),
+    ]
 
 
 def _wide_cells(system: str, metrics: Sequence[Metric], rows: _WideRows) -> dict[str, Cell]:
@@ -542,8 +555,8 @@ def _wide_cells(system: str, metrics: Sequence[Metric], rows: _WideRows) -> dict
 
 
 def _score_text(m: Metric, value: float) -> str:
-    shown = scores.score_cell(m, value)
-    return number_text(shown, scores.SCORE) if isinstance(shown, Decimals) else ""
+    cell = scores.score_cell(m, value)
+    return number_text(cell, scores.SCORE) if isinstance(cell, Decimals) else ""
 
 
 def _verdict_mark(row: _WideRow) -> str:

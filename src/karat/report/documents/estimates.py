@@ -56,23 +56,27 @@ _CORRECTED = {
 }
 
 
-def estimate_answer(found: Estimate) -> tuple[str, ...]:
+def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
     """Return the best system, its rivals, and what the judges add."""
-    told = [] if not found.rows else list(_system_sentences(found))
-    return (*told, *_judge_sentences(found))
+    sentences = [] if not estimate.rows else list(_system_sentences(estimate))
+    return (*sentences, *_judge_sentences(estimate))
 
 
-def estimate_basis(found: Estimate) -> str:
+def estimate_basis(estimate: Estimate) -> str:
     """Return how much was labelled, and what the intervals and verdicts are."""
-    if not found.rows:
+    if not estimate.rows:
         return ""
-    if found.exact:
-        return f"{_labels_clause(found)}."
-    whom = f"the {found.unit}s of the set" if found.finite else f"new {found.unit}s like these"
-    sentences = [f"{_labels_clause(found)}. 95% intervals for {whom}."]
-    tested = [one for one in found.differences if one.verdict != NOT_TESTED]
+    if estimate.exact:
+        return f"{_labels_clause(estimate)}."
+    whom = (
+        f"the {estimate.unit}s of the set"
+        if estimate.finite
+        else f"new {estimate.unit}s like these"
+    )
+    sentences = [f"{_labels_clause(estimate)}. 95% intervals for {whom}."]
+    tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
-        correction = _CORRECTED.get(str(found.settings["correction"]), "")
+        correction = _CORRECTED.get(str(estimate.settings["correction"]), "")
         level = _percent(tested[0].confidence)
         sentences.append(
             f"A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
@@ -89,29 +93,29 @@ def _percent(confidence: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
 
 
-def score_places(found: Estimate) -> int:
+def score_places(estimate: Estimate) -> int:
     """Return the decimals of scores that show two digits of the usual half of an interval."""
-    halves = sorted((row.high - row.low) / 2 for row in found.rows if row.high > row.low)
+    halves = sorted((row.high - row.low) / 2 for row in estimate.rows if row.high > row.low)
     usual = halves[len(halves) // 2] if halves else 0.1
     power = int(f"{usual:e}".partition("e")[2])
     return min(max(1 - power, 0), MAX_DIGITS)
 
 
-def ranked_differences(found: Estimate) -> list[EstimateDifference]:
+def ranked_differences(estimate: Estimate) -> list[EstimateDifference]:
     """Return the differences in the order of the systems, best first."""
-    place = {row.system: rank for rank, row in enumerate(found.ranked)}
-    return sorted(found.differences, key=lambda one: place[one.system])
+    place = {row.system: rank for rank, row in enumerate(estimate.ranked)}
+    return sorted(estimate.differences, key=lambda one: place[one.system])
 
 
-def judge_names(found: Estimate) -> list[str]:
+def judge_names(estimate: Estimate) -> list[str]:
     """Return the names of the judges."""
-    return [metric_label(one.judge) for one in found.judges]
+    return [metric_label(judge.judge) for judge in estimate.judges]
 
 
-def helper_names(found: Estimate) -> list[str]:
+def helper_names(estimate: Estimate) -> list[str]:
     """Return what estimates rest on beside labels: judges, and methods of other kinds of sets."""
-    methods = sorted({*found.methods.values()} - {ESTIMATE})
-    return [*judge_names(found), *map(sentence_case, methods)]
+    methods = sorted({*estimate.methods.values()} - {ESTIMATE})
+    return [*judge_names(estimate), *map(sentence_case, methods)]
 
 
 def name_helpers(helpers: Sequence[str]) -> str:
@@ -122,42 +126,42 @@ def name_helpers(helpers: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------ systems
 
 
-def _system_sentences(found: Estimate) -> Iterator[str]:
-    best, differences = found.ranked[0], ranked_differences(found)
-    if found.exact:
-        yield _means_sentence(found)
-        yield f"To ask about new {found.unit}s like these, use --population new."
-    elif len(found.rows) == 1:
-        yield f"People's score of {best.system} is estimated at {_score_text(found, best)}."
+def _system_sentences(estimate: Estimate) -> Iterator[str]:
+    best, differences = estimate.ranked[0], ranked_differences(estimate)
+    if estimate.exact:
+        yield _means_sentence(estimate)
+        yield f"To ask about new {estimate.unit}s like these, use --population new."
+    elif len(estimate.rows) == 1:
+        yield f"People's score of {best.system} is estimated at {_score_text(estimate, best)}."
     elif differences and differences[0].baseline == best.system:
-        yield from _leader_sentences(found, best)
+        yield from _leader_sentences(estimate, best)
     else:
-        yield f"{_lead_clause(found)}."
-        yield from _against_baseline(found)
+        yield f"{_lead_clause(estimate)}."
+        yield from _against_baseline(estimate)
 
 
-def _means_sentence(found: Estimate) -> str:
+def _means_sentence(estimate: Estimate) -> str:
     """State that nothing was estimated, and the best mean, without a word on significance."""
-    score = _score_text(found, found.ranked[0])
-    best = [row.system for row in found.rows if _score_text(found, row) == score]
-    systems = best[0] if len(found.rows) == 1 else "these systems"  # others may have no labels
-    labelled = f"Every {found.unit} of {systems} is labelled, so nothing was estimated or tested"
-    if len(found.rows) == 1:
+    score = _score_text(estimate, estimate.ranked[0])
+    best = [row.system for row in estimate.rows if _score_text(estimate, row) == score]
+    systems = best[0] if len(estimate.rows) == 1 else "these systems"  # others may have no labels
+    labelled = f"Every {estimate.unit} of {systems} is labelled, so nothing was estimated or tested"
+    if len(estimate.rows) == 1:
         return f"{labelled}: the mean of {best[0]} is {score}."
     verb = "has" if len(best) == 1 else "share"
     return f"{labelled}: {join_names(best, MAX_NAMED)} {verb} the best mean, {score}."
 
 
-def _leader_sentences(found: Estimate, best: EstimateRow) -> Iterator[str]:
+def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
     """The best system against all others."""
-    score, count = _score_text(found, best), len(found.rows) - 1
-    by_verdict, tied = _systems_by_verdict(found), _tied_systems(found)
+    score, count = _score_text(estimate, best), len(estimate.rows) - 1
+    by_verdict, tied = _systems_by_verdict(estimate), _tied_systems(estimate)
     beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
     if len(beaten) == count:
         than = beaten[0] if count == 1 else f"all {count} others"
         yield f"{best.system} is better than {than}: {score}."
     elif len(rivals) == count and len(tied) > 1:
-        yield f"{_lead_clause(found)}; no difference is decided."
+        yield f"{_lead_clause(estimate)}; no difference is decided."
     elif len(rivals) == count:
         than = rivals[0] if count == 1 else f"any of the {count} others"
         yield (
@@ -168,87 +172,93 @@ def _leader_sentences(found: Estimate, best: EstimateRow) -> Iterator[str]:
         subject = best.system if len(tied) > 1 else "It"
         better = f"{subject} is better than {len(beaten)} of {count} others"
         undecided = f"undecided: {join_names(rivals, MAX_NAMED)}"
-        yield f"{_lead_clause(found)}. {better}; {undecided}."
+        yield f"{_lead_clause(estimate)}. {better}; {undecided}."
     else:
-        yield f"{_lead_clause(found)}."
-        yield from _against_baseline(found)
+        yield f"{_lead_clause(estimate)}."
+        yield from _against_baseline(estimate)
 
 
-def _tied_systems(found: Estimate) -> list[str]:
+def _tied_systems(estimate: Estimate) -> list[str]:
     """Return the systems with the best estimate; differences by rounding alone do not count."""
-    best = found.ranked[0].estimate
-    return [row.system for row in found.ranked if isclose(row.estimate, best, abs_tol=1e-9)]
+    best = estimate.ranked[0].estimate
+    return [row.system for row in estimate.ranked if isclose(row.estimate, best, abs_tol=1e-9)]
 
 
-def _lead_clause(found: Estimate) -> str:
+def _lead_clause(estimate: Estimate) -> str:
     """Return which systems have the best estimate, without the full stop."""
-    best, tied = found.ranked[0], _tied_systems(found)
+    best, tied = estimate.ranked[0], _tied_systems(estimate)
     if len(tied) == 1:
-        return f"{best.system} has the best estimate: {_score_text(found, best)}"
-    value = f"{best.estimate:,.{score_places(found)}f}"
-    if len(tied) == len(found.rows):
+        return f"{best.system} has the best estimate: {_score_text(estimate, best)}"
+    value = f"{best.estimate:,.{score_places(estimate)}f}"
+    if len(tied) == len(estimate.rows):
         everyone = join_names(tied) if len(tied) == 2 else f"All {len(tied)} systems"
         return f"{everyone} have the same estimate, {value}"
     return f"{join_names(tied, MAX_NAMED)} share the best estimate, {value}"
 
 
-def _against_baseline(found: Estimate) -> Iterator[str]:
+def _against_baseline(estimate: Estimate) -> Iterator[str]:
     """A sentence that lists the systems by what they are against the baseline."""
     groups = [
         f"{verdict}: {join_names(systems, MAX_NAMED)}"
-        for verdict, systems in _systems_by_verdict(found).items()
+        for verdict, systems in _systems_by_verdict(estimate).items()
     ]
-    if not found.differences:
-        yield f"No system was compared: too few {found.unit}s are labelled for two systems."
+    if not estimate.differences:
+        yield f"No system was compared: too few {estimate.unit}s are labelled for two systems."
     else:
-        yield f"Against {found.differences[0].baseline}, {'; '.join(groups)}."
+        yield f"Against {estimate.differences[0].baseline}, {'; '.join(groups)}."
 
 
-def _systems_by_verdict(found: Estimate) -> dict[str, list[str]]:
+def _systems_by_verdict(estimate: Estimate) -> dict[str, list[str]]:
     """Return the systems of each verdict, best first; some may not have been compared."""
-    differences = ranked_differences(found)
+    differences = ranked_differences(estimate)
     systems = {
-        verdict: [one.system for one in differences if one.verdict == verdict]
+        verdict: [difference.system for difference in differences if difference.verdict == verdict]
         for verdict in ("better", "worse", "undecided", NOT_TESTED)
     }
-    compared = {name for one in differences for name in (one.system, one.baseline)}
-    systems["not compared"] = [row.system for row in found.ranked if row.system not in compared]
+    compared = {
+        name for difference in differences for name in (difference.system, difference.baseline)
+    }
+    systems["not compared"] = [row.system for row in estimate.ranked if row.system not in compared]
     return {verdict: names for verdict, names in systems.items() if names}
 
 
-def _score_text(found: Estimate, row: EstimateRow) -> str:
-    places = score_places(found)
+def _score_text(estimate: Estimate, row: EstimateRow) -> str:
+    places = score_places(estimate)
     text = f"{row.estimate:,.{places}f}"
     if isnan(row.low) or isnan(row.high):
         return f"{text} (no interval)"
     return f"{text} {format_interval(row.low, row.high, places)}" if row.high > row.low else text
 
 
-def _labels_clause(found: Estimate) -> str:
+def _labels_clause(estimate: Estimate) -> str:
     """The number of labelled units, over all systems."""
-    fewest, most = (pick(row.labels for row in found.rows) for pick in (min, max))
-    units = max(row.units for row in found.rows)
+    fewest, most = (pick(row.labels for row in estimate.rows) for pick in (min, max))
+    units = max(row.units for row in estimate.rows)
     labels = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{labels} of {format_count(units, found.unit)} labelled"
+    return f"{labels} of {format_count(units, estimate.unit)} labelled"
 
 
 # ------------------------------------------------------------------------------------- judges
 
 
-def _judge_sentences(found: Estimate) -> Iterator[str]:
-    if not found.judges or isnan(found.ratio):
+def _judge_sentences(estimate: Estimate) -> Iterator[str]:
+    if not estimate.judges or isnan(estimate.ratio):
         return
-    some = len(found.with_judges) < len(found.rows)
-    of = f" of {len(found.with_judges)} of {len(found.rows)} systems" if some else ""
-    who = name_helpers(judge_names(found))
-    told = f"intervals{of} are {found.ratio:.2f} times as wide as by people alone"
-    if found.ratio > MIN_USELESS_RATIO:
-        verb = "adds" if len(found.judges) == 1 else "add"
-        yield f"{who} {verb} almost nothing: {told}."
+    is_partial = len(estimate.with_judges) < len(estimate.rows)
+    systems_clause = (
+        f" of {len(estimate.with_judges)} of {len(estimate.rows)} systems" if is_partial else ""
+    )
+    judge_list = name_helpers(judge_names(estimate))
+    width_clause = (
+        f"intervals{systems_clause} are {estimate.ratio:.2f} times as wide as by people alone"
+    )
+    if estimate.ratio > MIN_USELESS_RATIO:
+        verb = "adds" if len(estimate.judges) == 1 else "add"
+        yield f"{judge_list} {verb} almost nothing: {width_clause}."
         return
-    more = 0 if isnan(found.worth) else round(found.worth)
-    labels = format_count(more, f"more labelled {found.unit}")
-    yield f"With {who}, {told}" + (f": worth {labels}." if more else ".")
+    more = 0 if isnan(estimate.worth) else round(estimate.worth)
+    labels = format_count(more, f"more labelled {estimate.unit}")
+    yield f"With {judge_list}, {width_clause}" + (f": worth {labels}." if more else ".")
 
 
 _VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
@@ -313,86 +323,92 @@ _PLANNED = (
 )
 
 
-def estimate_document(found: Estimate, command: str) -> Document:
+def estimate_document(estimate: Estimate, command: str) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
-    first, *others = found.signature.split("\n")
-    signatures = {"estimate": first, **dict(zip(judge_names(found), others, strict=False))}
-    blocks = (_estimate_pictures(found), *_tables(found))
-    told = estimate_answer(found), estimate_basis(found)
-    title = f"Human scores of {found.name}: {found.dimension}"
-    return Document(title, blocks, command, signatures, found.notes, {}, *told)
+    first, *judge_signatures = estimate.signature.split("\n")
+    signatures = {
+        "estimate": first,
+        **dict(zip(judge_names(estimate), judge_signatures, strict=False)),
+    }
+    blocks = (_estimate_pictures(estimate), *_tables(estimate))
+    answer_and_basis = estimate_answer(estimate), estimate_basis(estimate)
+    title = f"Human scores of {estimate.name}: {estimate.dimension}"
+    return Document(title, blocks, command, signatures, estimate.notes, {}, *answer_and_basis)
 
 
 # ------------------------------------------------------------------------------------- tables
 
 
-def _tables(found: Estimate) -> Iterator[Table]:
-    cells = partial(_estimate_cells, places=score_places(found))
-    rows = [cells(row) for row in found.ranked]
-    biased = [cells(row) | {"side": _bias_side(row)} for row in _rows_with_bias(found)]
-    shown = _ROWS if helper_names(found) else tuple(map(_without_judges, _ROWS))
-    yield Table("rows", "Systems", shown, rows, open=True)
-    if found.differences:
-        title = f"Differences from {found.differences[0].baseline}"
+def _tables(estimate: Estimate) -> Iterator[Table]:
+    cells = partial(_estimate_cells, places=score_places(estimate))
+    rows = [cells(row) for row in estimate.ranked]
+    biased = [cells(row) | {"side": _bias_side(row)} for row in _rows_with_bias(estimate)]
+    row_columns = _ROWS if helper_names(estimate) else tuple(map(_without_judges, _ROWS))
+    yield Table("rows", "Systems", row_columns, rows, open=True)
+    if estimate.differences:
+        title = f"Differences from {estimate.differences[0].baseline}"
         yield Table(
-            "differences", title, _DIFFERENCES, [cells(one) for one in ranked_differences(found)]
+            "differences",
+            title,
+            _DIFFERENCES,
+            [cells(item) for item in ranked_differences(estimate)],
         )
     if biased:
-        title = f"Bias of {name_helpers(judge_names(found))}"
+        title = f"Bias of {name_helpers(judge_names(estimate))}"
         yield Table("bias", title, _BIAS, biased, readers="people")
-    if found.judges:
-        yield Table("judges", "Judges", _JUDGES, [one._asdict() for one in found.judges])
-    if found.planned:
-        title = f"{found.unit.capitalize()}s to label next"
-        units = [one._asdict() for one in found.planned]
+    if estimate.judges:
+        yield Table("judges", "Judges", _JUDGES, [item._asdict() for item in estimate.judges])
+    if estimate.planned:
+        title = f"{estimate.unit.capitalize()}s to label next"
+        units = [item._asdict() for item in estimate.planned]
         yield Table("planned", title, _PLANNED, units, open=True)
 
 
 def _without_judges(column: Column) -> Column:
     """A column where there is no judge: people's own scores are the estimates."""
-    same = column.key.startswith("people") or column.key == "ratio"
-    return replace(column, readers="programs") if same else column
+    is_redundant = column.key.startswith("people") or column.key == "ratio"
+    return replace(column, readers="programs") if is_redundant else column
 
 
 def _estimate_cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
     """The cells of a row; scores and their differences have so many decimals."""
-    told: dict[str, Cell] = row._asdict()
+    values: dict[str, Cell] = row._asdict()
     other = {"ratio", "p", "confidence"}
     return {
         key: Decimals(x, places) if isinstance(x, float) and key not in other else x
-        for key, x in told.items()
+        for key, x in values.items()
     }
 
 
 # ----------------------------------------------------------------------------------- pictures
 
 
-def _estimate_pictures(found: Estimate) -> Block:
+def _estimate_pictures(estimate: Estimate) -> Block:
     """The intervals of all systems, with the biases beside them where there are any."""
-    scores = chart_figure(_interval_chart(found))
-    changes = [_bias_change(row, score_places(found)) for row in _rows_with_bias(found)]
+    scores = chart_figure(_interval_chart(estimate))
+    changes = [_bias_change(row, score_places(estimate)) for row in _rows_with_bias(estimate)]
     if not changes:
         return scores
-    who = name_helpers(judge_names(found))
-    verb = "Is" if len(found.judges) == 1 else "Are"
+    judge_list = name_helpers(judge_names(estimate))
+    verb = "Is" if len(estimate.judges) == 1 else "Are"
     bias = Forest(
-        f"{verb} {who} biased?",
+        f"{verb} {judge_list} biased?",
         "as people do",
         changes,
         caption=(
-            f"Right of the line: rated higher by {who} than by people, beside other systems. "
+            f"Right of the line: rated higher by {judge_list} than by people, beside other systems. "
             "Hollow dots: undecided."
         ),
         sides=("lower", "higher"),
     )
-    title = f"Human scores, and the bias of {who}"
+    title = f"Human scores, and the bias of {judge_list}"
     return Gallery(title, (scores, Figure(bias.title, bias, bias.caption)))
 
 
-def _interval_chart(found: Estimate) -> PairedIntervals:
-    places, judged = score_places(found), bool(helper_names(found))
+def _interval_chart(estimate: Estimate) -> PairedIntervals:
+    places, judged = score_places(estimate), bool(helper_names(estimate))
     names = (
-        f"people with {name_helpers(helper_names(found))}" if judged else "people",
+        f"people with {name_helpers(helper_names(estimate))}" if judged else "people",
         "people alone",
     )
     pairs = [
@@ -403,16 +419,16 @@ def _interval_chart(found: Estimate) -> PairedIntervals:
             if judged
             else None,
         )
-        for row in found.ranked
+        for row in estimate.ranked
     ]
-    caption = "Dots: means." if found.exact else "Dots: estimates; lines: 95% intervals."
+    caption = "Dots: means." if estimate.exact else "Dots: estimates; lines: 95% intervals."
     title = (
-        f"Human scores with and without {name_helpers(helper_names(found))}"
+        f"Human scores with and without {name_helpers(helper_names(estimate))}"
         if judged
         else "Human scores"
     )
-    title += " (lower is better)" if found.better == "lower" else ""
-    return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
+    title += " (lower is better)" if estimate.better == "lower" else ""
+    return PairedIntervals(title, estimate.dimension, names, pairs, estimate.better, caption)
 
 
 def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedEstimate:
@@ -422,9 +438,9 @@ def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedE
     )
 
 
-def _rows_with_bias(found: Estimate) -> list[EstimateRow]:
+def _rows_with_bias(estimate: Estimate) -> list[EstimateRow]:
     """The systems for which the bias of judges is known."""
-    return [row for row in found.ranked if found.judges and not is_missing(row.bias_low)]
+    return [row for row in estimate.ranked if estimate.judges and not is_missing(row.bias_low)]
 
 
 def _bias_change(row: EstimateRow, places: int) -> ForestChange:

@@ -34,49 +34,53 @@ MAX_SENTENCES = 4
 """Dimensions that have a sentence each."""
 
 
-def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
+def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
     """Return whether the set can be used, and its size."""
-    if found.evalset is None:
-        count = format_count(found.problem_count or len(found.problems), "problem")
-        return (f"{found.name} cannot be used: {count}.",)
-    row = found.rows[0]
+    if check.evalset is None:
+        count = format_count(check.problem_count or len(check.problems), "problem")
+        return (f"{check.name} cannot be used: {count}.",)
+    row = check.rows[0]
     size = f"{format_count(row.systems, 'system')}, {format_count(row.segments, 'segment')}"
-    told = f"{found.name} can be used: {size}"
+    usable = f"{check.name} can be used: {size}"
     if not row.judgements:
-        return (f"{told}, no judgements.",)
+        return (f"{usable}, no judgements.",)
     judged = format_count(row.judgements, "judgement")
-    if raters_unnamed(found.evalset.judgements.by_people().judges):
-        return (f"{told}, {judged}; the raters are not named.", *_gap_sentences(found))
+    if raters_unnamed(check.evalset.judgements.by_people().judges):
+        return (f"{usable}, {judged}; the raters are not named.", *_gap_sentences(check))
     judged = f"{judged} by {format_count(row.judges, 'judge')}"
-    return (f"{told}, {judged}.", *_gap_sentences(found))
+    return (f"{usable}, {judged}.", *_gap_sentences(check))
 
 
-def _gap_sentences(found: EvalSetCheck) -> Iterator[str]:
+def _gap_sentences(check: EvalSetCheck) -> Iterator[str]:
     """Yield what is missing or outside its scale."""
-    row = found.rows[0]
+    row = check.rows[0]
     counts = {"missing output": row.missing, "empty output": row.empty}
-    counts["value off its scale"] = sum(one.off_scale for one in found.dimensions)
-    told = [format_count(count, noun) for noun, count in counts.items() if count]
-    if told:
-        yield f"It has {join_names(told).replace('value off its scales', 'values off their scales')}."
+    counts["value off its scale"] = sum(dimension.off_scale for dimension in check.dimensions)
+    gaps = [format_count(count, noun) for noun, count in counts.items() if count]
+    if gaps:
+        yield f"It has {join_names(gaps).replace('value off its scales', 'values off their scales')}."
 
 
-def known_answer(found: KnownEvalSets) -> tuple[str, ...]:
+def known_answer(known_sets: KnownEvalSets) -> tuple[str, ...]:
     """Return how many sets are available, and how many formats can be read."""
-    here = sum(row.here for row in found.rows)
-    sets = f"{here} of {len(found.rows)} known sets can be read here"
-    return (f"{sets}. Sets of your own can have any of {len(found.formats)} formats.",)
+    n_readable = sum(row.here for row in known_sets.rows)
+    sets = f"{n_readable} of {len(known_sets.rows)} known sets can be read here"
+    return (f"{sets}. Sets of your own can have any of {len(known_sets.formats)} formats.",)
 
 
 # ------------------------------------------------------------------------------------- judges
 
 
-def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
+def judges_answer(agreement: JudgeAgreement) -> tuple[str, ...]:
     """Return the agreement in each dimension, identical judges, and who is an outlier."""
-    if found.rows and not any(row.shared for row in found.rows):
-        return (_unshared_reason(found), *_identical_sentences(found), *_model_sentences(found))
-    few = [row for row in found.rows if 0 < row.shared < FEWEST_SHARED]
-    enough = [row for row in found.rows if row.shared >= FEWEST_SHARED]
+    if agreement.rows and not any(row.shared for row in agreement.rows):
+        return (
+            _unshared_reason(agreement),
+            *_identical_sentences(agreement),
+            *_model_sentences(agreement),
+        )
+    few_shared = [row for row in agreement.rows if 0 < row.shared < FEWEST_SHARED]
+    enough = [row for row in agreement.rows if row.shared >= FEWEST_SHARED]
     rows = [row for row in enough if row.ordinal == row.ordinal]
     constant = [row.dimension for row in enough if row.ordinal != row.ordinal]
     if not rows:
@@ -96,46 +100,46 @@ def judges_answer(found: JudgeAgreement) -> tuple[str, ...]:
         )
     return (
         *sentences,
-        *_few_shared_sentences(few),
-        *_identical_sentences(found),
-        *_outlier_sentences(found),
-        *_model_sentences(found),
+        *_few_shared_sentences(few_shared),
+        *_identical_sentences(agreement),
+        *_outlier_sentences(agreement),
+        *_model_sentences(agreement),
     )
 
 
-def _unshared_reason(found: JudgeAgreement) -> str:
+def _unshared_reason(agreement: JudgeAgreement) -> str:
     """Return why agreement cannot be measured."""
-    people = [row.judge for row in found.judges if row.kind != MODEL]
+    people = [row.judge for row in agreement.judges if row.kind != MODEL]
     if raters_unnamed(people):
         return "The raters are not named: their agreement cannot be measured."
-    twins = any(row.identical for row in found.judges)
+    twins = any(row.identical for row in agreement.judges)
     return f"No output has two {'different ' * twins}judges: their agreement cannot be measured."
 
 
-def _few_shared_sentences(few: list[DimensionAgreement]) -> Iterator[str]:
+def _few_shared_sentences(few_shared: list[DimensionAgreement]) -> Iterator[str]:
     """Yield in which dimensions too few outputs are shared to state an agreement."""
-    if few:
-        names = join_names([row.dimension for row in few], MAX_SENTENCES)
-        most = max(row.shared for row in few)
+    if few_shared:
+        names = join_names([row.dimension for row in few_shared], MAX_SENTENCES)
+        most = max(row.shared for row in few_shared)
         outputs = format_count(most, "output")
         has = "has" if most == 1 else "have"
-        amount = f"{outputs} {has}" if len(few) == 1 else f"at most {outputs} {has}"
+        amount = f"{outputs} {has}" if len(few_shared) == 1 else f"at most {outputs} {has}"
         yield (
             f"{names}: {amount} two judges, too few to state how far they agree "
             f"(at least {FEWEST_SHARED} are needed)."
         )
 
 
-def _identical_sentences(found: JudgeAgreement) -> Iterator[str]:
+def _identical_sentences(agreement: JudgeAgreement) -> Iterator[str]:
     """Yield which judges are identical and count as one."""
     groups: dict[frozenset[str], list[str]] = {}
-    for row in found.judges:
+    for row in agreement.judges:
         if row.identical:
             members = frozenset((row.judge, *row.identical.split(", ")))
             groups.setdefault(members, []).append(row.dimension)
     for members, dimensions in groups.items():
         names = join_names(sorted(members))
-        several_dimensions = len(found.rows) > 1
+        several_dimensions = len(agreement.rows) > 1
         scope = f" ({join_names(list(dict.fromkeys(dimensions)))})" if several_dimensions else ""
         yield f"{names} gave identical values{scope}: they count as one judge."
 
@@ -149,20 +153,20 @@ def _agreement_sentence(row: DimensionAgreement) -> str:
     )
 
 
-def _outlier_sentences(found: JudgeAgreement) -> Iterator[str]:
+def _outlier_sentences(agreement: JudgeAgreement) -> Iterator[str]:
     """Yield who is flagged, if there are enough judges in any dimension to flag one."""
-    flagged = list(dict.fromkeys(row.judge for row in found.judges if row.flagged))
+    flagged = list(dict.fromkeys(row.judge for row in agreement.judges if row.flagged))
     if flagged:
         verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
         yield f"{join_names(flagged)} {verb} in at least one dimension."
         return
-    if found.flaggable and any(row.r == row.r for row in found.judges):
+    if agreement.flaggable and any(row.r == row.r for row in agreement.judges):
         yield "No judge is flagged as an outlier."
 
 
-def _model_sentences(found: JudgeAgreement) -> Iterator[str]:
+def _model_sentences(agreement: JudgeAgreement) -> Iterator[str]:
     """Yield how far each model agrees with people, in a few rows."""
-    rows = [row for row in found.judges if row.kind == MODEL and row.r == row.r]
+    rows = [row for row in agreement.judges if row.kind == MODEL and row.r == row.r]
     for row in rows[:MAX_SENTENCES]:
         outputs = format_count(row.shared, "output")
         yield (
@@ -252,39 +256,39 @@ _JUDGES = (
 )
 
 
-def check_document(found: EvalSetCheck, command: str) -> Document:
+def check_document(check: EvalSetCheck, command: str) -> Document:
     """Return what is in a set, if it could be read, and every problem."""
     tables: list[Table] = []
-    if found.evalset is not None:
-        tables.append(Table("rows", "Contents", _SET, _dicts(found.rows)))
-        tables.append(Table("systems", "Systems", _SYSTEMS, _dicts(found.systems)))
+    if check.evalset is not None:
+        tables.append(Table("rows", "Contents", _SET, _dicts(check.rows)))
+        tables.append(Table("systems", "Systems", _SYSTEMS, _dicts(check.systems)))
         rows: list[Row] = []
-        for count in found.dimensions:
+        for count in check.dimensions:
             ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
             scale = None if ends == ["?", "?"] else " to ".join(ends)
             rows.append({**count._asdict(), "scale": scale})
         tables += [Table("dimensions", "Dimensions", _DIMENSIONS, rows)] if rows else []
     else:
-        problems: list[Row] = [{"problem": problem} for problem in found.problems]
+        problems: list[Row] = [{"problem": problem} for problem in check.problems]
         tables.append(Table("problems", "Problems", _PROBLEMS, problems))
-    title, told = f"Evaluation set {found.name}", check_answer(found)
+    title, answer = f"Evaluation set {check.name}", check_answer(check)
     tables = [replace(table, open=table.key != "systems") for table in tables]
-    return Document(title, tuple(tables), command, {}, notes=found.notes, answer=told)
+    return Document(title, tuple(tables), command, {}, notes=check.notes, answer=answer)
 
 
-def known_document(found: KnownEvalSets, command: str) -> Document:
+def known_document(known_sets: KnownEvalSets, command: str) -> Document:
     """Return the sets that have names."""
-    table = Table("rows", "Known sets", _KNOWN, _dicts(found.rows))
-    formats = Table("formats", "Formats of sets", _FORMATS, _dicts(found.formats))
-    told = known_answer(found)
+    table = Table("rows", "Known sets", _KNOWN, _dicts(known_sets.rows))
+    formats = Table("formats", "Formats of sets", _FORMATS, _dicts(known_sets.formats))
+    answer = known_answer(known_sets)
     tables = replace(table, open=True), replace(formats, open=True)
-    return Document("Known sets", tables, command, {}, notes=found.notes, answer=told)
+    return Document("Known sets", tables, command, {}, notes=known_sets.notes, answer=answer)
 
 
-def flooded_document(found: FloodedSet, command: str) -> Document:
+def flooded_document(flooded: FloodedSet, command: str) -> Document:
     """Return the answers that were flooded."""
-    table = Table("rows", "Flooded answers", _FLOODED, _dicts(found.rows))
-    return Document(found.evalset.name, (table,), command, {}, notes=found.notes)
+    table = Table("rows", "Flooded answers", _FLOODED, _dicts(flooded.rows))
+    return Document(flooded.evalset.name, (table,), command, {}, notes=flooded.notes)
 
 
 _DRAWN = (
@@ -296,27 +300,31 @@ _DRAWN = (
 )
 
 
-def drawn_document(found: DrawnUnits, command: str) -> Document:
+def drawn_document(drawn_units: DrawnUnits, command: str) -> Document:
     """Return the units that were drawn."""
-    table = Table("rows", "Units to label", _DRAWN, _dicts(found.rows))
-    return Document(f"Draws from {found.name}", (table,), command, {}, notes=found.notes)
+    table = Table("rows", "Units to label", _DRAWN, _dicts(drawn_units.rows))
+    return Document(
+        f"Draws from {drawn_units.name}", (table,), command, {}, notes=drawn_units.notes
+    )
 
 
-def judges_document(found: JudgeAgreement, command: str) -> Document:
+def judges_document(result: JudgeAgreement, command: str) -> Document:
     """Return agreement in each dimension, and each judge compared with the others."""
-    rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
+    rows, judges = (
+        [row._asdict() for row in row_list] for row_list in (result.rows, result.judges)
+    )
     agreement = Table("rows", "Agreement between judges", _AGREEMENT, rows)
-    each = Table("judges", "Each judge", _judge_columns(found), judges, group="dimension")
-    told = judges_answer(found)
-    title, basis = f"The judges of {found.name}", judges_basis() if told else ""
-    blocks = (replace(agreement, open=True), each)
-    return Document(title, blocks, command, {}, found.notes, answer=told, basis=basis)
+    judge_table = Table("judges", "Each judge", _judge_columns(result), judges, group="dimension")
+    answer = judges_answer(result)
+    title, basis = f"The judges of {result.name}", judges_basis() if answer else ""
+    blocks = (replace(agreement, open=True), judge_table)
+    return Document(title, blocks, command, {}, result.notes, answer=answer, basis=basis)
 
 
-def _judge_columns(found: JudgeAgreement) -> tuple[Column, ...]:
+def _judge_columns(agreement: JudgeAgreement) -> tuple[Column, ...]:
     """Return the columns of judges: kinds and adjudicated values where there are any."""
-    kinds = [_KIND] if any(row.kind for row in found.judges) else []
-    settled = _ADJUDICATED if any(row.adjudicated for row in found.judges) else ()
+    kinds = [_KIND] if any(row.kind for row in agreement.judges) else []
+    settled = _ADJUDICATED if any(row.adjudicated for row in agreement.judges) else ()
     *first, note = _JUDGES
     return (*first[:2], *kinds, *first[2:], *settled, note)
 

@@ -27,30 +27,34 @@ MAX_SENTENCES = 4
 """Dimensions that have a sentence each."""
 
 
-def fit_answer(found: ScoreFit) -> tuple[str, ...]:
+def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
     """Return R^2 of each dimension, on the fitted points and on those left out."""
     return tuple(
-        sentence for fit in found.fits[:MAX_SENTENCES] for sentence in _fit_sentences(found, fit)
+        sentence
+        for fit in score_fit.fits[:MAX_SENTENCES]
+        for sentence in _fit_sentences(score_fit, fit)
     )
 
 
-def _fit_sentences(found: ScoreFit, fit: Fit) -> Iterator[str]:
+def _fit_sentences(score_fit: ScoreFit, fit: Fit) -> Iterator[str]:
     if fit.r2 != fit.r2:  # NaN is not
         return
-    terms = dict.fromkeys(row.term for row in found.rows if row.dimension == fit.dimension)
+    terms = dict.fromkeys(row.term for row in score_fit.rows if row.dimension == fit.dimension)
     names = join_names([_term_label(term) for term in list(terms)[1:]])
-    one = "s" * (len(terms) == 2)
-    told = f"{names} explain{one} {fit.r2:.1%} of the variance of {fit.dimension}"
-    rows = [row for row in found.left_out if row.dimension == fit.dimension and row.r2 == row.r2]
+    verb_ending = "s" * (len(terms) == 2)
+    explained = f"{names} explain{verb_ending} {fit.r2:.1%} of the variance of {fit.dimension}"
+    rows = [
+        row for row in score_fit.left_out if row.dimension == fit.dimension and row.r2 == row.r2
+    ]
     if not rows:
-        yield f"{told}."
+        yield f"{explained}."
         return
     row = rows[-1] if len(rows) == 1 else next((r for r in rows if r.unit == "system"), rows[-1])
     if row.r2 > 0:
-        yield f"{told}, and {row.r2:.1%} for left-out {row.unit}s."
+        yield f"{explained}, and {row.r2:.1%} for left-out {row.unit}s."
     else:
         mean = "no better than the mean of the others"
-        yield f"{told}, but predict{one} left-out {row.unit}s {mean}."
+        yield f"{explained}, but predict{verb_ending} left-out {row.unit}s {mean}."
 
 
 def _term_label(term: str) -> str:
@@ -104,22 +108,24 @@ _POINTS = (
 )
 
 
-def score_fit_document(found: ScoreFit, command: str) -> Document:
+def score_fit_document(score_fit: ScoreFit, command: str) -> Document:
     """Return the coefficients, how far the fits hold, and a figure for each dimension."""
-    rows = [{**row._asdict(), "shown": _term_text(row.term)} for row in found.rows]
-    published = _PUBLISHED if any(row.quality is not None for row in found.rows) else ()
+    rows = [{**row._asdict(), "shown": _term_text(row.term)} for row in score_fit.rows]
+    published = _PUBLISHED if any(row.quality is not None for row in score_fit.rows) else ()
     tables = (
         Table("rows", "Coefficients", (*_ROWS, *published), rows, group="dimension"),
-        Table("fits", "Fits", _FITS, [fit._asdict() for fit in found.fits]),
-        Table("left_out", "Cross-validation", _LEFT_OUT, [row._asdict() for row in found.left_out]),
+        Table("fits", "Fits", _FITS, [fit._asdict() for fit in score_fit.fits]),
+        Table(
+            "left_out", "Cross-validation", _LEFT_OUT, [row._asdict() for row in score_fit.left_out]
+        ),
     )
-    points = [point._asdict() for point in found.points]
+    points = [point._asdict() for point in score_fit.points]
     last = Table("points", "Points", _POINTS, points, readers="programs")
-    title = f"Human scores of {found.name} fitted by metrics"
-    figures = Gallery("Predicted and human scores", tuple(_fit_figures(found)), _DIAGONAL)
+    title = f"Human scores of {score_fit.name} fitted by metrics"
+    figures = Gallery("Predicted and human scores", tuple(_fit_figures(score_fit)), _DIAGONAL)
     blocks: tuple[Block, ...] = (figures, *tables, last)
-    signatures, told = dict(found.signatures), fit_answer(found)
-    return Document(title, blocks, command, signatures, found.notes, answer=told)
+    signatures, answer = dict(score_fit.signatures), fit_answer(score_fit)
+    return Document(title, blocks, command, signatures, score_fit.notes, answer=answer)
 
 
 def _term_text(term: str) -> str:
@@ -128,17 +134,21 @@ def _term_text(term: str) -> str:
     return f"{part} of {metric}" if at else term
 
 
-def _fit_figures(found: ScoreFit) -> Iterator[Figure]:
+def _fit_figures(score_fit: ScoreFit) -> Iterator[Figure]:
     """Yield human against predicted scores, a figure for each dimension."""
-    for fit in found.fits:
-        mine = [point for point in found.points if point.dimension == fit.dimension]
-        step = -(-len(mine) // MAX_POINTS)
-        some = f"One of every {step} of {len(mine):,} points is drawn." if step > 1 else ""
-        drawn = [
+    for fit in score_fit.fits:
+        points = [point for point in score_fit.points if point.dimension == fit.dimension]
+        step = -(-len(points) // MAX_POINTS)
+        sampling_note = (
+            f"One of every {step} of {len(points):,} points is drawn." if step > 1 else ""
+        )
+        chart_points = [
             Point(point.predicted, point.human, f"{point.system} {point.segment}".strip())
-            for point in mine[::step]
+            for point in points[::step]
         ]
         title = f"Predicted and human {fit.dimension}"
         axes, note = ("predicted by the fit", f"human {fit.dimension}"), f"R2 {fit.r2:.3f}"
-        chart = Scatter(title, *axes, drawn, line=ChartLine(1.0, 0.0), note=note, narrow=True)
-        yield Figure(title, chart, some)  # for pages and notebooks alone
+        chart = Scatter(
+            title, *axes, chart_points, line=ChartLine(1.0, 0.0), note=note, narrow=True
+        )
+        yield Figure(title, chart, sampling_note)  # for pages and notebooks alone

@@ -107,34 +107,36 @@ def _reliability_curves(report: MetaReport) -> list[Curves]:
 def _systems_table(report: MetaReport) -> Table:
     """Every system's scores with intervals: human means and corpus scores."""
     digits = {str(m): 1 if m.full_scale > 10 else 3 for m in report.evaluation.scored.metrics}
-    shown = {"system": Column("system", "System")}
+    columns_by_key = {"system": Column("system", "System")}
     rows: dict[str, dict[str, Cell]] = {}
-    for one in report.systems:
-        key = f"{one.source}_{one.name}"
+    for score in report.systems:
+        key = f"{score.source}_{score.name}"
         keys = key, f"{key}_low", f"{key}_high"
-        shown[f"{key}_value_text"] = number(f"{key}_value_text", one.name, readers="people")
-        shown |= {k: Column(k, one.name, readers="programs") for k in keys}
-        row = rows.setdefault(one.system, {"system": one.system})
-        row |= dict(zip(keys, one[3:], strict=True))
+        columns_by_key[f"{key}_value_text"] = number(
+            f"{key}_value_text", score.name, readers="people"
+        )
+        columns_by_key |= {k: Column(k, score.name, readers="programs") for k in keys}
+        row = rows.setdefault(score.system, {"system": score.system})
+        row |= dict(zip(keys, score[3:], strict=True))
         row[f"{key}_value_text"] = _value_text(
-            one, 2 if one.source == "human" else digits[one.name]
+            score, 2 if score.source == "human" else digits[score.name]
         )
     resamples = report.evaluation.experiment.resamples
     scales = "metrics are on their own scales, on all outputs."
     scales = f"Human scores are oriented so that higher is better; {scales}"
     if resamples:
-        drawn = format_count(resamples, "bootstrap resample")
-        scales = f"In brackets: 95% intervals from {drawn} of segments. {scales}"
+        resample_count = format_count(resamples, "bootstrap resample")
+        scales = f"In brackets: 95% intervals from {resample_count} of segments. {scales}"
     cells = tuple(rows.values())
-    return Table("systems", "Systems", tuple(shown.values()), cells, notes=(scales,))
+    return Table("systems", "Systems", tuple(columns_by_key.values()), cells, notes=(scales,))
 
 
-def _value_text(one: SystemScore | MetaRow, digits: int) -> str | None:
+def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:
     """The value with its interval, None where it is undefined."""
-    if math.isnan(one.value):
+    if math.isnan(row.value):
         return None
-    value, low, high = (f"{x:.{digits}f}" for x in (one.value, one.low, one.high))
-    return value if math.isnan(one.low) else f"{value} [{low}, {high}]"
+    value, low, high = (f"{x:.{digits}f}" for x in (row.value, row.low, row.high))
+    return value if math.isnan(row.low) else f"{value} [{low}, {high}]"
 
 
 # -------------------------------------------------------------------------------------- charts
@@ -143,24 +145,38 @@ def _value_text(one: SystemScore | MetaRow, digits: int) -> str | None:
 def _chart_galleries(report: MetaReport) -> Iterator[Gallery]:
     """Yield scatter plots, planes and reliability as small multiples."""
     points = len(report.evaluation.evalset.systems)
-    few = points < FEWEST_RANKED
-    for dimension, plots in groupby(report.scatters, lambda one: "" if few else one.dimension):
-        own = list(plots)
+    has_few_systems = points < FEWEST_RANKED
+    for dimension, plots in groupby(
+        report.scatters, lambda one: "" if has_few_systems else one.dimension
+    ):
+        dimension_plots = list(plots)
         title = f"Systems by {dimension or 'human'} and metric scores"
-        title += f": {format_count(points, 'system')}, too few to rank metrics" if few else ""
-        caption = f"One point per system, {own[0].scored_on}. Higher is better on both axes"
-        rates = list(dict.fromkeys(metric_label(x.metric) for x in own if x.metric.sign < 0))
+        title += (
+            f": {format_count(points, 'system')}, too few to rank metrics"
+            if has_few_systems
+            else ""
+        )
+        caption = (
+            f"One point per system, {dimension_plots[0].scored_on}. Higher is better on both axes"
+        )
+        rates = list(
+            dict.fromkeys(metric_label(x.metric) for x in dimension_plots if x.metric.sign < 0)
+        )
         caption += f" ({join_names(rates)} negated)." if rates else "."
-        caption += _missing_plots_note(report, own, few)
-        later = own[0] is not report.scatters[0]
-        yield _narrow_gallery(title, map(_scatter, own), caption, few or later)
+        caption += _missing_plots_note(report, dimension_plots, has_few_systems)
+        later = dimension_plots[0] is not report.scatters[0]
+        yield _narrow_gallery(
+            title, map(_scatter, dimension_plots), caption, has_few_systems or later
+        )
     if report.planes:
         p = join_names([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
         caption = f"{plane_chart(report.planes[0], None).caption} p of the largest R^2: {p}."
-        if few:
+        if has_few_systems:
             caption += f" {points} systems are too few to tell cells apart."
         planes = (plane_chart(fit, None) for fit in report.planes)
-        yield _narrow_gallery("Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, few)
+        yield _narrow_gallery(
+            "Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, has_few_systems
+        )
     if curves := _reliability_curves(report):
         yield _narrow_gallery("Reliability by text length", curves, curves[0].caption)
 
@@ -169,11 +185,11 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
     """Return how many plots a gallery leaves out, and which dimensions have none."""
     metrics = len(report.evaluation.scored.metrics)
     dimensions = report.evaluation.experiment.dimensions
-    whole = metrics * len(dimensions) if in_one else metrics
-    shown = {plot.dimension for plot in report.scatters}
+    n_plots = metrics * len(dimensions) if in_one else metrics
+    plotted_dimensions = {plot.dimension for plot in report.scatters}
     is_last = plots[-1] is report.scatters[-1]
-    without = [name for name in dimensions if name not in shown] if is_last else []
-    parts = [f"{len(plots)} of {whole} plots are shown"] if len(plots) < whole else []
+    without = [name for name in dimensions if name not in plotted_dimensions] if is_last else []
+    parts = [f"{len(plots)} of {n_plots} plots are shown"] if len(plots) < n_plots else []
     if without:
         parts.append(f"{join_names(without)} {'has' if len(without) == 1 else 'have'} none")
     if not parts:
@@ -190,20 +206,20 @@ def _narrow_gallery(
     return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)
 
 
-def _scatter(found: SystemScatter) -> Scatter:
+def _scatter(scatter: SystemScatter) -> Scatter:
     """Human against metric scores of systems, more being better on both axes."""
-    metric, row = found.metric, found.agreement
+    metric, row = scatter.metric, scatter.agreement
     negated = "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
     return Scatter(
-        f"{found.dimension} and {metric_label(metric)}",
+        f"{scatter.dimension} and {metric_label(metric)}",
         metric_label(metric) if metric.sign > 0 else f"-{metric_label(metric)}",
-        found.dimension,
-        [Point(*point) for point in found.points],
-        line=None if found.line is None else ChartLine(*found.line),
+        scatter.dimension,
+        [Point(*point) for point in scatter.points],
+        line=None if scatter.line is None else ChartLine(*scatter.line),
         note=f"{statistic_label(row.statistic)} {_value_text(row, 2) or 'undefined'}"
         if row
         else "",
-        caption=f"One point per system, {found.scored_on}.{negated}",
+        caption=f"One point per system, {scatter.scored_on}.{negated}",
     )
 
 
@@ -212,23 +228,27 @@ def _scatter(found: SystemScatter) -> Scatter:
 
 def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
     """Return the outputs as cards, and their grids, folded up."""
-    found, metric = report.disagreements, report.evaluation.scored.metrics[0]
-    if not found:
+    disagreements, metric = report.disagreements, report.evaluation.scored.metrics[0]
+    if not disagreements:
         return []
     label = metric_label(metric)
-    matched = [one.matching for one in found]
+    matched = [disagreement.matching for disagreement in disagreements]
     cases = tuple(
-        _disagreement_case(one, nearest, label) for one, nearest in zip(found, matched, strict=True)
+        _disagreement_case(disagreement, nearest, label)
+        for disagreement, nearest in zip(disagreements, matched, strict=True)
     )
     title = f"Largest disagreements between {label} and human scores"
-    rows = tuple(_disagreement_row(one, metric) for one in found)
+    rows = tuple(_disagreement_row(disagreement, metric) for disagreement in disagreements)
     table = Table("disagreements", title, _DISAGREEMENTS, rows, group="heading")
-    named = {"dimension": "Dimension", "direction": "Show"}
+    tag_labels = {"dimension": "Dimension", "direction": "Show"}
     switches = {
-        tag: words for tag, words in named.items() if len({case.tags[tag] for case in cases}) > 1
+        tag: words
+        for tag, words in tag_labels.items()
+        if len({case.tags[tag] for case in cases}) > 1
     }
     figures = (
-        grid_figures(one, _disagreement_name(at))[0] for at, one in zip(found, matched, strict=True)
+        grid_figures(disagreement, _disagreement_name(at))[0]
+        for at, disagreement in zip(disagreements, matched, strict=True)
     )
     caption = "Words of the output that match words of the references."
     return [
@@ -237,38 +257,42 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
     ]
 
 
-def _disagreement_case(one: Disagreement, matched: Explanation, label: str) -> ExampleCase:
-    reference, many = one.references[matched.nearest], len(one.references)
-    which = "reference" if many == 1 else f"reference {matched.nearest + 1} of {many}"
-    points = f"percentiles differ by {100 * abs(one.gap):.0f} points"
+def _disagreement_case(disagreement: Disagreement, matched: Explanation, label: str) -> ExampleCase:
+    reference, many = disagreement.references[matched.nearest], len(disagreement.references)
+    reference_name = "reference" if many == 1 else f"reference {matched.nearest + 1} of {many}"
+    points = f"percentiles differ by {100 * abs(disagreement.gap):.0f} points"
     return ExampleCase(
-        f"{one.system}, segment {one.segment}",
-        f"{label} {one.score:.3g}, {one.dimension} {one.human:.3g}; {points}",
+        f"{disagreement.system}, segment {disagreement.segment}",
+        f"{label} {disagreement.score:.3g}, {disagreement.dimension} {disagreement.human:.3g}; {points}",
         (
-            TextPassage(which, reference),
-            TextPassage("output", one.output, differing_words(one.output, one.references)),
+            TextPassage(reference_name, reference),
+            TextPassage(
+                "output",
+                disagreement.output,
+                differing_words(disagreement.output, disagreement.references),
+            ),
         ),
-        {"dimension": one.dimension, "direction": _direction_label(one, label)},
-        f"{_disagreement_name(one)}: matching",
+        {"dimension": disagreement.dimension, "direction": _direction_label(disagreement, label)},
+        f"{_disagreement_name(disagreement)}: matching",
     )
 
 
-def _direction_label(one: Disagreement, label: str) -> str:
+def _direction_label(disagreement: Disagreement, label: str) -> str:
     """Return who ranks the output higher."""
-    return f"{label} ranks it higher" if one.gap > 0 else "humans rank it higher"
+    return f"{label} ranks it higher" if disagreement.gap > 0 else "humans rank it higher"
 
 
-def _disagreement_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
-    reference = one.references[0]
+def _disagreement_row(disagreement: Disagreement, metric: Metric) -> dict[str, Cell]:
+    reference = disagreement.references[0]
     return {
-        **one._asdict(),
-        "heading": f"{one.dimension}: {_direction_label(one, metric_label(metric))}",
-        "human": Decimals(one.human, 2),
-        "score": score_cell(metric, one.score),
-        "text": f"reference: {reference}\noutput: {one.output}",
+        **disagreement._asdict(),
+        "heading": f"{disagreement.dimension}: {_direction_label(disagreement, metric_label(metric))}",
+        "human": Decimals(disagreement.human, 2),
+        "score": score_cell(metric, disagreement.score),
+        "text": f"reference: {reference}\noutput: {disagreement.output}",
         "reference": reference,
     }
 
 
-def _disagreement_name(one: Disagreement) -> str:
-    return f"{one.dimension}: {one.system}, segment {one.segment}"
+def _disagreement_name(disagreement: Disagreement) -> str:
+    return f"{disagreement.dimension}: {disagreement.system}, segment {disagreement.segment}"

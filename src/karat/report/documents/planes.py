@@ -51,14 +51,18 @@ _VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 def study_answer(study: PlaneStudy) -> tuple[str, ...]:
     """Return the warning if systems are few, what each dimension shows, and the prediction."""
     fits = [fit for fit in study.fits if not fit.group]
-    held = [one for fit, one in zip(study.fits, study.verdicts, strict=False) if not fit.group]
+    verdicts = [
+        verdict for fit, verdict in zip(study.fits, study.verdicts, strict=False) if not fit.group
+    ]
     by_chance = [fit for fit in fits if _conclusion_kind(fit) == "chance"]
-    told = list(_too_few_sentence(fits))
+    sentences = list(_too_few_sentence(fits))
     if len(by_chance) > 1:
-        told.append(_chance_sentence(by_chance))
-    left = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
-    told += [sentence for fit in left[:MAX_SENTENCES] for sentence in _cell_sentences(fit)]
-    return (*told, *_prediction_sentences(fits, held, study))
+        sentences.append(_chance_sentence(by_chance))
+    remaining_fits = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
+    sentences += [
+        sentence for fit in remaining_fits[:MAX_SENTENCES] for sentence in _cell_sentences(fit)
+    ]
+    return (*sentences, *_prediction_sentences(fits, verdicts, study))
 
 
 def _chance_sentence(fits: Sequence[PlaneFit]) -> str:
@@ -75,9 +79,9 @@ def plane_basis(fits: Sequence[PlaneFit]) -> str:
     """Return what the answer rests on."""
     fit = fits[0]
     counts = format_count(len(fit.systems), "system"), format_count(fit.segments, "segment")
-    told = f"{', '.join(counts)}, {format_count(fit.judgements, 'judged output')}."
-    told += " R^2: squared Pearson's r between system scores and mean human scores."
-    return f"{told} p: permutation test of the largest of 44 R^2."
+    basis = f"{', '.join(counts)}, {format_count(fit.judgements, 'judged output')}."
+    basis += " R^2: squared Pearson's r between system scores and mean human scores."
+    return f"{basis} p: permutation test of the largest of 44 R^2."
 
 
 def _too_few_sentence(fits: Sequence[PlaneFit]) -> Iterator[str]:
@@ -115,53 +119,59 @@ def _pick_sentence(fit: PlaneFit) -> str:
     """Return how the cross-validated pick does, where the maximum is significant."""
     picking, bleu = (_percent_text(x) for x in (fit.picking, fit.row(BLEU_CELL).q2))
     shares = f"{picking} of the variance of left-out systems, BLEU's point {bleu}"
-    found = worth(fit)
-    if found == "pick":
-        told = f"For {fit.dimension}, the cross-validated pick is {fit.pick}"
-        return f"{told}: picking a cell explains {shares}."
-    if found == "neither":
-        told = f"For {fit.dimension}, neither a picked cell nor BLEU's point predicts left-out"
-        return f"{told} systems better than the mean of the others does."
+    conclusion = worth(fit)
+    if conclusion == "pick":
+        sentence = f"For {fit.dimension}, the cross-validated pick is {fit.pick}"
+        return f"{sentence}: picking a cell explains {shares}."
+    if conclusion == "neither":
+        sentence = f"For {fit.dimension}, neither a picked cell nor BLEU's point predicts left-out"
+        return f"{sentence} systems better than the mean of the others does."
     return f"For {fit.dimension}, picking a cell does not pay: it explains {shares}."
 
 
 def _prediction_sentences(
-    fits: Sequence[PlaneFit], held: Sequence[Verdict], study: PlaneStudy
+    fits: Sequence[PlaneFit], verdicts: Sequence[Verdict], study: PlaneStudy
 ) -> Iterator[str]:
     """Yield what became of the paper's prediction, if one was asked for and can be tested."""
-    known = [(fit, one) for fit, one in zip(fits, held, strict=False) if one.low == one.low]
-    if len(known) == 1:
-        fit, found = known[0]
-        means = f"mean R^2 {_percent_text(found.inside)} there and {_percent_text(found.outside)} elsewhere"
-        ends = format_interval(100 * found.low, 100 * found.high, 1)
-        told = f"The paper's prediction for {fit.dimension}, {study.region},"
-        yield f"{told} {_VERDICT_VERBS[found.words]}: {means}, difference {ends} points."
+    tested = [
+        (fit, outcome)
+        for fit, outcome in zip(fits, verdicts, strict=False)
+        if outcome.low == outcome.low
+    ]
+    if len(tested) == 1:
+        fit, verdict = tested[0]
+        means = f"mean R^2 {_percent_text(verdict.inside)} there and {_percent_text(verdict.outside)} elsewhere"
+        ends = format_interval(100 * verdict.low, 100 * verdict.high, 1)
+        prediction = f"The paper's prediction for {fit.dimension}, {study.region},"
+        yield f"{prediction} {_VERDICT_VERBS[verdict.words]}: {means}, difference {ends} points."
         return
-    said = []
+    verdict_phrases = []
     for words, verb in _VERDICT_VERBS.items():
-        names = [fit.dimension for fit, one in known if one.words == words]
-        said += [f"{verb} for {join_names(names)}"] if names else []
-    if said:
-        yield f"The paper's prediction, {study.region}, {join_names(said)}."
+        names = [fit.dimension for fit, outcome in tested if outcome.words == words]
+        verdict_phrases += [f"{verb} for {join_names(names)}"] if names else []
+    if verdict_phrases:
+        yield f"The paper's prediction, {study.region}, {join_names(verdict_phrases)}."
 
 
 def _percent_text(share: float) -> str:
     return "an undefined share" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
+def recommendation_answer(recommendation: Recommendation) -> tuple[str, ...]:
     """Return the metric that the paper recommends, and a warning."""
-    use = f"Use {join_names(list(dict.fromkeys(row.metric for row in found.rows)))}"
-    task = TASKS[found.task][2].split(":")[0]
-    if not found.tables:
-        told = f"{use} for {task} with the guideline {found.guideline}: the paper predicts it"
-        return (f"{told}, but measured no such task.",)
+    use = f"Use {join_names(list(dict.fromkeys(row.metric for row in recommendation.rows)))}"
+    task = TASKS[recommendation.task][2].split(":")[0]
+    if not recommendation.tables:
+        advice = (
+            f"{use} for {task} with the guideline {recommendation.guideline}: the paper predicts it"
+        )
+        return (f"{advice}, but measured no such task.",)
     best = [
         f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.what})"
-        for table in found.tables
+        for table in recommendation.tables
     ]
-    told = f"{use} for {task} with the guideline {found.guideline}: {join_names(best)}"
-    return (f"{told}.", "The paper has few systems and no intervals: check it on your own data.")
+    advice = f"{use} for {task} with the guideline {recommendation.guideline}: {join_names(best)}"
+    return (f"{advice}.", "The paper has few systems and no intervals: check it on your own data.")
 
 
 _CELLS = (
@@ -237,38 +247,42 @@ def _plane_tables(fit: PlaneFit) -> list[Table]:
 
 
 def _plane_document(
-    found: PlaneFit | PlaneStudy,
+    planes: PlaneFit | PlaneStudy,
     name: str,
     blocks: list[Block],
     command: str,
     groups: Sequence[Any] = (),
 ) -> Document:
-    blocks.append(_data_table("rows", "Cells", found.rows, _CELLS))
-    if found.beside:
-        blocks.append(_data_table("beside", "Other metrics", found.beside))
+    blocks.append(_data_table("rows", "Cells", planes.rows, _CELLS))
+    if planes.beside:
+        blocks.append(_data_table("beside", "Other metrics", planes.beside))
     if groups:
         blocks.append(_data_table("groups", "Groups of segments", groups))
     title = f"The evaluation plane on {name}"
-    return Document(title, tuple(blocks), command, found.signatures, found.notes)
+    return Document(title, tuple(blocks), command, planes.signatures, planes.notes)
 
 
 def _data_table(
-    key: str, title: str, rows: Sequence[Any], named: tuple[Column, ...] | None = None
+    key: str, title: str, rows: Sequence[Any], given_columns: tuple[Column, ...] | None = None
 ) -> Table:
     """Return rows as they are, for JSON and TSV; groups only where there are any."""
     fields = rows[0]._fields
-    shown = named or columns(**{f: f.replace("_", " ").capitalize() for f in fields})
+    table_columns = given_columns or columns(
+        **{f: f.replace("_", " ").capitalize() for f in fields}
+    )
     if any(row.group for row in rows):
-        first, *rest = (column for column in shown if column.key != "group")
-        shown = (first, *columns(group="Group"), *rest)
+        first, *other_columns = (column for column in table_columns if column.key != "group")
+        table_columns = (first, *columns(group="Group"), *other_columns)
     else:
-        shown = tuple(column for column in shown if column.key != "group")
-    return Table(key, title, shown, tuple(row._asdict() for row in rows), readers="programs")
+        table_columns = tuple(column for column in table_columns if column.key != "group")
+    return Table(
+        key, title, table_columns, tuple(row._asdict() for row in rows), readers="programs"
+    )
 
 
 def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
-    found: dict[str, Cell] = row._asdict()
-    return found | {key: 100 * getattr(row, key) for key in keys}
+    cells: dict[str, Cell] = row._asdict()
+    return cells | {key: 100 * getattr(row, key) for key in keys}
 
 
 def _other_metrics(fit: PlaneFit) -> list[Table]:
@@ -282,26 +296,28 @@ def _other_metrics(fit: PlaneFit) -> list[Table]:
 
 def _group_tables(study: PlaneStudy, dimension: str) -> list[Table]:
     """Return a dimension's groups, a line each, for people, if there are any."""
-    mine = [row for row in study.groups if row.dimension == dimension]
-    if not mine:
+    dimension_rows = [row for row in study.groups if row.dimension == dimension]
+    if not dimension_rows:
         return []
-    rows = tuple(_in_percent(r, _GROUP_PERCENT) | {"group": r.group or "all"} for r in mine)
-    shown = _GROUPS if study.region else _GROUPS[:-1]
+    rows = tuple(
+        _in_percent(r, _GROUP_PERCENT) | {"group": r.group or "all"} for r in dimension_rows
+    )
+    table_columns = _GROUPS if study.region else _GROUPS[:-1]
     title = f"Groups of segments, {dimension}"
-    return [Table(f"groups-{dimension}", title, shown, rows, readers="people")]
+    return [Table(f"groups-{dimension}", title, table_columns, rows, readers="people")]
 
 
 def paper_table(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
     """Return numbers as the paper prints them: N from the highest down, alpha to the right."""
     heads = [number(f"alpha{k}", f"{a:g}", 1) for k, a in enumerate(ALPHAS)]
-    shown = (number("n", "N / alpha"), *heads)
+    table_columns = (number("n", "N / alpha"), *heads)
     ordered = sorted(rows, reverse=True)
     cells = [{"n": n, **{f"alpha{k}": x for k, x in enumerate(rows[n])}} for n in ordered]
-    known = [x for row in rows.values() for x in row if x > 0]  # a NaN is not
-    largest = max(known, default=math.nan)
+    positive_values = [x for row in rows.values() for x in row if x > 0]  # a NaN is not
+    largest = max(positive_values, default=math.nan)
     places = ((i, k, x) for i, n in enumerate(ordered) for k, x in enumerate(rows[n]))
     top = frozenset((i, f"alpha{k}") for i, k, x in places if x == largest)
-    return Table(key, title, shown, tuple(cells), emphasis=top, readers="people")
+    return Table(key, title, table_columns, tuple(cells), emphasis=top, readers="people")
 
 
 def plane_table(fit: PlaneFit) -> Table:
@@ -314,13 +330,13 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
     high = list(reversed(ORDERS))
     signs = {"maximum": "★", "cross-validated pick": "✓", "BLEU's point": "B"}
-    named = [(sign, name, fit.points[name]) for name, sign in signs.items()]
+    marked_cells = [(sign, name, fit.points[name]) for name, sign in signs.items()]
     values = fit.table(fit.signed).tolist()
     negative = any(x < 0 for row in values for x in row)
     minus = " A minus sign marks a negative correlation." if negative else ""
     marks = [
         CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
-        for sign, name, cell in named
+        for sign, name, cell in marked_cells
         if cell is not None
     ]
     outline = None
@@ -336,41 +352,52 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
 
 def _points_table(fit: PlaneFit) -> Table:
     rows: list[dict[str, Cell]] = []
-    for what, cell in fit.points.items():
+    for point_name, cell in fit.points.items():
         if cell is not None:
             shares = fit.row(cell)._asdict()
             percent = {key: 100 * shares[key] for key in ("r2", "low", "high", "wins", "q2")}
-            rows.append({"what": what, "cell": str(cell), **percent})
+            rows.append({"what": point_name, "cell": str(cell), **percent})
     title = f"Points of the plane, {fit.dimension}"
     return Table(f"points-{fit.dimension}", title, _POINTS, tuple(rows), readers="people")
 
 
-def recommendation_document(found: Recommendation, command: str) -> Document:
+def recommendation_document(recommendation: Recommendation, command: str) -> Document:
     """Return what the paper says of a task and a guideline, and on what that rests."""
-    task, guideline = TASKS[found.task][2], GUIDELINES[found.guideline][2]
-    rows = tuple(row._asdict() for row in found.rows)
-    chart = regions_chart(found)
+    task, guideline = TASKS[recommendation.task][2], GUIDELINES[recommendation.guideline][2]
+    rows = tuple(row._asdict() for row in recommendation.rows)
+    chart = regions_chart(recommendation)
     figure = Figure(chart.title, chart, chart.caption)
     tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
-    for table in found.tables:
+    for table in recommendation.tables:
         name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
         tables.append(paper_table(f"paper-{table.number}", name, table.rows))
-    title = f"{task.capitalize()}; {found.guideline}: {guideline}"
-    told = recommendation_answer(found)
-    return Document(title, tuple(tables), command, {}, found.notes, answer=told)
+    title = f"{task.capitalize()}; {recommendation.guideline}: {guideline}"
+    answer = recommendation_answer(recommendation)
+    return Document(title, tuple(tables), command, {}, recommendation.notes, answer=answer)
 
 
-def regions_chart(found: Recommendation) -> Regions:
+def regions_chart(recommendation: Recommendation) -> Regions:
     """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
     areas, spots = [], []
-    for one in found.placed:
-        region = one.region
-        numbers = ", ".join(map(str, one.tables))
-        table = f": Table{'s' * (len(one.tables) > 1)} {numbers}" if one.tables else ""
+    for placed_region in recommendation.placed:
+        region = placed_region.region
+        numbers = ", ".join(map(str, placed_region.tables))
+        table = (
+            f": Table{'s' * (len(placed_region.tables) > 1)} {numbers}"
+            if placed_region.tables
+            else ""
+        )
         across = region.alpha_low, region.alpha_high
         up = region.n_low - 0.5, region.n_high + 0.5
-        areas.append(Area(across, up, f"{one.task}, {one.guideline}", one.asked))
-        spots += [Spot(*cell, f"{PlaneCell(*cell)}{table}", one.asked) for cell in one.best]
+        areas.append(
+            Area(
+                across, up, f"{placed_region.task}, {placed_region.guideline}", placed_region.asked
+            )
+        )
+        spots += [
+            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.asked)
+            for cell in placed_region.best
+        ]
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
     guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
     return Regions(
@@ -383,15 +410,19 @@ def regions_chart(found: Recommendation) -> Regions:
         ORDERS,
         areas,
         spots,
-        ("evaluated in the paper", f"{found.task}, {found.guideline}", "best cell in the paper"),
+        (
+            "evaluated in the paper",
+            f"{recommendation.task}, {recommendation.guideline}",
+            "best cell in the paper",
+        ),
         "Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to agree best "
         "with such human scores (Soricut and Brill 2004, Figure 1).",
     )
 
 
-def _axis_stretches(named: Mapping[str, tuple[float, float]]) -> list[Stretch]:
+def _axis_stretches(ends_by_name: Mapping[str, tuple[float, float]]) -> list[Stretch]:
     """Return the stretches of an axis; names that share one stand together."""
     together: dict[tuple[float, float], list[str]] = {}
-    for name, ends in named.items():
+    for name, ends in ends_by_name.items():
         together.setdefault(ends, []).append(name)
     return [Stretch(*ends, ", ".join(names)) for ends, names in together.items()]

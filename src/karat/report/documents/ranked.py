@@ -35,24 +35,26 @@ MAX_SHOWN_METRICS = 3
 
 def ranked_document(ranked: RankedSegments, command: str) -> Document:
     """Return a table of the worst segments and one of the best, those that were asked for."""
-    asked = [which for which in ("worst", "best") if ranked.settings[which]]
-    blocks = [_segment_examples(ranked, which, number == 0) for number, which in enumerate(asked)]
-    title = f"{' and '.join(asked).capitalize()} segments by {ranked.metric}"
+    extremes = [extreme for extreme in ("worst", "best") if ranked.settings[extreme]]
+    blocks = [
+        _segment_examples(ranked, extreme, number == 0) for number, extreme in enumerate(extremes)
+    ]
+    title = f"{' and '.join(extremes).capitalize()} segments by {ranked.metric}"
     return Document(title, tuple(blocks), command, ranked.signatures, ranked.notes)
 
 
-def _segment_examples(ranked: RankedSegments, which: str, first: bool) -> Examples:
+def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Examples:
     """The segments as cards on a page, as a table elsewhere."""
-    table = _segment_table(ranked, which, first)
-    cases = tuple(_segment_case(row, ranked.metric) for row in ranked.rows if row.which == which)
+    table = _segment_table(ranked, extreme, first)
+    cases = tuple(_segment_case(row, ranked.metric) for row in ranked.rows if row.which == extreme)
     many = len({case.tags["system"] for case in cases}) > 1
     return Examples(table.title, cases, table, {"system": "System"} if many else {})
 
 
 def _segment_case(row: RankedSegment, by: Metric) -> ExampleCase:
-    shown = [f"{metric_label(m)} {row.scores[m]:.{score_digits(m)}f}" for m in row.scores]
+    score_texts = [f"{metric_label(m)} {row.scores[m]:.{score_digits(m)}f}" for m in row.scores]
     first = f"{metric_label(by)} {row.score:.{score_digits(by)}f}"
-    facts = ", ".join(dict.fromkeys([first, *shown]))
+    facts = ", ".join(dict.fromkeys([first, *score_texts]))
     passages = [TextPassage(name, text) for name, text in _named_references(row)]
     marks = differing_words(row.text.candidate, row.text.references)
     passages.append(TextPassage("candidate", row.text.candidate, marks))
@@ -67,8 +69,8 @@ def _named_references(row: RankedSegment) -> list[tuple[str, str]]:
     return list(zip(names, refs, strict=False))
 
 
-def _segment_table(ranked: RankedSegments, which: str, first: bool) -> Table:
-    rows = [row for row in ranked.rows if row.which == which]
+def _segment_table(ranked: RankedSegments, extreme: str, first: bool) -> Table:
+    rows = [row for row in ranked.rows if row.which == extreme]
     metrics = list(dict.fromkeys(m for row in rows for m in row.scores))
     metrics.sort(key=lambda m: m != ranked.metric)  # the one that ranks comes first
     readers: list[Readers] = ["all"] * len(metrics)
@@ -82,10 +84,10 @@ def _segment_table(ranked: RankedSegments, which: str, first: bool) -> Table:
         ),
         *_TEXTS,
     )
-    title = f"{which.capitalize()} segments by {ranked.metric}"
+    title = f"{extreme.capitalize()} segments by {ranked.metric}"
     cells = tuple(_segment_cells(row, metrics) for row in rows)
     # The first table is the one of data frames, whatever was asked for.
-    return Table("rows" if first else which, title, columns, cells, group="system")
+    return Table("rows" if first else extreme, title, columns, cells, group="system")
 
 
 def _segment_cells(row: RankedSegment, metrics: Sequence[Metric]) -> dict[str, Cell]:

@@ -33,31 +33,31 @@ MAX_SENTENCES = 4
 """Dimensions that have a sentence each."""
 
 
-def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
+def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
     """Return the metric ahead on the longest texts of each dimension, by the first statistic."""
-    by = found.asked.statistics[0]
-    rows = [row for row in found.rows if row.statistic == by]
-    told = [
+    by = curves.asked.statistics[0]
+    rows = [row for row in curves.rows if row.statistic == by]
+    sentences = [
         sentence
-        for _, own in groupby(rows, lambda row: row.dimension)
-        for sentence in _dimension_sentences(list(own))
+        for _, dimension_rows in groupby(rows, lambda row: row.dimension)
+        for sentence in _dimension_sentences(list(dimension_rows))
     ]
-    return tuple(told[:MAX_SENTENCES])
+    return tuple(sentences[:MAX_SENTENCES])
 
 
-def reliability_basis(found: ReliabilityCurves) -> str:
+def reliability_basis(curves: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {format_count(found.asked.repeats, 'shuffle')} of segments into pseudo-documents. In "
+        f"Means of {format_count(curves.asked.repeats, 'shuffle')} of segments into pseudo-documents. In "
         "brackets: the middle 95% of the shuffles, which is no interval for other segments."
     )
 
 
 def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
-    found = best_curve(rows)
-    if found is None:
+    best_of_dimension = best_curve(rows)
+    if best_of_dimension is None:
         return
-    first, best, curves = found
+    first, best, curves = best_of_dimension
     many = len({row.references for row in rows}) > 1
     refs = f" with {references_in_words(best.references)}" if many else ""
     name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
@@ -65,7 +65,7 @@ def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     value = f"{best.value:.3f} {format_interval(best.low, best.high, 3)}"
     texts = f"texts of {format_count(best.length, 'segment')}"
     if curves > 1:
-        most = "highest" if found.sign > 0 else "lowest"
+        most = "highest" if best_of_dimension.sign > 0 else "lowest"
         sentence = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
     else:
         sentence = f"{name} and {best.dimension} on {texts}: {label} {value}"
@@ -101,22 +101,22 @@ _TESTS = (
 )
 
 
-def reliability_document(found: ReliabilityCurves, command: str) -> Document:
+def reliability_document(result: ReliabilityCurves, command: str) -> Document:
     """Return the curves as charts and as a table."""
     rows: list[dict[str, Cell]] = [
-        {"heading": f"{row.dimension}, {row.statistic}", **row._asdict()} for row in found.rows
+        {"heading": f"{row.dimension}, {row.statistic}", **row._asdict()} for row in result.rows
     ]
-    varying = any(row.references is None for row in found.rows)
-    shown = tuple(c for c in _ROWS if c.key != "references" or not varying)
-    table = Table("rows", "Agreement by text length", shown, rows, group="heading")
-    tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in found.tests], readers="programs")
-    curves = [replace(chart, caption="") for chart in reliability_charts(found.rows, SHUFFLED)]
+    varying = any(row.references is None for row in result.rows)
+    used_columns = tuple(c for c in _ROWS if c.key != "references" or not varying)
+    table = Table("rows", "Agreement by text length", used_columns, rows, group="heading")
+    tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in result.tests], readers="programs")
+    curves = [replace(chart, caption="") for chart in reliability_charts(result.rows, SHUFFLED)]
     charts = tuple(_two_size_figure(chart) for chart in curves)
     pictures = Gallery("Agreement by text length, as curves", charts, SHUFFLED)
-    title = f"Reliability of metrics on {found.name}"
-    told = reliability_answer(found), reliability_basis(found)
+    title = f"Reliability of metrics on {result.name}"
+    answer_and_basis = reliability_answer(result), reliability_basis(result)
     blocks = (pictures, table, tests)
-    return Document(title, blocks, command, found.signatures, found.notes, {}, *told)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)
 
 
 def _two_size_figure(chart: Curves) -> Figure:
@@ -143,14 +143,18 @@ def _dimension_charts(
     numbers = list(dict.fromkeys(row.references for row in rows))
     title = f"Reliability: {dimension}, {by}"
     if len(numbers) == 1 or len(curves) <= MAX_CURVES:
-        yield _make_chart(title, rows, caption, named=len(numbers) > 1)
+        yield _make_chart(title, rows, caption, with_references=len(numbers) > 1)
         return
     for count in numbers:
-        own = [row for row in rows if row.references == count]
-        yield _make_chart(f"{title}, {references_in_words(count)}", own, caption, named=False)
+        chart_rows = [row for row in rows if row.references == count]
+        yield _make_chart(
+            f"{title}, {references_in_words(count)}", chart_rows, caption, with_references=False
+        )
 
 
-def _make_chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
+def _make_chart(
+    title: str, rows: Sequence[ReliabilityRow], caption: str, with_references: bool
+) -> Curves:
     """Agreement over pseudo-documents by their length."""
     knots: dict[str, list[Knot]] = {}
     labels = clear_labels(row.metric for row in rows)
@@ -158,9 +162,9 @@ def _make_chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named:
         # The number first: names at the ends of curves are cut where they are long.
         number = "all refs" if row.references is None else format_count(row.references, "ref")
         label = labels[row.metric]
-        name = f"{number}: {label}" if named else label
+        name = f"{number}: {label}" if with_references else label
         knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
     up = f"{statistic_label(rows[0].statistic)} with {rows[0].dimension}"
-    curves = [Curve(name, own) for name, own in knots.items()]
+    curves = [Curve(name, curve_knots) for name, curve_knots in knots.items()]
     across = "segments in a pseudo-document"
     return Curves(title, across, up, curves, caption=caption, whole_x=True)

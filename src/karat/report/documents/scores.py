@@ -71,10 +71,10 @@ def _leaders_sentence(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics
     return f"Best: {'; '.join(parts)}."
 
 
-def _list_metrics(chosen: Sequence[Metric], whole: int) -> str:
+def _list_metrics(chosen: Sequence[Metric], n_metrics: int) -> str:
     """Name metrics, or say that they are all that there are."""
-    if len(chosen) == whole > 1:
-        return "both metrics" if whole == 2 else f"all {whole} metrics"
+    if len(chosen) == n_metrics > 1:
+        return "both metrics" if n_metrics == 2 else f"all {n_metrics} metrics"
     return join_names([metric_label(m) for m in chosen])
 
 
@@ -136,7 +136,7 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
         return note_signature_form(_documents_document(scoring, command), scoring.form)
     if not scoring.values:
         return note_signature_form(_score_document(scoring, command), scoring.form)
-    columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
+    columns = (*(replace(column, filter=True) for column in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     notes = scoring.remarks
@@ -157,8 +157,8 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
     columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
     score_help = "The score of the document, from the sums of its segments' statistics."
     columns += [replace(SCORE, help=score_help), PARTS]
-    shown = {column.key for column in columns}
-    columns += [Column(name, name, readers="programs") for name in names if name not in shown]
+    used_keys = {column.key for column in columns}
+    columns += [Column(name, name, readers="programs") for name in names if name not in used_keys]
     cells: list[Row] = []
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
@@ -212,12 +212,12 @@ def _score_document(scoring: Scoring, command: str) -> Document:
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
-    many = len(by_metric) > 1
+    has_many_metrics = len(by_metric) > 1
     figures = [
-        scores_figure(f"{metric_label(m)} by system", m, own, narrow=many)
-        for m, own in by_metric.items()
+        scores_figure(f"{metric_label(m)} by system", m, metric_rows, narrow=has_many_metrics)
+        for m, metric_rows in by_metric.items()
     ]
-    rows = [row for own in by_metric.values() for row in own]
+    rows = [row for metric_rows in by_metric.values() for row in metric_rows]
     table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
     table = with_skipped(table, scoring.skipped)
     signatures = {str(row.metric): row.score.signature for row in rows}
@@ -295,10 +295,12 @@ def signature_document(signatures: Mapping[str, str], command: str) -> Document:
 
 def note_signature_form(document: Document, form: str) -> Document:
     """The document with a note on metrics that have no signature in the form asked for."""
-    own = [name for name, text in document.signatures.items() if "|karat=" in text]
-    if form == "karat" or not own:
+    karat_only = [name for name, text in document.signatures.items() if "|karat=" in text]
+    if form == "karat" or not karat_only:
         return document
-    note = f"sacreBLEU's form of signatures cannot express {', '.join(own)}: signed in Karat's."
+    note = (
+        f"sacreBLEU's form of signatures cannot express {', '.join(karat_only)}: signed in Karat's."
+    )
     return replace(document, notes=(*document.notes, note))
 
 
@@ -314,5 +316,9 @@ def _segment_rows(scoring: Scoring) -> LazyRows[Row]:
 
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
-    found = [(m, system, own) for m in metrics for (system, of), own in values if of == m]
-    return LazyRows([(len(own), partial(make, m, str(m), s, own)) for m, s, own in found])
+    score_arrays = [
+        (m, system, scores) for m in metrics for (system, of), scores in values if of == m
+    ]
+    return LazyRows(
+        [(len(scores), partial(make, m, str(m), s, scores)) for m, s, scores in score_arrays]
+    )

@@ -120,8 +120,8 @@ def _case(case: ExampleCase, tags: list[str]) -> str:
         title = element("a", title, href=f"#{anchor(case.figure)}")
     head = element("header", element("span", title), element("span", quote(case.facts)))
     lines = [
-        element("dt", quote(one.label)) + element("dd", marked(one), dir="auto")
-        for one in case.passages
+        element("dt", quote(passage.label)) + element("dd", marked(passage), dir="auto")
+        for passage in case.passages
     ]
     return element("article", head, element("dl", *lines), class_="case", **look)
 
@@ -214,15 +214,15 @@ def _scrolled(table: Table, most: int, title: str | None = None) -> str:
     return block + note + data(bodies)
 
 
-def pager(shown: int, rows: int) -> str:
+def pager(n_shown: int, rows: int) -> str:
     """Say how many rows of a long table are shown."""
-    return f"Rows 1 to {shown:,} of {rows:,}"
+    return f"Rows 1 to {n_shown:,} of {rows:,}"
 
 
 def _table_head(column: Column) -> str:
     look = _classes("right" * (column.align == "right"), "detail" * column.detail)
-    told = column.help or None
-    return element("th", quote(column.title), scope="col", class_=look, title=told)
+    help_text = column.help or None
+    return element("th", quote(column.title), scope="col", class_=look, title=help_text)
 
 
 def _body(name: str | None, rows: Sequence[str], wide: str) -> str:
@@ -233,8 +233,8 @@ def _body(name: str | None, rows: Sequence[str], wide: str) -> str:
     return element("tbody", "\n", "\n".join(lines), "\n")
 
 
-def _cell(shown: CellText) -> str:
-    cell, column, text, stressed = shown
+def _cell(cell_text: CellText) -> str:
+    cell, column, text, stressed = cell_text
     right = "right" * (column.align == "right")
     detail = "detail" * column.detail
     if is_missing(cell):
@@ -313,7 +313,7 @@ def render_page(
 
 
 def _contents(sections: Sequence[Section]) -> str:
-    links = [element("a", quote(one.title), href=f"#{one.id}") for one in sections]
+    links = [element("a", quote(section.title), href=f"#{section.id}") for section in sections]
     items = element("ul", *(element("li", link) for link in links))
     return element("nav", items, class_="contents", aria_label="Contents") + "\n"
 
@@ -324,8 +324,8 @@ def _policy(style: str, scripts: Sequence[str]) -> str:
     The page loads nothing, sends nothing, and runs no script and has no style but its own.
     """
     programs = " ".join(map(_hash, scripts)) or "'none'"
-    own = f"style-src {_hash(style)}; script-src {programs}"
-    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+    sources = f"style-src {_hash(style)}; script-src {programs}"
+    return f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:
@@ -338,7 +338,9 @@ def definitions() -> dict[str, str]:
     """Return the definition of every term, in Markdown, by its heading in `data/glossary.md`."""
     text = (resources.files("karat") / "data" / "glossary.md").read_text("utf-8")
     _, *terms = text.split("\n## ")
-    return {term: told.strip() for term, _, told in (part.partition("\n") for part in terms)}
+    return {
+        term: definition.strip() for term, _, definition in (part.partition("\n") for part in terms)
+    }
 
 
 MAX_NOTEBOOK_ROWS = 200
@@ -393,9 +395,11 @@ def _header(document: Document) -> list[str]:
     warnings = [element("p", quote(note), class_="warning") for note in document.warnings]
     if not document.answer:
         return [element("header", title, *warnings)]
-    told = [element("p", _keep_together(sentence)) for sentence in document.answer]
+    sentences = [element("p", _keep_together(sentence)) for sentence in document.answer]
     basis = [element("p", _keep_together(document.basis), class_="basis")] if document.basis else []
-    return [element("header", title, element("div", *told, class_="answer"), *basis, *warnings)]
+    return [
+        element("header", title, element("div", *sentences, class_="answer"), *basis, *warnings)
+    ]
 
 
 def _keep_together(sentence: str) -> str:
@@ -414,8 +418,8 @@ def _block_section(block: Block, document: Document) -> Section:
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     name = table_anchor(block.key)
     heading = _heading(block, document)
-    shown = table_block(block, name, heading, folded=folded and not block.open)
-    return Section(name, heading or block.title, shown)
+    markup = table_block(block, name, heading, folded=folded and not block.open)
+    return Section(name, heading or block.title, markup)
 
 
 def _heading(block: Table | Examples | DocumentTexts, document: Document) -> str:
@@ -429,10 +433,10 @@ def _terms_section(document: Document) -> list[Section]:
     """Columns and the glossary's terms that the page uses, for those who cannot hover."""
     tables = [b for b in document.blocks if isinstance(b, Table)]
     columns = [column for table in tables for column in table.shown if column.title]
-    told = _glossary_terms(document, columns) | _column_helps(tables)
-    if not told:
+    help_texts = _glossary_terms(document, columns) | _column_helps(tables)
+    if not help_texts:
         return []
-    entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in told.items()]
+    entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in help_texts.items()]
     inner = element("details", element("summary", "Terms"), element("dl", *entries))
     return [Section("terms", "Terms", element("section", inner, id="terms"))]
 
@@ -457,8 +461,8 @@ def _glossary_terms(document: Document, columns: Sequence[Column]) -> dict[str, 
     text = " ".join([*document.answer, document.basis, *titles, *document.notes])
     heads = {column.title for column in columns}
     return {
-        term: _LINKS.sub(r"\1", told).replace("`", "")
-        for term, told in definitions().items()
+        term: _LINKS.sub(r"\1", definition).replace("`", "")
+        for term, definition in definitions().items()
         if term in heads or (len(term) > 1 and re.search(rf"\b{re.escape(term)}\b", text))
     }
 
@@ -485,7 +489,7 @@ def _footer_section(document: Document) -> Section:
 def render_notebook(document: Document) -> str:
     """Return the answer, the first figure, the first table cut where it is long, and the notes."""
     table = document.tables[0]
-    parts = [element("p", element("strong", quote(told))) for told in document.answer]
+    parts = [element("p", element("strong", quote(sentence))) for sentence in document.answer]
     parts += [element("p", quote(note)) for note in document.warnings]
     parts.append(
         plain_table(replace(table, rows=table.rows[:MAX_NOTEBOOK_ROWS]), MAX_NOTEBOOK_ROWS)
@@ -493,8 +497,8 @@ def render_notebook(document: Document) -> str:
     if len(table.rows) > MAX_NOTEBOOK_ROWS:
         parts.append(element("p", pager(MAX_NOTEBOOK_ROWS, len(table.rows))))
     if document.figures:
-        drawn = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
-        source = f"data:image/svg+xml;base64,{b64encode(drawn).decode('ascii')}"
+        drawing = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
+        source = f"data:image/svg+xml;base64,{b64encode(drawing).decode('ascii')}"
         parts.append(element("img", src=source, alt=document.figures[0].title))
     parts += [element("p", quote(note)) for note in document.remarks]
     return element("div", *parts)

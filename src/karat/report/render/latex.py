@@ -52,14 +52,14 @@ def _latex_table(table: Table) -> str:
         lines += [r"\addlinespace"] if position and table.group else []
         span = rf"\multicolumn{{{len(letters)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
         lines += [] if above is None else [span]
-        lines += [_line([_latex_cell(shown) for shown in row]) for row in rows]
+        lines += [_line([_latex_cell(cell_text) for cell_text in row]) for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *_notes(table.notes)])
 
 
-def _latex_cell(shown: CellText) -> str:
-    plain = isinstance(shown.cell, str) or is_missing(shown.cell)
-    text = shown.text if plain else shown.text.translate(_NUMBER)
-    return rf"\textbf{{{text}}}" if shown.stressed else text
+def _latex_cell(cell_text: CellText) -> str:
+    plain = isinstance(cell_text.cell, str) or is_missing(cell_text.cell)
+    text = cell_text.text if plain else cell_text.text.translate(_NUMBER)
+    return rf"\textbf{{{text}}}" if cell_text.stressed else text
 
 
 def _line(cells: Sequence[str]) -> str:

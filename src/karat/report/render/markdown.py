@@ -50,9 +50,9 @@ def _markdown_figure(figure: Figure) -> list[str]:
     """The figure drawn with letters, where it can be: a code block keeps their places."""
     if figure.sketch is None:
         return []
-    drawn = _code_block(figure.sketch(Sheet(SKETCH_WIDTH, color=False)))
+    sketch = _code_block(figure.sketch(Sheet(SKETCH_WIDTH, color=False)))
     caption = [figure.caption] if figure.caption else []
-    return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
+    return [f"## {_quote(figure.title)}", sketch, *_paragraphs(caption)]
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -71,9 +71,13 @@ def render_pieces(
     renderer = RENDERERS[format]
 
     def made() -> str | Iterable[str]:
-        found = renderer(document, **options)
-        whole = origin(renderer) and not isinstance(found, str) and isinstance(found, Iterable)
-        return "".join(found) if whole else found  # so that what fails in it has a sentence, too
+        output = renderer(document, **options)
+        is_foreign_iterable = (
+            origin(renderer) and not isinstance(output, str) and isinstance(output, Iterable)
+        )
+        return (
+            "".join(output) if is_foreign_iterable else output
+        )  # so that what fails in it has a sentence, too
 
     text = call(f"the renderer of the format {format}", renderer, made, returned(Iterable, "text"))
     return [text] if isinstance(text, str) else text

@@ -31,9 +31,9 @@ def render_svg(document: Document) -> str:
     width = max(svg.drawing_size(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
     paper = shape("rect", width=width, height=y, fill="var(--paper, #ffffff)")
     style = element("style", palette(), "svg { color: var(--ink); }")
-    told = "; ".join(figure.title for figure in document.figures)
+    description = "; ".join(figure.title for figure in document.figures)
     body = [style, paper, *parts]
-    return svg.chart(document.title, told, y, body, width, fluid=False, role="group") + "\n"
+    return svg.chart(document.title, description, y, body, width, fluid=False, role="group") + "\n"
 
 
 INK = "#1c2026"
@@ -58,9 +58,9 @@ def chart_file(chart: Chart, kind: str) -> bytes:
     drawing = drawing.replace('"system-ui, sans-serif"', f'"{FONTS}"')
     if kind == "svg":
         return drawing.encode()
-    given = {"title": visible(chart.title), "drawing": drawing}
-    made: bytes = typesetter().compile(_SHEET, format=kind, ppi=RESOLUTION, sys_inputs=given)
-    return made
+    inputs = {"title": visible(chart.title), "drawing": drawing}
+    image: bytes = typesetter().compile(_SHEET, format=kind, ppi=RESOLUTION, sys_inputs=inputs)
+    return image
 
 
 @cache

@@ -55,13 +55,13 @@ def truncate(text: str, width: int) -> str:
 
 def split_letters(text: str) -> list[str]:
     """The text letter by letter, each with the marks that combine with it."""
-    found: list[str] = []
+    clusters: list[str] = []
     for char in text:
-        if found and _char_width(char) == 0:
-            found[-1] += char
+        if clusters and _char_width(char) == 0:
+            clusters[-1] += char
         else:
-            found.append(char)
-    return found
+            clusters.append(char)
+    return clusters
 
 
 def pad(text: str, width: int, align: str) -> tuple[str, str]:
@@ -115,7 +115,7 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     """The document as text at most `width` columns wide; without `color`, free of escape codes."""
     sheet = Sheet(width, color)
     blocks = [sheet.lines(document.title, BOLD)]
-    blocks.append([line for told in document.answer for line in sheet.lines(told, "")])
+    blocks.append([line for sentence in document.answer for line in sheet.lines(sentence, "")])
     if document.basis:
         blocks[-1] += sheet.lines(document.basis, DIM)
     blocks.append([line for note in document.warnings for line in sheet.lines(note, YELLOW)])
@@ -130,8 +130,8 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
 def _render_block(block: Table | Figure, sheet: Sheet, above: str) -> list[str]:
     title = sheet.lines(block.title, BOLD)
     if isinstance(block, Figure):
-        drawn = block.sketch(sheet) if block.sketch else None
-        return [] if drawn is None else [*title, *drawn, *sheet.lines(block.caption, DIM)]
+        sketch = block.sketch(sheet) if block.sketch else None
+        return [] if sketch is None else [*title, *sketch, *sheet.lines(block.caption, DIM)]
     separated = [
         line for panel in _split_panels(block, sheet) for line in ("", *_render_panel(panel))
     ][1:]
@@ -154,8 +154,8 @@ def _split_panels(table: Table, sheet: Sheet) -> list[Panel]:
     result = []
     for chosen in panels(floors, room):
         widths = shared_widths([natural[c] for c in chosen], [floors[c] for c in chosen], room)
-        own = tuple(columns[c] for c in chosen)
-        result.append(Panel(table, own, tuple(widths), sheet, indent))
+        panel_columns = tuple(columns[c] for c in chosen)
+        result.append(Panel(table, panel_columns, tuple(widths), sheet, indent))
     return result
 
 
@@ -178,14 +178,14 @@ def _distinct_width(table: Table, column: Column) -> int:
     """The least width at which names that lead rows are still told apart."""
     names = sorted(set(_column_texts(column, table.rows)))
     pairs = ((pair, _common_prefix_length(*pair)) for pair in pairwise(names))
-    starts = [name[: same + 1] for pair, same in pairs for name in pair]
+    starts = [name[: prefix_length + 1] for pair, prefix_length in pairs for name in pair]
     return min(widest(starts) + 1, _natural_width(table, column))  # and the sign of what was cut
 
 
-def _common_prefix_length(one: str, other: str) -> int:
+def _common_prefix_length(first: str, second: str) -> int:
     """Return the number of characters that two strings begin with alike."""
-    differs = (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(differs, min(len(one), len(other)))
+    differs = (k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    return next(differs, min(len(first), len(second)))
 
 
 def _column_texts(column: Column, rows: Iterable[Row]) -> list[str]:

@@ -31,31 +31,31 @@ from karat.report.segment.text import draw_edits, draw_grid
 SCRIPT = "report/segment/grid.js"
 
 
-def grid_figure(found: Explanation, title: str, caption: str) -> Figure:
+def grid_figure(explanation: Explanation, title: str, caption: str) -> Figure:
     """Return the bitext grid of a matching."""
 
     def svg() -> str:
         from karat.report.segment.svg import grid_svg
 
-        return grid_svg(found, title)
+        return grid_svg(explanation, title)
 
-    return Figure(title, svg, caption, lambda sheet: draw_grid(found, sheet), script=SCRIPT)
+    return Figure(title, svg, caption, lambda sheet: draw_grid(explanation, sheet), script=SCRIPT)
 
 
-def edits_figure(found: Alignment, title: str, caption: str) -> Figure:
+def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
     """Return an edit alignment, which flows as words on pages."""
 
     def svg() -> str:
         from karat.report.segment.svg import edits_svg
 
-        return edits_svg(found, title)
+        return edits_svg(alignment, title)
 
     def page() -> str:
         from karat.report.segment.svg import edits_html
 
-        return edits_html(found)
+        return edits_html(alignment)
 
-    return Figure(title, svg, caption, lambda sheet: draw_edits(found, sheet), page, SCRIPT)
+    return Figure(title, svg, caption, lambda sheet: draw_edits(alignment, sheet), page, SCRIPT)
 
 
 EDIT_COLUMNS = (
@@ -96,8 +96,10 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     runs = [row for one in rows for row in _run_rows(one)]
     edits = [
         {"segment": one.segment, "reference": one.found.nearest + 1, **row}
-        for one, found in ((one, one.found.edits()) for one in rows)
-        for row in edit_rows(found, range(len(found.reference)), range(len(found.candidate)))
+        for one, edits_of_row in ((one, one.found.edits()) for one in rows)
+        for row in edit_rows(
+            edits_of_row, range(len(edits_of_row.reference)), range(len(edits_of_row.candidate))
+        )
     ]
     return (
         *(block for one in rows for block in _segment_pictures(one)),
@@ -107,77 +109,83 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     )
 
 
-def _segment_pictures(one: Any) -> list[Block]:
+def _segment_pictures(row: Any) -> list[Block]:
     """The texts of a segment above its pictures."""
-    found, name = one.found, f"Segment {one.segment}"
-    many = len(found.references) > 1
+    explanation, name = row.found, f"Segment {row.segment}"
+    many = len(explanation.references) > 1
     passages = [
         TextPassage(f"reference {n}" if many else "reference", " ".join(words))
-        for n, words in enumerate(found.references, 1)
+        for n, words in enumerate(explanation.references, 1)
     ]
-    passages.append(_candidate_passage(found))
-    facts = f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}"
+    passages.append(_candidate_passage(explanation))
+    facts = f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}"
     return [
         DocumentTexts(name, (ExampleCase("", facts, tuple(passages), {}),)),
-        *grid_figures(found, name),
+        *grid_figures(explanation, name),
     ]
 
 
-def _candidate_passage(found: Explanation) -> TextPassage:
+def _candidate_passage(explanation: Explanation) -> TextPassage:
     """The candidate, with the words marked that no run has."""
-    matched = {b.row + k for b in found.blocks for k in range(b.length)}
+    matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
-    for place, word in enumerate(found.candidate):
+    for place, word in enumerate(explanation.candidate):
         if place not in matched:
             marks.append((at, at + len(word)))
         at += len(word) + 1
-    return TextPassage("candidate", " ".join(found.candidate), tuple(marks))
+    return TextPassage("candidate", " ".join(explanation.candidate), tuple(marks))
 
 
 def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
     """Say for a single segment how much of it the references share."""
     if len(rows) != 1:
         return ()
-    found = rows[0].found
-    hits = sum(block.length for block in found.blocks)
-    words = format_count(len(found.candidate), "word")
-    whose = "the reference" if len(found.references) == 1 else "the references"
-    runs = format_count(len(found.blocks), "run")
+    explanation = rows[0].found
+    hits = sum(block.length for block in explanation.blocks)
+    words = format_count(len(explanation.candidate), "word")
+    whose = "the reference" if len(explanation.references) == 1 else "the references"
+    runs = format_count(len(explanation.blocks), "run")
     shared = f"{hits} of {words} match {whose}, in {runs}" if hits else f"No word matches {whose}"
-    scores = f"F {found.value:.3f}, precision {found.precision:.3f}, recall {found.recall:.3f}"
+    scores = f"F {explanation.value:.3f}, precision {explanation.precision:.3f}, recall {explanation.recall:.3f}"
     return (f"{shared}: {scores}.",)
 
 
-def grid_figures(found: Explanation, name: str) -> list[Figure]:
+def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
     """The two pictures of a segment: its grid and its edits."""
-    many = len(found.references)
-    beside = f"nearest reference ({found.nearest + 1} of {many})" if many > 1 else "reference"
-    edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
+    many = len(explanation.references)
+    reference_name = (
+        f"nearest reference ({explanation.nearest + 1} of {many})" if many > 1 else "reference"
+    )
+    edits, edited = explanation.edits(), f"{name}: from the {reference_name} to the candidate"
     return [
-        grid_figure(found, f"{name}: matching", grid_caption(found)),
+        grid_figure(explanation, f"{name}: matching", grid_caption(explanation)),
         edits_figure(edits, edited, _edit_counts(edits)),
     ]
 
 
-def grid_caption(found: Explanation) -> str:
+def grid_caption(explanation: Explanation) -> str:
     """The numbers of a matching in one sentence."""
-    mean = sum(map(len, found.references)) / len(found.references)
-    words = f"{format_count(len(found.candidate), 'word')} against {format_brief(mean)}"
-    sizes = f"size {format_brief(found.size)}; {words}"
-    capped = f"; no more than {format_brief(found.cap)} hits count" if found.pared else ""
+    mean = sum(map(len, explanation.references)) / len(explanation.references)
+    words = f"{format_count(len(explanation.candidate), 'word')} against {format_brief(mean)}"
+    sizes = f"size {format_brief(explanation.size)}; {words}"
+    capped = (
+        f"; no more than {format_brief(explanation.cap)} hits count" if explanation.pared else ""
+    )
     return (
-        f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}: {sizes}{capped}. "
-        f"{_optimality_sentence(found)}"
+        f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}: {sizes}{capped}. "
+        f"{_optimality_sentence(explanation)}"
     )
 
 
-def _optimality_sentence(found: Explanation) -> str:
-    if found.proven:
+def _optimality_sentence(explanation: Explanation) -> str:
+    if explanation.proven:
         return "No matching is larger."
-    if found.largest > found.size:
-        larger = f"The greedy search missed a matching of the size {format_brief(found.largest)}"
+    if explanation.largest > explanation.size:
+        larger = (
+            f"The greedy search missed a matching of the size {format_brief(explanation.largest)}"
+        )
         return f"{larger}; search=exact finds it."
-    return f"A larger matching may exist: the largest has at most the size {format_brief(found.bound)}."
+    return f"A larger matching may exist: the largest has at most the size {format_brief(explanation.bound)}."
 
 
 def _edit_counts(edits: Alignment) -> str:
@@ -189,27 +197,27 @@ def _edit_counts(edits: Alignment) -> str:
     )
 
 
-def _grid_row(one: Any) -> dict[str, Cell]:
-    found = one.found
-    same = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
+def _grid_row(row: Any) -> dict[str, Cell]:
+    explanation = row.found
+    same_keys = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
     return {
-        **{name: getattr(found, name) for name in same},
-        "segment": one.segment,
-        "score": found.value,
-        "candidate_words": len(found.candidate),
-        "reference_words": sum(map(len, found.references)) / len(found.references),
-        "hits": found.hit_count,
-        "runs": len(found.blocks),
+        **{name: getattr(explanation, name) for name in same_keys},
+        "segment": row.segment,
+        "score": explanation.value,
+        "candidate_words": len(explanation.candidate),
+        "reference_words": sum(map(len, explanation.references)) / len(explanation.references),
+        "hits": explanation.hit_count,
+        "runs": len(explanation.blocks),
     }
 
 
-def _run_rows(one: Any) -> Iterator[dict[str, Cell]]:
-    for block in one.found.blocks:
-        words = one.found.candidate[block.row : block.row + block.length]
+def _run_rows(row: Any) -> Iterator[dict[str, Cell]]:
+    for block in row.found.blocks:
+        words = row.found.candidate[block.row : block.row + block.length]
         yield {
             **block._asdict(),
-            "heading": f"Segment {one.segment}",
-            "segment": one.segment,
+            "heading": f"Segment {row.segment}",
+            "segment": row.segment,
             "candidate_position": block.row + 1,
             "reference": block.reference + 1,
             "reference_position": block.position + 1,
@@ -291,64 +299,68 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     )
 
 
-def _treelet_figures(one: Any) -> Iterator[Figure]:
+def _treelet_figures(row: Any) -> Iterator[Figure]:
     """The treelets that have errors, in the order of their heads."""
-    wrong = [treelet for treelet in one.found.treelets if treelet.errors]
+    wrong = [treelet for treelet in row.found.treelets if treelet.errors]
     for treelet in wrong[:MAX_TREELET_FIGURES]:
-        title = f"Segment {one.segment}: the treelet of {one.found.tree.words[treelet.head]}"
-        yield edits_figure(_counted_alignment(treelet), title, _treelet_caption(one.found, treelet))
+        title = f"Segment {row.segment}: the treelet of {row.found.tree.words[treelet.head]}"
+        yield edits_figure(_counted_alignment(treelet), title, _treelet_caption(row.found, treelet))
 
 
 def _counted_alignment(treelet: Treelet) -> Alignment:
     """The alignment as it is counted: without moves, a word that moved is deleted and inserted."""
-    found = treelet.alignment
+    alignment = treelet.alignment
     if treelet.counts_moves:
-        return found
-    return replace(found, operations=tuple(o._replace(move=None) for o in found.operations))
+        return alignment
+    return replace(alignment, operations=tuple(o._replace(move=None) for o in alignment.operations))
 
 
-def _treelet_caption(found: TreeExplanation, treelet: Treelet) -> str:
+def _treelet_caption(explanation: TreeExplanation, treelet: Treelet) -> str:
     counts = f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
     counts += f"{treelet.deletions} deleted"
     moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
-    share = format_brief(found.share(treelet.errors))
+    share = format_brief(explanation.share(treelet.errors))
     return (
-        f"{counts}{moved}: {format_count(treelet.errors, 'error')} of {found.errors:,}, "
+        f"{counts}{moved}: {format_count(treelet.errors, 'error')} of {explanation.errors:,}, "
         f"{share} off the accuracy. The reference stands above, the candidate below."
     )
 
 
-def _tree_row(one: Any) -> dict[str, Cell]:
-    found = one.found
-    sizes = {"errors": found.errors, "words": len(found.tree), "reference": found.reference + 1}
-    return {"segment": one.segment, "score": found.value, **found.counts, **sizes}
+def _tree_row(row: Any) -> dict[str, Cell]:
+    explanation = row.found
+    sizes = {
+        "errors": explanation.errors,
+        "words": len(explanation.tree),
+        "reference": explanation.reference + 1,
+    }
+    return {"segment": row.segment, "score": explanation.value, **explanation.counts, **sizes}
 
 
-def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
+def _part_rows(row: Any) -> Iterator[dict[str, Cell]]:
     """Every treelet, then what is lacking and what is besides; their errors are all there are."""
-    found = one.found
-    segment: dict[str, Cell] = {"heading": f"Segment {one.segment}", "segment": one.segment}
-    for treelet in found.treelets:
+    explanation = row.found
+    segment: dict[str, Cell] = {"heading": f"Segment {row.segment}", "segment": row.segment}
+    for treelet in explanation.treelets:
         yield {
             **segment,
             "part": "treelet",
-            **_head_cells(found, treelet),
+            **_head_cells(explanation, treelet),
             **{column.key: getattr(treelet, column.key) for column in _COUNTS},
-            "share": found.share(treelet.errors),
+            "share": explanation.share(treelet.errors),
             "reference_order": " ".join(treelet.alignment.reference),
             "candidate_order": " ".join(treelet.alignment.candidate),
         }
-    lacking = [found.tree.words[node] for node in found.lacking]
-    besides = [found.candidate[place] for place in found.besides]
+    lacking = [explanation.tree.words[node] for node in explanation.lacking]
+    besides = [explanation.candidate[place] for place in explanation.besides]
     for part, kind, order, words in (
         ("lacking", "deletions", "reference_order", lacking),
         ("besides", "insertions", "candidate_order", besides),
     ):
         if count := len(words):
             counts = {**dict.fromkeys((c.key for c in _COUNTS), 0), kind: count, "errors": count}
-            own = {"share": found.share(count), order: " ".join(words)}
-            yield {**segment, "part": part, **counts, **own}
+            share_and_order = {"share": explanation.share(count), order: " ".join(words)}
+            yield {**segment, "part": part, **counts, **share_and_order}
 
 
-def _head_cells(found: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
-    return {"head": found.tree.words[treelet.head], "head_position": treelet.head + 1}
+def _head_cells(explanation: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
+    return {"head": explanation.tree.words[treelet.head], "head_position": treelet.head + 1}

@@ -36,17 +36,17 @@ MAX_ROW_WORD = 24
 MAX_GRID_CELLS = 40_000  # some 200 words on either side; more is not a picture
 
 
-def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
+def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
     """The grid, in bands of columns where it is too wide for one."""
-    rows, columns = len(found.candidate), found.columns - 1
+    rows, columns = len(explanation.candidate), explanation.columns - 1
     if not rows or not columns:
         return sheet.lines(NO_WORDS, DIM)
     if rows * columns > MAX_GRID_CELLS:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
         return sheet.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
-    marks, heads = _cell_marks(found), _column_letters(found)
+    marks, heads = _cell_marks(explanation), _column_letters(explanation)
     longest = max(min(MAX_ROW_WORD, sheet.width // 3), 1)  # words leave room for the grid
-    labels = [truncate(visible(word), longest) for word in found.candidate]
+    labels = [truncate(visible(word), longest) for word in explanation.candidate]
     wide = max(map(display_width, labels))
     step = max((sheet.width - wide - 1) // CELL, 1)
     lines: list[str] = []
@@ -65,21 +65,21 @@ def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
     ]
 
 
-def _cell_marks(found: Explanation) -> dict[tuple[int, int], str]:
+def _cell_marks(explanation: Explanation) -> dict[tuple[int, int], str]:
     """Return the mark of each cell: the matching's hits over all the others, and the barriers."""
-    marks: dict[tuple[int, int], str] = dict.fromkeys(found.hits(), HIT)
-    for block in found.blocks:
+    marks: dict[tuple[int, int], str] = dict.fromkeys(explanation.hits(), HIT)
+    for block in explanation.blocks:
         for k in range(block.length):  # whole, in part or not at all
             share = COUNTED if block.counted >= k + 1 else CUT if block.counted > k else PARED
             marks[block.row + k, block.column + k] = share
-    between = found.barriers[:-1]  # the one after the last reference parts nothing
-    return marks | {(i, j): BARRIER for i in range(len(found.candidate)) for j in between}
+    between = explanation.barriers[:-1]  # the one after the last reference parts nothing
+    return marks | {(i, j): BARRIER for i in range(len(explanation.candidate)) for j in between}
 
 
-def _column_letters(found: Explanation) -> list[list[str]]:
+def _column_letters(explanation: Explanation) -> list[list[str]]:
     """The letters above each column; none above a barrier."""
     heads: list[list[str]] = []
-    for reference in found.references:
+    for reference in explanation.references:
         heads += [split_letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
         heads.append([])
     return heads
@@ -121,15 +121,15 @@ class Step(NamedTuple):
         return max(map(display_width, self))
 
 
-def alignment_steps(found: Alignment) -> list[Step]:
+def alignment_steps(alignment: Alignment) -> list[Step]:
     """The alignment step by step; a word that is not there is empty."""
     return [
         Step(
-            _word_at(found.reference, o.reference),
+            _word_at(alignment.reference, o.reference),
             operation_sign(o),
-            _word_at(found.candidate, o.candidate),
+            _word_at(alignment.candidate, o.candidate),
         )
-        for o in found.operations
+        for o in alignment.operations
     ]
 
 
@@ -142,11 +142,11 @@ def _word_at(words: Sequence[str], at: int | None) -> str:
     return "" if at is None else visible(words[at])
 
 
-def step_lines(found: Sequence[Step], room: int) -> list[list[Step]]:
+def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
     """The steps in as many lines as it takes to stay within `room` columns."""
     lines: list[list[Step]] = []
     left = 0
-    for step in found:
+    for step in all_steps:
         if not lines or left < step.width:
             lines.append([])
             left = room
@@ -155,15 +155,17 @@ def step_lines(found: Sequence[Step], room: int) -> list[list[Step]]:
     return lines
 
 
-def draw_edits(found: Alignment, sheet: Sheet) -> list[str]:
+def draw_edits(alignment: Alignment, sheet: Sheet) -> list[str]:
     """The alignment, in as many bands as it takes."""
-    if len(found.operations) > MAX_STEPS:
-        return sheet.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
+    if len(alignment.operations) > MAX_STEPS:
+        return sheet.lines(f"{len(alignment.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2
     room = max(sheet.width - indent, 8)
-    fitting = [Step(*(truncate(word, room) for word in step)) for step in alignment_steps(found)]
-    drawn = [_band_lines(band, indent, sheet) for band in step_lines(fitting, room)]
-    lines = [line for band in drawn for line in (*band, "")]
+    fitting = [
+        Step(*(truncate(word, room) for word in step)) for step in alignment_steps(alignment)
+    ]
+    bands = [_band_lines(band, indent, sheet) for band in step_lines(fitting, room)]
+    lines = [line for band in bands for line in (*band, "")]
     return [*lines, *sheet.lines(EDITS_LEGEND, DIM)] if lines else sheet.lines(NO_EDITS, DIM)
 
 
