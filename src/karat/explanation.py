@@ -25,7 +25,7 @@ class ExplainedSegment(NamedTuple):
 
     segment: int | str
     """The number, from 1, or the name."""
-    found: Explanation | TreeExplanation
+    explanation: Explanation | TreeExplanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,14 +45,16 @@ class SegmentExplanations(Result):
     def notes(self) -> tuple[str, ...]:
         """A sentence on shares where the score is computed from another accuracy."""
         regression = "Shares are of the simple tree accuracy, from which the score is computed."
-        values = [(row.found.value, getattr(row.found, "accuracy", None)) for row in self.rows]
+        values = [
+            (row.explanation.value, getattr(row.explanation, "accuracy", None)) for row in self.rows
+        ]
         other = any(accuracy not in (None, value) for value, accuracy in values)
         return (regression,) if other else ()
 
     @property
     def signature(self) -> str:
         """The signature of the metric on these segments."""
-        return self.rows[0].found.signature
+        return self.rows[0].explanation.signature
 
 
 def explain_segments(

@@ -32,7 +32,7 @@ TextLookup = Callable[[Places], Mapping[tuple[str, int], SegmentText]]
 class RankedSegment(NamedTuple):
     """A segment of a system, ranked by one metric."""
 
-    which: str  # worst or best
+    extreme: str  # worst or best
     system: str
     rank: int  # from 1
     segment: int  # 0-based

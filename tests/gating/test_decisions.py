@@ -15,12 +15,12 @@ from karat.gating.decisions import (
     PASS,
     UNDECIDED,
     GateRow,
+    PairedItems,
     decide,
     describe_row,
     items_to_decide,
     widening,
 )
-from karat.gating.gates import Paired
 from karat.gating.items import MeasuredItems
 from karat.progress import silent
 from karat.stats.resampling import bootstrap_sums, interval
@@ -33,7 +33,7 @@ WORSE = [text if i % 2 else "a dog" for i, text in enumerate(BETTER)]
 def paired(metric: str, run: list[str], baseline: list[str]) -> Paired:
     m = kt.metric(metric)
     rows = (m.stats(texts, REFERENCES) for texts in (run, baseline))
-    return Paired(MeasuredItems(m, m.signature(), next(rows)), next(rows))
+    return PairedItems(MeasuredItems(m, m.signature(), next(rows)), next(rows))
 
 
 def decided(metric: str, run: list[str], baseline: list[str], drop: float = 0.0) -> GateRow:
@@ -116,7 +116,7 @@ def test_more_items_decide_as_was_estimated() -> None:
     assert row.verdict == UNDECIDED
     assert row.decided_by is not None
     times = math.ceil(1.5 * row.decided_by / 60)
-    many = Paired(
+    many = PairedItems(
         pair.run._replace(rows=np.tile(pair.run.rows, (times, 1))),
         np.tile(pair.baseline, (times, 1)),
     )
@@ -150,7 +150,7 @@ def test_one_item_is_too_few() -> None:
     m = kt.metric("chrf")
     rows = m.stats(["a b"], ["a c"])
     with pytest.raises(kt.InputError, match="1 item has a score: a gate needs at least two"):
-        decide([Paired(MeasuredItems(m, "", rows), rows)], {}, "none", 10, 1, silent)
+        decide([PairedItems(MeasuredItems(m, "", rows), rows)], {}, "none", 10, 1, silent)
 
 
 def test_a_loss_of_two_items_is_undecided(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) 
     less, more = ["a b x x"] * items, ["a b x x y y"] * items
     runs = {-1: (more, less), 1: (less, more), 0: (less, less)}[change]
     after, before = (m.stats(texts, ["a b"] * items) for texts in runs)
-    row = decide([Paired(MeasuredItems(m, "", after), before)], {}, "none", 100, 1, silent)[0]
+    row = decide([PairedItems(MeasuredItems(m, "", after), before)], {}, "none", 100, 1, silent)[0]
     if items < 6 and change:
         assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 6)
         told = "all items differ by the same amount; at least 6 are needed to decide"

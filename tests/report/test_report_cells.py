@@ -80,13 +80,13 @@ def test_sections_are_runs_and_missing_groups_are_one_run() -> None:
     table = Table("rows", "", columns, rows, group="g")
     found = [
         (heading, [shown.cell for (shown,) in rows])
-        for heading, rows in sections(table, table.shown, str.upper)
+        for heading, rows in sections(table, table.shown_columns, str.upper)
     ]
     assert found == [("A", [0, 1]), (DASH, [2, 3]), ("A", [4])]
 
 
 def test_table_without_group_is_one_section_without_heading() -> None:
     table = Table("rows", "", (Column("n", "N"),), ({"n": 1}, {"n": 2}))
-    ((heading, rows),) = sections(table, table.shown, str.upper)
+    ((heading, rows),) = sections(table, table.shown_columns, str.upper)
     assert heading is None
     assert len(rows) == 2

@@ -175,7 +175,7 @@ def test_ticks_are_round(low: float, high: float, expected: list[str]) -> None:
 
 
 def test_ticks_of_counts_are_whole() -> None:
-    assert nice_ticks(0, 2, whole=True).values == (0, 1, 2)
+    assert nice_ticks(0, 2, integers=True).values == (0, 1, 2)
 
 
 @given(st.floats(-1e290, 1e290), st.floats(-1e290, 1e290))

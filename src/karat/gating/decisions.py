@@ -177,7 +177,7 @@ class GuardRow(NamedTuple):
     metric: ItemMeasure | None
     verdict: str
     limit: float
-    found: float
+    value: float
     """The score, the largest loss of an item, or the number of things that were lost."""
     items: int
     """Number of items that break the guard."""
@@ -373,9 +373,9 @@ def describe_guard(row: GuardRow, unit: str) -> str:
     """Return a sentence on a guard."""
     m = row.metric
     if m is None:
-        count = f"{row.found:,.0f} {unit}{'s' * (row.found != 1)}"
+        count = f"{row.value:,.0f} {unit}{'s' * (row.value != 1)}"
         return f"{count} lost ({short(row.lost)})" if row.items else f"no {unit} was lost"
-    limit, value_text = format_score(m, row.limit), format_score(m, row.found)
+    limit, value_text = format_score(m, row.limit), format_score(m, row.value)
     if row.guard == MIN_SCORE:
         least = "at least" if m.sign > 0 else "at most"
         return f"{m} is {value_text}, expected {least} {limit}"

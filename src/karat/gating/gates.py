@@ -169,7 +169,7 @@ class GateResult(Result):
     """The file of the baseline."""
     items: int
     signatures: Mapping[str, str]
-    how: Mapping[str, object]
+    decision_settings: Mapping[str, object]
     """Settings of intervals and limits."""
     unit: str = "unit"
     """The word for what items carry."""
@@ -206,7 +206,11 @@ class GateResult(Result):
     @property
     def settings(self) -> Mapping[str, object]:
         """The baseline, the limits, and how intervals were made."""
-        return {"baseline": self.baseline, "metrics": tuple(self.signatures), **self.how}
+        return {
+            "baseline": self.baseline,
+            "metrics": tuple(self.signatures),
+            **self.decision_settings,
+        }
 
     @property
     def signature(self) -> str:
@@ -216,9 +220,13 @@ class GateResult(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how the verdict was made."""
-        resample_count = f"{self.how['bootstrap']:,} bootstrap resamples of {self.items:,} items"
+        resample_count = (
+            f"{self.decision_settings['bootstrap']:,} bootstrap resamples of {self.items:,} items"
+        )
         correction_note = (
-            f", {CORRECTIONS[str(self.how['correction'])]}" if len(self.rows) > 1 else ""
+            f", {CORRECTIONS[str(self.decision_settings['correction'])]}"
+            if len(self.rows) > 1
+            else ""
         )
         interval_note = (
             f"Intervals of the difference: 95%, paired, from {resample_count}{correction_note}; with few "

@@ -124,7 +124,7 @@ def _row_cells(row: GateRow) -> dict[str, Cell]:
 
 
 def _guard_cells(row: GuardRow) -> dict[str, Cell]:
-    numbers: dict[str, Cell] = {"limit": row.limit, "found": row.found}
+    numbers: dict[str, Cell] = {"limit": row.limit, "found": row.value}
     if row.metric is not None:
         numbers = {name: _decimals(row.metric, getattr(row, name)) for name in numbers}
     metric = None if row.metric is None else str(row.metric)

@@ -117,7 +117,7 @@ class Table:
             raise ValueError(f"table {self.key!r} has no column to show")
 
     @property
-    def shown(self) -> tuple[Column, ...]:
+    def shown_columns(self) -> tuple[Column, ...]:
         """All columns that people read, but the one that became sub-headings."""
         return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
 

@@ -67,14 +67,14 @@ def log_ticks(low: float, high: float) -> Ticks:
     return LogTicks(tuple(steps[start : end + 1]), first)
 
 
-def nice_ticks(low: float, high: float, about: int = 5, whole: bool = False) -> Ticks:
+def nice_ticks(low: float, high: float, about: int = 5, integers: bool = False) -> Ticks:
     """About so many ticks in steps of 1, 2 or 5 times a power of ten, covering low..high.
 
-    `whole` forbids steps below one, for counts.
+    `integers` forbids steps below one, for counts.
     """
     low, high = _apart(low, high)
     mantissa, exponent = _step((high - low) / about)
-    if whole and exponent < 0:
+    if integers and exponent < 0:
         mantissa, exponent = 1, 0
     step = float(f"{mantissa}e{exponent}")
     first = math.floor(low / step + _SLACK)

@@ -46,7 +46,9 @@ def ranked_document(ranked: RankedSegments, command: str) -> Document:
 def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Examples:
     """The segments as cards on a page, as a table elsewhere."""
     table = _segment_table(ranked, extreme, first)
-    cases = tuple(_segment_case(row, ranked.metric) for row in ranked.rows if row.which == extreme)
+    cases = tuple(
+        _segment_case(row, ranked.metric) for row in ranked.rows if row.extreme == extreme
+    )
     many = len({case.tags["system"] for case in cases}) > 1
     return Examples(table.title, cases, table, {"system": "System"} if many else {})
 
@@ -70,7 +72,7 @@ def _named_references(row: RankedSegment) -> list[tuple[str, str]]:
 
 
 def _segment_table(ranked: RankedSegments, extreme: str, first: bool) -> Table:
-    rows = [row for row in ranked.rows if row.which == extreme]
+    rows = [row for row in ranked.rows if row.extreme == extreme]
     metrics = list(dict.fromkeys(m for row in rows for m in row.scores))
     metrics.sort(key=lambda m: m != ranked.metric)  # the one that ranks comes first
     readers: list[Readers] = ["all"] * len(metrics)

@@ -170,10 +170,10 @@ def _tools(table: Table) -> list[str]:
     tools = []
     if len(table.rows) >= MIN_SEARCHED_ROWS:
         tools.append(element("label", "Search ", '<input type="search">'))
-    for number, column in enumerate(table.shown):
+    for number, column in enumerate(table.shown_columns):
         if column.filter:
             tools.append(_filter(table, number, column))
-    if any(column.detail for column in table.shown):
+    if any(column.detail for column in table.shown_columns):
         tools.append(element("label", '<input type="checkbox">', " All columns"))
     return [element("p", *tools, class_="tools", hidden="hidden")] if tools else []
 
@@ -188,12 +188,12 @@ def _filter(table: Table, number: int, column: Column) -> str:
 
 
 def _scrolled(table: Table, most: int, title: str | None = None) -> str:
-    wide = str(len(table.shown))
+    wide = str(len(table.shown_columns))
     parts = [element("caption", quote(table.title), class_=title)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_table_head, table.shown))))
+    parts.append(element("thead", element("tr", *map(_table_head, table.shown_columns))))
     bodies = [
         (name, [element("tr", *map(_cell, row)) for row in rows])
-        for name, rows in sections(table, table.shown, quote)
+        for name, rows in sections(table, table.shown_columns, quote)
     ]
     left = most
     for name, rows in bodies:
@@ -432,7 +432,7 @@ def _heading(block: Table | Examples | DocumentTexts, document: Document) -> str
 def _terms_section(document: Document) -> list[Section]:
     """Columns and the glossary's terms that the page uses, for those who cannot hover."""
     tables = [b for b in document.blocks if isinstance(b, Table)]
-    columns = [column for table in tables for column in table.shown if column.title]
+    columns = [column for table in tables for column in table.shown_columns if column.title]
     help_texts = _glossary_terms(document, columns) | _column_helps(tables)
     if not help_texts:
         return []
@@ -445,7 +445,7 @@ def _column_helps(tables: Sequence[Table]) -> dict[str, str]:
     """Return the help texts of columns by title, with the table's where the texts differ."""
     by_title: dict[str, dict[str, str]] = {}
     for table in tables:
-        for column in table.shown:
+        for column in table.shown_columns:
             if column.title and column.help:
                 by_title.setdefault(column.title, {}).setdefault(column.help, table.title)
     return {

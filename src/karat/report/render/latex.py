@@ -45,10 +45,10 @@ def render_latex(document: Document) -> str:
 
 
 def _latex_table(table: Table) -> str:
-    letters = "".join("r" if column.align == "right" else "l" for column in table.shown)
+    letters = "".join("r" if column.align == "right" else "l" for column in table.shown_columns)
     lines = [_comments([table.title]), rf"\begin{{tabular}}{{@{{}}{letters}@{{}}}}", r"\toprule"]
-    lines += [_line([_quote(column.title) for column in table.shown]), r"\midrule"]
-    for position, (above, rows) in enumerate(sections(table, table.shown, _quote, MISSING)):
+    lines += [_line([_quote(column.title) for column in table.shown_columns]), r"\midrule"]
+    for position, (above, rows) in enumerate(sections(table, table.shown_columns, _quote, MISSING)):
         lines += [r"\addlinespace"] if position and table.group else []
         span = rf"\multicolumn{{{len(letters)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
         lines += [] if above is None else [span]

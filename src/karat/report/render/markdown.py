@@ -35,11 +35,13 @@ def render_markdown(document: Document) -> str:
 
 def _markdown_table(table: Table, above: str) -> list[str]:
     title = [] if table.title in ("", above) else [f"## {_quote(table.title)}"]
-    lines = [_line(_quote(column.title) for column in table.shown)]
-    lines.append(_line("---:" if column.align == "right" else "---" for column in table.shown))
-    for head, rows in sections(table, table.shown, _quote):
+    lines = [_line(_quote(column.title) for column in table.shown_columns)]
+    lines.append(
+        _line("---:" if column.align == "right" else "---" for column in table.shown_columns)
+    )
+    for head, rows in sections(table, table.shown_columns, _quote):
         # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
-        empty = [""] * (len(table.shown) - 1)
+        empty = [""] * (len(table.shown_columns) - 1)
         lines += [] if head is None else [_line([f"**{head}**", *empty])]
         bold = [[f"**{s.text}**" if s.stressed and s.text else s.text for s in row] for row in rows]
         lines += map(_line, bold)

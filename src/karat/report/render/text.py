@@ -144,7 +144,7 @@ def _render_block(block: Table | Figure, sheet: Sheet, above: str) -> list[str]:
 
 def _split_panels(table: Table, sheet: Sheet) -> list[Panel]:
     """One panel where all columns fit at their floors, else as many as it takes."""
-    columns = table.shown
+    columns = table.shown_columns
     indent = "" if table.group is None else INDENT
     room = sheet.width - len(indent)
     natural = [_natural_width(table, column) for column in columns]

@@ -93,16 +93,18 @@ _GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
-    runs = [row for one in rows for row in _run_rows(one)]
+    runs = [row for segment_row in rows for row in _run_rows(segment_row)]
     edits = [
-        {"segment": one.segment, "reference": one.found.nearest + 1, **row}
-        for one, edits_of_row in ((one, one.found.edits()) for one in rows)
+        {"segment": segment_row.segment, "reference": segment_row.found.nearest + 1, **row}
+        for segment_row, edits_of_row in (
+            (segment_row, segment_row.found.edits()) for segment_row in rows
+        )
         for row in edit_rows(
             edits_of_row, range(len(edits_of_row.reference)), range(len(edits_of_row.candidate))
         )
     ]
     return (
-        *(block for one in rows for block in _segment_pictures(one)),
+        *(block for segment_row in rows for block in _segment_pictures(segment_row)),
         Table("rows", "Scores", _GRIDS, tuple(map(_grid_row, rows))),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
         Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
@@ -274,7 +276,7 @@ _TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *E
 
 def explanations_document(result: SegmentExplanations, command: str) -> Document:
     """Return the pictures and rows of some segments of one candidate."""
-    of_trees = isinstance(result.rows[0].found, TreeExplanation)
+    of_trees = isinstance(result.rows[0].explanation, TreeExplanation)
     blocks = (treelet_blocks if of_trees else grid_blocks)(result.rows)
     title = f"{result.system} by {result.metric}"
     signed = {str(result.metric): result.signature}
@@ -284,15 +286,15 @@ def explanations_document(result: SegmentExplanations, command: str) -> Document
 
 def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return some segments of one candidate, treelet by treelet."""
-    parts = [row for one in rows for row in _part_rows(one)]
+    parts = [row for segment_row in rows for row in _part_rows(segment_row)]
     edits = [  # with places in the whole texts
-        {"segment": one.segment, **_head_cells(one.found, treelet), **row}
-        for one in rows
-        for treelet in one.found.treelets
+        {"segment": segment_row.segment, **_head_cells(segment_row.found, treelet), **row}
+        for segment_row in rows
+        for treelet in segment_row.found.treelets
         for row in edit_rows(_counted_alignment(treelet), treelet.nodes, sorted(treelet.places))
     ]
     return (
-        *(figure for one in rows for figure in _treelet_figures(one)),
+        *(figure for segment_row in rows for figure in _treelet_figures(segment_row)),
         Table("rows", "Scores", _TREES, tuple(map(_tree_row, rows))),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
         Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),

@@ -73,15 +73,15 @@ def _short(name: str) -> str:
 
 def _heat_cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None) -> str:
     place = frame.place(i, j)
-    told = svg.tooltip(chart.cell_story(i, j))
+    tooltip = svg.tooltip(chart.cell_story(i, j))
     if value is None:
-        return element("g", told, _hatched(place), _sign(chart, place, i, j, "currentColor"))
+        return element("g", tooltip, _hatched(place), _sign(chart, place, i, j, "currentColor"))
     color = heat_color(chart.share(value))
     ink = ink_on(color)
     cell = shape("rect", **place, fill=color, stroke=svg.RULE, stroke_width=0.5)
     signs = _sign(chart, place, i, j, ink)
     number = _number(chart.number(value), place, ink, down=7 if signs else 0)
-    return element("g", told, cell, number, signs, class_="cell")
+    return element("g", tooltip, cell, number, signs, class_="cell")
 
 
 def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
@@ -218,11 +218,11 @@ def _heads(chart: RankMap, left: float, wide: float) -> tuple[list[str], float]:
     """The levels, below them the statistics where there are several, and where they end."""
     parts, at = [], left
     for head, run in groupby(chart.columns, lambda column: column.head):
-        own = list(run)
-        room = wide * len(own)
+        head_columns = list(run)
+        room = wide * len(head_columns)
         name = svg.shorten(head, int(room / svg.LETTER))
         label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, name, "middle")
-        parts.append(_explained(label, own[0].head_help))
+        parts.append(_explained(label, head_columns[0].head_help))
         at += room
     if len({column.name for column in chart.columns}) == 1:
         return parts, RANK_HEAD

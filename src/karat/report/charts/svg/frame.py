@@ -65,16 +65,16 @@ def chart(
 
 def drawing_size(drawing: str) -> tuple[float, float]:
     """The width and height of a whole drawing, which its first attributes tell."""
-    found = _VIEW.search(drawing)
-    return (float(found[1]), float(found[2])) if found else (WIDTH, 60.0)
+    match = _VIEW.search(drawing)
+    return (float(match[1]), float(match[2])) if match else (WIDTH, 60.0)
 
 
 _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
-def no_data(title: str, why: str = "no data") -> str:
+def no_data(title: str, reason: str = "no data") -> str:
     """Return the drawing in place of a chart that has nothing to show."""
-    return chart(title, why, 60, [label(WIDTH / 2, 35, why, "middle", MUTED)])
+    return chart(title, reason, 60, [label(WIDTH / 2, 35, reason, "middle", MUTED)])
 
 
 def label(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:
@@ -282,9 +282,9 @@ class Box(NamedTuple):
 
     def meets(self, other: Box) -> bool:
         """Return whether the two share more than an edge."""
-        beside = self.right <= other.left or other.right <= self.left
-        above = self.bottom <= other.top or other.bottom <= self.top
-        return not (beside or above)
+        is_beside = self.right <= other.left or other.right <= self.left
+        is_above = self.bottom <= other.top or other.bottom <= self.top
+        return not (is_beside or is_above)
 
     def inside(self, other: Box) -> bool:
         """Return whether it lies within another."""
@@ -306,20 +306,22 @@ def place_labels(
 
     A label covers no dot and no other label. Those with the least choice are placed first.
     """
-    taken = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
+    occupied = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
     choices = [
-        [place for place in _places(dot, size) if _free(place.box, taken, within)]
+        [place for place in _places(dot, size) if _free(place.box, occupied, within)]
         for dot, size in zip(dots, sizes, strict=True)
     ]
-    found: list[Placed | None] = [None] * len(dots)
+    placed_labels: list[Placed | None] = [None] * len(dots)
     for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):
-        found[k] = next((place for place in choices[k] if _free(place.box, taken, within)), None)
-        taken += [place.box] if (place := found[k]) else []
-    return found
+        placed_labels[k] = next(
+            (place for place in choices[k] if _free(place.box, occupied, within)), None
+        )
+        occupied += [place.box] if (place := placed_labels[k]) else []
+    return placed_labels
 
 
-def _free(box: Box, taken: Sequence[Box], within: Box) -> bool:
-    return box.inside(within) and not any(box.meets(other) for other in taken)
+def _free(box: Box, occupied: Sequence[Box], within: Box) -> bool:
+    return box.inside(within) and not any(box.meets(other) for other in occupied)
 
 
 def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Placed]:
@@ -333,12 +335,14 @@ def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Pla
             yield Placed(Box(left, top, left + wide, top + high), step > 0)
 
 
-def space_out(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
+def space_out(
+    positions: Sequence[float], gap: float, low: float, high: float
+) -> list[float] | None:
     """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
-    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    order = sorted(range(len(positions)), key=lambda k: positions[k])
     if gap * (len(order) - 1) > high - low:
         return None
-    placed = list(wanted)
+    placed = list(positions)
     edge = low - gap
     for k in order:
         edge = placed[k] = max(placed[k], edge + gap)

@@ -58,15 +58,15 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     groups = {group: number for number, group in enumerate(chart.groups)}
     look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
     dots = []
-    for point in chart.shown:
+    for point in chart.plotted:
         sign = marker(groups[point.group], translate_to(x.at(point.x), y.at(point.y)))
         dots.append(element("g", svg.tooltip(point.story), *_bar(x, y, point), sign))
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
         parts.append(svg.label(x.end, SCATTER_TOP - 12, svg.shorten(chart.note, width // 8), "end"))
-    named = chart.groups if chart.groups != [""] else []
-    entries = [LegendEntry(marker(k), group or "other") for k, group in enumerate(named)]
+    named_groups = chart.groups if chart.groups != [""] else []
+    entries = [LegendEntry(marker(k), group or "other") for k, group in enumerate(named_groups)]
     key, end = legend(entries, x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
@@ -110,8 +110,8 @@ def _fitted(line: ChartLine | None, x: Axis, y: Axis) -> Iterator[str]:
 
 
 def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
-    dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
-    labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.shown]
+    dots = [(x.at(point.x), y.at(point.y)) for point in chart.plotted]
+    labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.plotted]
     sizes = [(svg.extent(label) * WIDE, LABEL_HEIGHT) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
     for dot, label, place in zip(dots, labels, places, strict=True):
@@ -146,7 +146,7 @@ MAX_FULL_BANDS = (
 
 def draw_curves(chart: Curves) -> svg.Drawn:
     """The drawing; every marker has its tooltip."""
-    names = [svg.shorten(curve.name, MAX_CURVE_NAME) for curve in chart.shown]
+    names = [svg.shorten(curve.name, MAX_CURVE_NAME) for curve in chart.plotted]
     bottom, width = (
         (NARROW_CURVES_BOTTOM, svg.NARROW) if chart.narrow else (CURVES_BOTTOM, svg.WIDTH)
     )
@@ -158,27 +158,27 @@ def draw_curves(chart: Curves) -> svg.Drawn:
     if places:
         x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
     parts = draw_axes(x, y, chart.x_axis, chart.y_axis)
-    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(chart.shown))
-    parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.shown)]
-    parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.shown)]
+    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(chart.plotted))
+    parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.plotted)]
+    parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.plotted)]
     if places:
-        parts += _names(x, y, chart.shown, names, places)
+        parts += _names(x, y, chart.plotted, names, places)
         return parts, CURVES_BOTTOM + BELOW
-    entries = [LegendEntry(stroke(k), curve.name) for k, curve in enumerate(chart.shown)]
+    entries = [LegendEntry(stroke(k), curve.name) for k, curve in enumerate(chart.plotted)]
     key, end = legend(entries, 8.0 if chart.narrow else x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 
 def _ends(chart: Curves, y: Axis) -> list[float] | None:
     """Return the places of the names beside the ends; None where a legend is clearer."""
-    lasts = [curve_runs(curve.knots)[-1][-1] for curve in chart.shown]
+    lasts = [curve_runs(curve.knots)[-1][-1] for curve in chart.plotted]
     if len({knot.x for knot in lasts}) > 1:
         return None
-    wanted = [y.at(knot.y) for knot in lasts]
-    places = space_out(wanted, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
+    positions = [y.at(knot.y) for knot in lasts]
+    places = space_out(positions, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
     if (
         places is None
-        or max(abs(a - b) for a, b in zip(wanted, places, strict=True)) > MAX_NAME_SHIFT
+        or max(abs(a - b) for a, b in zip(positions, places, strict=True)) > MAX_NAME_SHIFT
     ):
         return None
     return places
@@ -200,9 +200,9 @@ def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     paths = [_path(x, y, [(knot.x, knot.y) for knot in run]) for run in curve_runs(curve.knots)]
     look: Look = {"fill": "none", "stroke_width": 2.0, "stroke_linejoin": "round"}
     line = shape("path", d="".join(paths), **look, **series_line(number))
-    known = [knot for run in curve_runs(curve.knots) for knot in run]
+    plotted_knots = [knot for run in curve_runs(curve.knots) for knot in run]
     signs = []
-    for knot in known[:: math.ceil(len(known) / MAX_MARKERS)]:
+    for knot in plotted_knots[:: math.ceil(len(plotted_knots) / MAX_MARKERS)]:
         sign = marker(number, translate_to(x.at(knot.x), y.at(knot.y)))
         signs.append(element("g", svg.tooltip(f"{curve.name}, {knot.story}"), sign))
     return element("g", svg.tooltip(curve.name), line, *signs)
