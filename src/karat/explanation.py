@@ -1,4 +1,4 @@
-"""Explanation: why segments score what they score, by a metric that can say so."""
+"""Explanations of segment scores, by metrics that support them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SegmentExplanations(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on shares where the score is computed from another accuracy."""
+        """A note on shares if the score is computed from another accuracy."""
         regression = "Shares are of the simple tree accuracy, from which the score is computed."
         values = [
             (row.explanation.value, getattr(row.explanation, "accuracy", None)) for row in self.rows
@@ -95,14 +95,14 @@ def explain_segments(
 
 
 def _check_explains(explainer: Metric) -> Any:
-    """Return a metric that explains segments with pictures; refuse others."""
+    """Return the metric if it can explain segments; otherwise raise."""
     from karat.metrics.matching import GTM
     from karat.metrics.tree import TreeAccuracy
 
     if not isinstance(explainer, GTM | TreeAccuracy):
         raise InputError(
-            f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree accuracy, "
-            f"such as generation_tree_accuracy"
+            f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree "
+            "accuracy, such as generation_tree_accuracy"
         )
     return explainer
 

@@ -1,4 +1,4 @@
-"""Ranked segments: those with the worst and the best scores of each system, with their texts."""
+"""Ranked segments: the worst and the best segments of each system, with their texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from karat.text.segments import Segments
 
 
 class SegmentText(NamedTuple):
-    """The texts of a segment of a system, and its id where it has one."""
+    """The texts of one segment of a system, and its id if it has one."""
 
     candidate: str
     references: tuple[str, ...]
@@ -24,9 +24,9 @@ class SegmentText(NamedTuple):
 
 
 Places = Mapping[str, Sequence[int]]
-"""Systems, and the places of some segments of each, from 0."""
+"""Segment indices by system."""
 TextLookup = Callable[[Places], Mapping[tuple[str, int], SegmentText]]
-"""Finds the texts of segments by system and place, all at once."""
+"""Look up the texts of segments by system and index, all at once."""
 
 
 class RankedSegment(NamedTuple):
@@ -59,7 +59,7 @@ class RankedSegments(Result):
 
 
 def text_lookup(systems: Mapping[str, Segments], references: References) -> TextLookup:
-    """Return what finds the texts of aligned segments."""
+    """Return a function that looks up the texts of aligned segments."""
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
         texts = {}
@@ -121,10 +121,7 @@ def rank_segments(
 
 
 def _order_lowest_first(values: Floats) -> Ints:
-    """Return the places of the lowest values first; of equal ones the first place.
-
-    What differs by rounding alone is equal.
-    """
+    """Return indices by increasing value; ties, up to rounding errors, keep their order."""
     order = np.argsort(values, kind="stable")
     steps = ahead(values[order][1:], values[order][:-1])
     levels = np.zeros(len(values), np.int64)

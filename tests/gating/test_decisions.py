@@ -30,7 +30,7 @@ BETTER = [text if i % 3 else text.replace("cat", "dog") for i, text in enumerate
 WORSE = [text if i % 2 else "a dog" for i, text in enumerate(BETTER)]
 
 
-def paired(metric: str, run: list[str], baseline: list[str]) -> Paired:
+def paired(metric: str, run: list[str], baseline: list[str]) -> PairedItems:
     m = kt.metric(metric)
     rows = (m.stats(texts, REFERENCES) for texts in (run, baseline))
     return PairedItems(MeasuredItems(m, m.signature(), next(rows)), next(rows))

@@ -89,7 +89,7 @@ def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     assert scores.pairs[0].other is None
     assert not scores.compared
     (table,) = found.document().tables
-    assert {column.key for column in table.shown} == {
+    assert {column.key for column in table.shown_columns} == {
         *("system", "estimate", "low", "high", "labels", "more", "form")
     }
     assert {column.key for column in table.columns} >= set(EstimateRow._fields)

@@ -10,9 +10,8 @@
     id	chrf.hypothesis1	…
     1	35	…
 
-One row an item: its id, the statistics of each metric, then `carried` (names with commas between
-them) and `text`, where these are kept. Tabs, line ends, commas in names and per cent signs are
-percent-encoded.
+One row per item: its id, the statistics of each metric, then `carried` (comma-separated names) and
+`text`, if stored. Tabs, line ends, commas in names and percent signs are percent-encoded.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class StoredMetric(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BaselineFile:
-    """A baseline as its file has it."""
+    """The contents of a baseline file."""
 
     path: str
     source: str
@@ -65,7 +64,7 @@ class BaselineFile:
 
 
 def make_baseline(items: ItemScores, path: FilePath, texts: bool = False) -> BaselineFile:
-    """Return the baseline that a run makes; with `texts` it has the outputs, too."""
+    """Return the baseline of a run; with `texts`, including the outputs."""
     metrics = [
         StoredMetric(measured.name, measured.signature, measured.measure.columns(), measured.rows)
         for measured in items.measures
@@ -77,7 +76,7 @@ def make_baseline(items: ItemScores, path: FilePath, texts: bool = False) -> Bas
 
 
 def check_replaceable(path: FilePath) -> None:
-    """Refuse to replace a file that is no baseline, such as the outputs that it is made from."""
+    """Raise if the file exists and is not a baseline, such as a file of outputs."""
     if not os.path.isfile(path):
         return
     try:
@@ -90,7 +89,7 @@ def check_replaceable(path: FilePath) -> None:
 
 
 def save_baseline(baseline: BaselineFile) -> None:
-    """Write a baseline to its file, at once or not at all; replace nothing but a baseline."""
+    """Write a baseline to its file (atomic); replace only baselines."""
     check_replaceable(baseline.path)
     write_atomically(baseline.path, (f"{line}\n" for line in _file_lines(baseline)))
 
@@ -107,7 +106,6 @@ def _file_lines(baseline: BaselineFile) -> Iterator[str]:
 
 
 def _row_lines(baseline: BaselineFile) -> Iterator[str]:
-    """The head of the columns, then a line an item."""
     optional_columns = {CARRIED: baseline.carried, TEXT: baseline.texts}
     names = [
         f"{_encode(metric.name)}.{column}"
@@ -133,7 +131,6 @@ def _row_lines(baseline: BaselineFile) -> Iterator[str]:
 
 
 def _digest_rows(rows: Iterable[str]) -> str:
-    """A digest of the lines of rows, each with its end."""
     digest = sha256()
     for row in rows:
         digest.update(f"{row}\n".encode())  # surrogates are percent-encoded
@@ -141,17 +138,16 @@ def _digest_rows(rows: Iterable[str]) -> str:
 
 
 def _format_number(value: float) -> str:
-    """The shortest text that reads back as the same number."""
     return str(int(value)) if value == int(value) else repr(value)
 
 
 def _encode(text: str, more: str = "") -> str:
-    """Text without what ends a cell or a line, `more` characters encoded, too."""
+    """Percent-encode characters that end a cell or a line, and those in `more`."""
     return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{more}]", _percent_encode, text)
 
 
 def _decode(text: str) -> str:
-    """Text as it was before `_encode`; what is no such text was edited, which the digest tells."""
+    """Undo `_encode`; the digest detects text that was edited."""
     try:
         return unquote(text, errors="surrogatepass")
     except UnicodeDecodeError:
@@ -166,7 +162,7 @@ def _percent_encode(match: re.Match[str]) -> str:
 
 
 def read_baseline(path: FilePath) -> BaselineFile:
-    """Read a baseline; what is damaged is refused by its line."""
+    """Read a baseline; report the line of any damage."""
     return _BaselineReader(str(path), _read_text(str(path)).split("\n")).read()
 
 
@@ -183,7 +179,7 @@ def _read_text(path: str) -> str:
 
 
 class _BaselineReader:
-    """The lines of a baseline file, as they are read."""
+    """A parser of the lines of a baseline file."""
 
     def __init__(self, path: str, lines: list[str]) -> None:
         self.path, self.lines = path, lines
@@ -192,7 +188,7 @@ class _BaselineReader:
             lines.pop()
 
     def refuse(self, line: int, problem: str) -> NoReturn:
-        """Refuse the file for what a line (from 1) says."""
+        """Raise an error about a line, numbered from 1."""
         raise InputError(f"{self.path}, line {line:,}: {problem}; write it anew with --update")
 
     def read(self) -> BaselineFile:

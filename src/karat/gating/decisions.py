@@ -1,4 +1,4 @@
-"""Decisions: is the loss of a run larger than what is tolerated, as far as its items can tell?
+"""Decisions: is the loss of a run larger than the tolerated loss?
 
 With d = score - baseline, signed so that more is better, its paired interval [l, u] and the
 tolerated loss t:
@@ -8,8 +8,7 @@ tolerated loss t:
 The interval is that of the bootstrap's percentiles, both ends moved away from d by the factor
 t(.975, n - 1) / z(.975) sqrt(n / (n - 1)): percentiles of few items are too narrow, as if the
 variance were known and divided by n. Fewer than MIN_DECIDING_UNITS items that all differ by the
-same amount, and not by 0, are undecided: their interval has no width, which says nothing about
-other items.
+same nonzero amount are undecided: an interval without width cannot be extrapolated to other items.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _TAIL, _Z = 0.025, 1.959963984540054
 
 
 class PairedItems(NamedTuple):
-    """The statistics of a run and of its baseline by one measure, item by item."""
+    """Statistics of a run and its baseline by one measure, item by item."""
 
     run: MeasuredItems
     baseline: NDArray[Any]
@@ -67,7 +66,7 @@ class GateRow(NamedTuple):
     high: float
     max_drop: float
     decided_by: int | None
-    """Estimated number of items that would decide, if this number does not; None if none would."""
+    """Estimated number of items needed for a decision if undecided; None if no number suffices."""
 
 
 def decide(
@@ -98,7 +97,7 @@ def decide(
 
 
 def widening(items: int) -> float:
-    """Return the factor by which percentile intervals of so many items are widened."""
+    """Return the factor that widens percentile intervals of `items` items."""
     if items < 2:
         have = "1 item has" if items == 1 else f"{items} items have"
         raise InputError(f"{have} a score: a gate needs at least two")
@@ -108,7 +107,6 @@ def widening(items: int) -> float:
 def _resampled_differences(
     pairs: Sequence[PairedItems], resamples: int, seed: int, progress: Progress
 ) -> Floats:
-    """Return differences on every resample, metrics x resamples, all from the same draws."""
     tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
     sums = bootstrap_tables(tables, resamples, seed, progress)
     differences = []
@@ -119,7 +117,6 @@ def _resampled_differences(
 
 
 def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
-    """Return the scores of the run and of the baseline."""
     m = pair.run.measure
     score, before = (
         float(m.measure(exact_sums(rows)[None, :])["value"][0])
@@ -155,7 +152,7 @@ def _decide_metric(
 def items_to_decide(
     items: int, delta: float, low: float, high: float, tolerated: float
 ) -> int | None:
-    """Return how many items would decide if they were like these; None if no number would.
+    """Estimate the number of similar items needed for a decision; None if no number suffices.
 
     The width of an interval falls with 1/sqrt(n): with a distance g = |d + t| from the limit and
     the half width h on that side, n' = n (h / g)^2.
@@ -178,7 +175,7 @@ class GuardRow(NamedTuple):
     verdict: str
     limit: float
     value: float
-    """The score, the largest loss of an item, or the number of things that were lost."""
+    """The score, the largest loss of an item, or the number of things lost."""
     items: int
     """Number of items that break the guard."""
     item: str | None = None
@@ -188,7 +185,7 @@ class GuardRow(NamedTuple):
 
 
 class GuardChange(NamedTuple):
-    """An item that scores less than it did."""
+    """An item whose score dropped."""
 
     item: str
     baseline: float
@@ -198,13 +195,13 @@ class GuardChange(NamedTuple):
     reference: str
     output: str
     baseline_output: str | None
-    """None where the baseline does not keep texts."""
+    """None if the baseline does not store texts."""
     references: tuple[str, ...] = ()
     """All references that the item is scored against."""
 
 
 def item_deltas(pair: PairedItems) -> Floats:
-    """Return how much every item gained, signed so that a loss is negative; NaN without a score."""
+    """Return the change of every item, negative for a loss; NaN without a score."""
     m = pair.run.measure
     before, after = pair.before.item_values(), pair.run.item_values()
     deltas: Floats = m.sign * (after - before)
@@ -213,7 +210,7 @@ def item_deltas(pair: PairedItems) -> Floats:
 
 
 def score_guards(rows: Sequence[GateRow], limits: Mapping[str, float]) -> list[GuardRow]:
-    """Return the guards of scores: none may be worse than its limit."""
+    """Check that no score is worse than its limit."""
     guards = []
     for row in rows:
         limit = limits.get(str(row.metric))
@@ -227,7 +224,7 @@ def score_guards(rows: Sequence[GateRow], limits: Mapping[str, float]) -> list[G
 def item_guards(
     pairs: Sequence[PairedItems], ids: Sequence[str], limits: Mapping[str, float]
 ) -> list[GuardRow]:
-    """Return the guards of items: none may lose more than its limit."""
+    """Check that no item loses more than its limit."""
     guards = []
     for pair in pairs:
         limit = limits.get(pair.run.name)
@@ -243,7 +240,7 @@ def item_guards(
 
 
 def loss_guard(items: ItemScores, baseline: BaselineFile) -> GuardRow:
-    """Return the guard of what items carry: nothing that the baseline carried may be lost."""
+    """Check that items carry everything that they carried in the baseline."""
     if items.carried is None or baseline.carried is None:
         explanation = "its items carry nothing that could be lost, as answers carry nuggets"
         raise InputError(f"no_loss: {items.system} comes from {items.source}: {explanation}")
@@ -275,15 +272,15 @@ def worst_changes(
 
 
 Limit: TypeAlias = "float | Mapping[str, float] | None"
-"""A number for all metrics, or numbers by the names of metrics; "" stands for all others."""
+"""A number for all metrics, or numbers by metric name; "" means all other metrics."""
 LOSSES = ("max_drop", "max_item_drop")
 """Limits that are tolerated losses."""
 MIN_RESAMPLES = 100
-"""The ends of an interval are the 2.5% at either side: fewer resamples have no such ends."""
+"""The minimum for 95% intervals: fewer resamples have no 2.5% tails."""
 
 
 class LimitError(InputError):
-    """A limit that cannot be; `what` is its name in Python, `told` the sentence after it."""
+    """An invalid limit: its name in Python and the problem."""
 
     def __init__(self, limit_name: str, problem: str) -> None:
         super().__init__(f"{limit_name}{problem}")
@@ -291,10 +288,7 @@ class LimitError(InputError):
 
 
 def resolve_limits(limit_name: str, limit: Limit, names: Sequence[str]) -> dict[str, float]:
-    """Return the limit of each metric that has one.
-
-    Names that no metric has, and losses below 0, are refused.
-    """
+    """Return the limit of each metric that has one; reject unknown names and negative losses."""
     if limit is None:
         return {}
     limits = dict(limit) if isinstance(limit, Mapping) else {"": limit}
@@ -315,9 +309,9 @@ def resolve_limits(limit_name: str, limit: Limit, names: Sequence[str]) -> dict[
 
 
 def _limited_metric(limit_name: str, key: str, names: Sequence[str]) -> str:
-    """Return the metric that is meant; it may be written in another form of its name.
+    """Resolve a metric's name, which may be written in another form.
 
-    A name without settings means the only metric of that name, whatever its settings are.
+    A name without settings matches the only metric with that name, whatever its settings.
     """
     if key in names:
         return key
@@ -340,7 +334,7 @@ def _limited_metric(limit_name: str, key: str, names: Sequence[str]) -> str:
 
 
 def format_score(metric: ItemMeasure, value: float) -> str:
-    """A score with two decimals on a scale of 100, four on a scale of 1; zero has no sign."""
+    """Format a score: two decimals on a scale of 100, four on a scale of 1; no sign for zero."""
     text = f"{value:.{2 if metric.full_scale > 10 else 4}f}"
     return text if text.strip("-0.") else text.lstrip("-")
 

@@ -1,4 +1,4 @@
-"""`gate`: a run against the baseline that was committed, with a verdict."""
+"""`gate`: compare a run with a committed baseline and decide."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from karat.storage.output import FilePath
 def match_baseline(
     items: ItemScores, baseline: BaselineFile
 ) -> tuple[ItemScores, list[PairedItems]]:
-    """Return the run in the order of the baseline, and both by every measure of the run.
+    """Return the run in the order of the baseline, paired with it by every measure of the run.
 
-    Other items, another digest of what they are scored against and other signatures are refused.
+    Raise if the items, the digest of the references or the signatures differ.
     """
     check_source(items.source, baseline)
     ordered = items.ordered(_baseline_order(items, baseline))
@@ -71,7 +71,7 @@ def match_baseline(
 
 
 def _pair_scored_items(run: MeasuredItems, baseline: NDArray[Any]) -> PairedItems:
-    """Return both, without the items that only one of them has a score of."""
+    """Pair a run with its baseline, without items scored in only one of them."""
     before = run._replace(rows=baseline)
     alone = np.isnan(run.item_values()) != np.isnan(before.item_values())
     if not alone.any():
@@ -83,7 +83,7 @@ def _pair_scored_items(run: MeasuredItems, baseline: NDArray[Any]) -> PairedItem
 
 
 def check_source(source: str, baseline: BaselineFile) -> None:
-    """Refuse a baseline of another source."""
+    """Raise if the baseline has another source."""
     if source != baseline.source:
         problem = f"the baseline has scores from {baseline.source}, the run from {source}"
         raise InputError(f"{baseline.path}: {problem}: name another baseline")
@@ -94,7 +94,7 @@ def _mismatch_error(baseline: BaselineFile, problem: str) -> InputError:
 
 
 def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
-    """Return where the items of the baseline are in the run; both must have the same."""
+    """Return the positions of the baseline's items in the run; raise if the items differ."""
     if items.ids == baseline.ids:
         return list(range(len(items.ids)))
     places = {id: at for at, id in enumerate(items.ids)}
@@ -117,7 +117,6 @@ def _list_ids(ids: Sequence[str]) -> str:
 
 
 def _stored_metric(run: MeasuredItems, baseline: BaselineFile) -> StoredMetric:
-    """Return the statistics of the baseline with the signature of the run."""
     for metric in baseline.metrics:
         if metric.signature == run.signature:
             if metric.columns != run.measure.columns():
@@ -172,7 +171,7 @@ class GateResult(Result):
     decision_settings: Mapping[str, object]
     """Settings of intervals and limits."""
     unit: str = "unit"
-    """The word for what items carry."""
+    """The noun for what items carry."""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -205,7 +204,7 @@ class GateResult(Result):
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The baseline, the limits, and how intervals were made."""
+        """The baseline, the limits and the settings of the intervals."""
         return {
             "baseline": self.baseline,
             "metrics": tuple(self.signatures),
@@ -219,7 +218,7 @@ class GateResult(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how the verdict was made."""
+        """Sentences on the method."""
         resample_count = (
             f"{self.decision_settings['bootstrap']:,} bootstrap resamples of {self.items:,} items"
         )
@@ -229,9 +228,9 @@ class GateResult(Result):
             else ""
         )
         interval_note = (
-            f"Intervals of the difference: 95%, paired, from {resample_count}{correction_note}; with few "
-            "items they are widened by Student's t. A metric fails if the whole interval is a loss "
-            "of more than the tolerated drop, and passes if no part of it is."
+            f"Intervals of the difference: 95%, paired, from {resample_count}{correction_note}; "
+            "with few items they are widened by Student's t. A metric fails if the whole interval "
+            "is a loss of more than the tolerated drop, and passes if no part of it is."
         )
         return (interval_note, *self.remarks)
 
@@ -327,7 +326,7 @@ def write_baseline(
 ) -> BaselineFile:
     """Score a run and write it to a baseline file; return the baseline.
 
-    A file that exists and is no baseline is not replaced.
+    An existing file is replaced only if it is a baseline.
 
     Args:
         output, references, source, settings: as for `gate`.
@@ -347,10 +346,7 @@ def write_baseline(
 
 
 def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
-    """Return the metrics of a baseline file, if it can be read.
-
-    One of another source has other metrics.
-    """
+    """Return the metrics of a baseline file of this source; None if it cannot be read."""
     try:
         stored = read_baseline(path)
     except InputError:
@@ -359,7 +355,7 @@ def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
 
 
 def _metric_to_show(pairs: Sequence[PairedItems], rows: Sequence[GateRow]) -> PairedItems:
-    """Return the metric whose changes are shown: the first of those with the worst verdict."""
+    """Return the first metric with the worst verdict: its changes are shown."""
     worst = min(rows, key=lambda row: VERDICTS.index(row.verdict))
     return pairs[rows.index(worst)]
 
@@ -369,7 +365,6 @@ def _add_settings(signature: str, interval_settings: Mapping[str, object]) -> st
 
 
 def _unscored_notes(pairs: Sequence[PairedItems]) -> list[str]:
-    """Return sentences on items that have no score in the run or in the baseline."""
     notes = []
     for pair in pairs:
         count = int(np.isnan(item_deltas(pair)).sum())

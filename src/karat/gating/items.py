@@ -1,4 +1,4 @@
-"""Scores per item: statistics of segments, questions or whatever a source scores one by one."""
+"""Scores per item: statistics of segments, questions or other units, and where they come from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from karat.settings import check_settings
 
 
 class ItemMeasure(Protocol):
-    """A score that is made from sums of rows; every `Metric` is one. Its string is its name."""
+    """A score computed from sums of rows, such as every `Metric`; `str()` is its name."""
 
     @property
     def sign(self) -> int:
@@ -31,7 +31,7 @@ class ItemMeasure(Protocol):
         """Return the names of the numbers in a row."""
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """Return the value, under `value`, of every (sum of) row(s); NaN where there is none."""
+        """Return the `value` of every row or sum of rows; NaN if undefined."""
 
     def of_segments(self) -> ItemMeasure:
         """Return the measure that scores single items."""
@@ -44,7 +44,7 @@ class MeasuredItems(NamedTuple):
     signature: str
     """All settings that change the numbers."""
     rows: NDArray[Any]
-    """Items x columns; an item without a score has a row that adds nothing."""
+    """Items x columns; the row of an item without a score adds nothing."""
 
     @property
     def name(self) -> str:
@@ -75,15 +75,15 @@ class ItemScores:
     against: str
     """Digest of what the items were scored against."""
     texts: Callable[[Sequence[int]], list[ItemText]]
-    """From places of items to their texts."""
+    """From indices of items to their texts."""
     source: str = "texts"
     """The name of the source."""
     carried: tuple[tuple[str, ...], ...] | None = None
-    """For each item the names of what it carries and should not lose; None if there is no such."""
+    """For each item the names of what it must not lose, such as nuggets; None if not applicable."""
     unit: str = "unit"
-    """The word for what is carried, such as `vital nugget`."""
+    """The noun for what is carried, such as `vital nugget`."""
     notes: tuple[str, ...] = ()
-    """Sentences that a reader of the numbers should know."""
+    """Sentences that qualify the numbers."""
 
     def __post_init__(self) -> None:
         if not self.ids:
@@ -115,13 +115,13 @@ def count_items(ids: Sequence[Any]) -> str:
 
 
 def digest(items: Iterable[tuple[str, Any]]) -> str:
-    """Return a digest of pairs of id and content, whatever their order."""
+    """Return a digest of (id, content) pairs that ignores their order."""
     ordered = sorted(items, key=lambda pair: pair[0])
     return sha256(json.dumps(ordered).encode("ascii")).hexdigest()[:32]
 
 
 class ScoreSource(NamedTuple):
-    """A source of scores per item, its functions as "module:function" or themselves."""
+    """A source of scores per item; functions are given as "module:function" or directly."""
 
     read: Any
     """From an output, what it is scored against, names of measures (None: the usual ones),
@@ -135,7 +135,7 @@ SOURCES: Registry[ScoreSource] = Registry(
     "sources",
     "source",
     {"texts": ScoreSource("karat.gating.texts:read_texts")},
-    check=check_that(lambda found: isinstance(found, ScoreSource), "source", "a karat.Source"),
+    check=check_that(lambda entry: isinstance(entry, ScoreSource), "source", "a karat.ScoreSource"),
 )
 
 

@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture `karat_gate`, and `--karat-update`, which writes baselines.
 
-It is loaded by every run of pytest where Karat is installed, so that it imports nothing of Karat
-until the fixture is called.
+Every run of pytest loads it if Karat is installed, so it imports nothing of Karat until the
+fixture is called.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GateUndecided(UserWarning):
-    """A gate that its items cannot decide."""
+    """A gate without a decision."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,7 +90,7 @@ def _update_baseline(*given: Any, **how: Any) -> None:
 
 
 def _call_or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
-    """Call a function; bad input fails the test with its sentence alone."""
+    """Call a function; bad input fails the test with its message alone."""
     from karat.errors import KaratError
 
     try:
@@ -100,7 +100,7 @@ def _call_or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
 
 
 def _default_baseline(request: pytest.FixtureRequest, call: int) -> Any:
-    """Return the path of a test's baseline; further calls in one test are numbered."""
+    """Return the default path of a test's baseline; repeated calls in a test are numbered."""
     name = ".".join(request.node.nodeid.split("::")[1:])
     number = f".{call}" if call > 1 else ""
     name = f"{request.path.stem}.{quote(name, safe='[]')}{number}.gate.tsv"

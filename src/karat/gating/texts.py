@@ -1,4 +1,4 @@
-"""The source of texts: candidates scored against references by metrics, or a table of both."""
+"""The source `texts`: candidates scored against references, or a table of both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TABLE_SYSTEM = "candidate"
 """The name of the system in a table."""
 DEFAULT_METRICS = ("chrf",)
-"""Metrics where neither the call nor the baseline names any."""
+"""Metrics if neither the call nor the baseline has any."""
 
 
 def read_texts(
@@ -39,8 +39,8 @@ def read_texts(
 ) -> ItemScores:
     """Return the scores of one system's texts, or of a table with columns of texts.
 
-    Segments are numbered from 1 unless `ids` has their ids. In a table, `references` names the
-    columns of references, `candidate` that of candidates and `id` that of ids.
+    Segments are numbered from 1 unless `ids` is given. In a table, `references`, `candidate` and
+    `id` name the columns.
     """
     if id is not None:
         table_columns = candidate, references, None, id
@@ -73,7 +73,6 @@ def read_texts(
 
 
 def _is_table(output: Any) -> bool:
-    """Return whether this is a table in memory, and not a list of texts."""
     from karat.arrow.frames.frame import as_frame
 
     texts = isinstance(output, list | tuple) and all(isinstance(text, str) for text in output[:1])
@@ -92,7 +91,7 @@ def _segment_ids(ids: Sequence[str] | None, output: Any, size: int) -> tuple[str
 
 
 def _reference_lists(references: Any) -> list[Any]:
-    """Return the references of every segment, with their trees where they have any."""
+    """Return the references of every segment, with their trees if any."""
     if references.sources:
         return list(zip(*map(_source_strings, references.sources), strict=True))
     indices = range(len(references))

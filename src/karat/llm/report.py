@@ -65,8 +65,8 @@ def plan_answer(found: AskingPlan) -> tuple[str, ...]:
     cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
     return (
-        f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all would be "
-        f"sent{cost}{cached}.",
+        f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all "
+        f"would be sent{cost}{cached}.",
         "Nothing was sent.",
     )
 
@@ -155,7 +155,8 @@ def _bias(found: ModelPairs) -> list[str]:
         return []
     told = f"The order changed no winner in {format_count(bias.pairs, 'pair')}"
     if bias.flipped:
-        told = f"The order changed the winner of {bias.flipped:,} of {format_count(bias.pairs, 'pair')}"
+        pairs = format_count(bias.pairs, "pair")
+        told = f"The order changed the winner of {bias.flipped:,} of {pairs}"
         told += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{told}."]

@@ -90,7 +90,6 @@ def gate_answer(result: GateResult) -> tuple[str, ...]:
 
 
 def _change_examples(result: GateResult) -> Examples:
-    """The items that lost most, as cards on a page."""
     metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
     cells = tuple(_change_cells(change, metric) for change in result.changes)
     name = f"Items that lost most by {metric.of_segments()}"
@@ -126,7 +125,10 @@ def _row_cells(row: GateRow) -> dict[str, Cell]:
 def _guard_cells(row: GuardRow) -> dict[str, Cell]:
     numbers: dict[str, Cell] = {"limit": row.limit, "found": row.value}
     if row.metric is not None:
-        numbers = {name: _decimals(row.metric, getattr(row, name)) for name in numbers}
+        numbers = {
+            "limit": _decimals(row.metric, row.limit),
+            "found": _decimals(row.metric, row.value),
+        }
     metric = None if row.metric is None else str(row.metric)
     return {**row._asdict(), **numbers, "metric": metric, "lost": row.lost or None}
 
@@ -138,7 +140,6 @@ def _change_cells(change: GuardChange, metric: ItemMeasure) -> dict[str, Cell]:
 
 
 def _difference_figures(result: GateResult) -> Figure | Gallery:
-    """Differences from the baseline with their intervals, a picture for each metric."""
     metrics = list(dict.fromkeys(row.metric for row in result.rows))
     if len(metrics) == 1:
         return _difference_figure(result, metrics[0])
@@ -160,7 +161,7 @@ def _decimals(metric: ItemMeasure, value: float) -> Decimals:
 
 
 MAX_SUMMARY_BYTES = 1 << 20
-"""GitHub drops a summary that is larger."""
+"""GitHub drops larger summaries."""
 MAX_SUMMARY_TEXT = 2000  # of a text in the summary
 
 
@@ -176,7 +177,7 @@ def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[
 
 
 def gate_summary(result: GateResult, command: str = "") -> str:
-    """Return the summary in Markdown, long texts cut, always below what GitHub takes."""
+    """Return the summary in Markdown, with long texts cut to GitHub's limit."""
     short = replace(result, changes=tuple(map(_cut_texts, result.changes)))
     text = render(short.document(command), "md")
     if len(text.encode("utf-8")) < MAX_SUMMARY_BYTES:
@@ -209,7 +210,7 @@ def _escape_property(text: str) -> str:
 
 
 def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:
-    """Return the test suite; an undecided metric is skipped, unless it is to fail."""
+    """Return the test suite; undecided metrics are skipped, or fail if `undecided_fails`."""
     names = [str(row.metric) for row in result.rows]
     names += [f"{row.guard} {row.metric or ''}".strip() for row in result.guards]
     failing = {FAIL, UNDECIDED} if undecided_fails else {FAIL}

@@ -29,7 +29,7 @@ class Decimals(float):
 
 
 class Link(str):
-    """Words that lead to the figure of a title where the report is a page."""
+    """Text that links to a figure of the same document, by its title, on pages."""
 
     figure: str
     __slots__ = ("figure",)
@@ -48,7 +48,7 @@ Readers: TypeAlias = Literal["all", "people", "programs"]
 Align: TypeAlias = Literal["left", "right"]
 
 WARNING = "Warning:"
-"""The beginning of a note that a reader must not miss."""
+"""The beginning of an important note."""
 RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 
 
@@ -128,7 +128,7 @@ Sketch: TypeAlias = "Callable[[Sheet], list[str]]"
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that is drawn when a renderer asks for it: the model of a chart, or what draws it.
+    """A picture that is drawn on demand: the model of a chart, or a function that draws it.
 
     `sketch` draws it in a terminal, where a figure without one is left out. A page shows what
     `page` makes instead of the drawing, and instead of the tables whose keys it `covers`, and runs
@@ -226,9 +226,8 @@ Block: TypeAlias = Table | Figure | Gallery | Examples | DocumentTexts
 class Document:
     """A whole report: its answer, its tables and figures, and how to make it again.
 
-    `answer` are the sentences that the reader came for, `basis` is what they rest on; both are
-    empty where the numbers say nothing. `signatures` maps the short name of each metric to its full
-    signature.
+    `answer` holds the main conclusions and `basis` the data and tests behind them; both are empty
+    if the numbers are inconclusive. `signatures` maps names of metrics to full signatures.
     """
 
     title: str
@@ -250,7 +249,7 @@ class Document:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The notes that stand beside the answer."""
+        """The notes shown next to the answer."""
         return tuple(note for note in self.notes if note.startswith(WARNING))
 
     @property
@@ -299,14 +298,14 @@ def is_missing(cell: Cell) -> bool:
 
 
 def cell_text(cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH) -> str:
-    """The cell as its column wants it, with strings passed through the format's own `quote`."""
+    """Format a cell for its column; strings are passed through the format's `quote`."""
     if cell is None or is_missing(cell):
         return missing
     return quote(cell) if isinstance(cell, str) else number_text(cell, column)
 
 
 class CellText(NamedTuple):
-    """A cell, its column, how it reads, and whether it is stressed."""
+    """A cell with its column, its text and whether it is emphasized."""
 
     cell: Cell
     column: Column
@@ -317,7 +316,7 @@ class CellText(NamedTuple):
 def sections(
     table: Table, columns: Sequence[Column], quote: Callable[[str], str], missing: str = DASH
 ) -> Iterator[tuple[str | None, list[list[CellText]]]]:
-    """Runs of rows that agree on the group column, each after its sub-heading.
+    """Yield runs of rows with the same value of the group column, with that value as sub-heading.
 
     A table without groups is one section, whose sub-heading is None.
     """
@@ -327,17 +326,24 @@ def sections(
         value = numbered[1].get(group.key) if group else None
         return None if is_missing(value) else value  # NaN differs from itself, missing does not
 
-    def shown(index: int, row: Row, column: Column) -> CellText:
-        cell, stressed = row.get(column.key), (index, column.key) in table.emphasis
-        return CellText(cell, column, cell_text(cell, column, quote, missing), stressed)
-
     for value, run in groupby(enumerate(table.rows), key):
-        rows = [[shown(index, row, column) for column in columns] for index, row in run]
+        rows = [
+            [
+                CellText(
+                    cell := row.get(column.key),
+                    column,
+                    cell_text(cell, column, quote, missing),
+                    (index, column.key) in table.emphasis,
+                )
+                for column in columns
+            ]
+            for index, row in run
+        ]
         yield cell_text(value, group, quote, missing) if group else None, rows
 
 
 def number_text(value: float, column: Column) -> str:
-    """A number with the column's decimals and sign, a truth value as yes or no."""
+    """Format a number with the column's decimals and sign, a boolean as yes or no."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     decimals = value.digits if isinstance(value, Decimals) else column.digits
@@ -350,17 +356,17 @@ def number_text(value: float, column: Column) -> str:
 
 
 def format_brief(value: float) -> str:
-    """A number in running text: at most three decimals, and none that are zero."""
+    """Format a number for running text: at most three decimals, no trailing zeros."""
     return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
 def format_count(count: int, noun: str) -> str:
-    """A count with its noun: 1 word, 2 words."""
+    """Format a count with its noun: 1 word, 2 words."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def join_items(items: Sequence[str]) -> str:
-    """The items in one sentence, the first dozen by name."""
+    """Join items with semicolons; after a dozen, count the others."""
     n_more = len(items) - MAX_ENUMERATED
     first_items = "; ".join(items[:MAX_ENUMERATED])
     return f"{first_items}; and {n_more} more" if n_more > 0 else first_items
@@ -402,14 +408,14 @@ def metric_label(metric: Metric | str) -> str:
 
 
 def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:
-    """Return the label of each metric by its name; those that would share one keep their names."""
+    """Return the label of each metric by name; metrics with the same label keep their names."""
     labels = {str(m): metric_label(m) for m in metrics}
     all_labels = list(labels.values())
     return {m: label if all_labels.count(label) == 1 else m for m, label in labels.items()}
 
 
 def join_names(items: Sequence[str], most: int = MAX_LISTED) -> str:
-    """Return `a, b and c`, or `a, b and 7 more` where there are many."""
+    """Return `a, b and c`, or `a, b and 7 more` for many names."""
     listed = list(items) if len(items) <= most else list(items[: most - 1])
     if len(listed) < len(items):
         listed.append(f"{len(items) - len(listed):,} more")
@@ -422,17 +428,17 @@ def sentence_case(text: str) -> str:
 
 
 def score_digits(metric: Metric) -> int:
-    """Decimals of a score in running text: one on a scale of 100, three on a scale of 1."""
+    """Return the decimals of a score in text: one on a scale of 100, three on a scale of 1."""
     return 1 if metric.full_scale > 10 else 3
 
 
 def format_interval(low: float, high: float, digits: int) -> str:
-    """An interval in running text: `[1.2, 7.9]`."""
+    """Format an interval for running text: `[1.2, 7.9]`."""
     return f"[{_format_plain(low, digits)}, {_format_plain(high, digits)}]"
 
 
 def format_signed(value: float, digits: int) -> str:
-    """A difference in running text, with its sign."""
+    """Format a difference for running text, with its sign."""
     text = _format_plain(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text
 

@@ -1,4 +1,4 @@
-"""The report of `reproduce`: conclusions, the paper's numbers beside ours, what differs."""
+"""The report of `reproduce`: conclusions, published and reproduced numbers, differences."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from karat.report.model import Cell, Column, Decimals, Document, Figure, Table, 
 from karat.reproduction.results import ReproducedNumber, Reproduction
 
 MIN_LARGE_NUMBER = 10.0
-"""From this on, numbers of a measure have one decimal."""
+"""Numbers of a measure above this have one decimal."""
 MIN_POINTS = 4
-"""Pairs of numbers that make a picture."""
+"""Minimum number of points of a chart."""
 _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
     *columns(where="Paper"),
@@ -65,7 +65,6 @@ def reproduction_document(reproduction: Reproduction, command: str) -> Document:
 def _columns_and_cells(
     rows: Sequence[ReproducedNumber],
 ) -> tuple[tuple[Column, ...], list[dict[str, Cell]]]:
-    """Return the columns that have anything to show, and the rows."""
     empty = {
         name
         for name in ("at", "low", "high", "detail")
@@ -85,7 +84,6 @@ def _number_cells(row: ReproducedNumber, digits: int) -> dict[str, Cell]:
 
 
 def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
-    """Yield the paper's numbers against ours by measure, and the curves of figures."""
     for measure in dict.fromkeys(row.measure for row in rows):
         measure_rows = [row for row in rows if row.measure == measure]
         points = [

@@ -62,7 +62,8 @@ def evaluation_basis(found: NuggetEvaluation) -> str:
     pool = found.found.cells.pool
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
-        f"{format_count(len(pool.questions), 'question')}, {format_count(len(pool.runs), 'judged run')}; "
+        f"{format_count(len(pool.questions), 'question')}, "
+        f"{format_count(len(pool.runs), 'judged run')}; "
         f"cross-validated, one {left[found.found.by]} left out at a time. The paper's "
         f"classifier has {_paper_form(found.contest)}, chosen by this F. A difference is decided "
         "where its 95% interval (jackknife over questions) excludes zero."
@@ -137,7 +138,8 @@ def contents_answer(found: NuggetContents) -> tuple[str, ...]:
         return (f"The set cannot be used: {format_count(found.problem_count, 'problem')}.",)
     (row,) = found.rows
     size = (
-        f"{format_count(row.questions, 'question')} with {format_count(row.vital, 'vital nugget')} and "
+        f"{format_count(row.questions, 'question')} with "
+        f"{format_count(row.vital, 'vital nugget')} and "
         f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
     )
     if not row.runs:

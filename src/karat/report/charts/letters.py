@@ -1,4 +1,4 @@
-"""The model of a chart drawn with letters, by its type; intervals as rows with whiskers."""
+"""Charts drawn with characters, for terminals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_CELLS = 10_000
 
 
 def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
-    """The table with its key."""
+    """Draw a heat map as a table of numbers and shades, with its key."""
     if len(chart.rows) * len(chart.columns) > MOST_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
         return sheet.lines(f"{size} are too many to draw with letters", DIM)
@@ -61,7 +61,6 @@ def _cut(name: str, width: int) -> str:
 
 
 def _text(chart: HeatMap, i: int, j: int) -> str:
-    """A number with its shade and signs, in brackets at the edges of the region."""
     value = chart.at(i, j)
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
@@ -80,7 +79,6 @@ def _cell(chart: HeatMap, i: int, j: int, wide: int, sheet: Sheet) -> str:
 
 
 def _heat_key(chart: HeatMap, sheet: Sheet) -> list[str]:
-    """The axes, the shades and the signs, explained."""
     low, high = (chart.number(end) for end in chart.ends)
     key_items = [f"{chart.row_axis} down, {chart.column_axis} across"]
     key_items.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
@@ -93,7 +91,7 @@ MAIN, OTHER = tuple("├─┤●"), tuple("╶╌╴○")  # the ends and the i
 
 
 def draw_paired(chart: PairedIntervals, sheet: Sheet) -> list[str]:
-    """A line for the main value, one below it for the other, and a key."""
+    """Draw a line for the main value of each item, one below it for the other, and a key."""
     pairs = chart.plotted
     labels = [truncate(visible(pair.label), min(MAX_LABEL, sheet.width // 3)) for pair in pairs]
     left = max(map(display_width, labels))
@@ -191,7 +189,6 @@ class Plot:
         return self.sheet.ink(edge, DIM) + (line.rstrip() if line.strip() else "")
 
     def _below(self, name: str) -> list[str]:
-        """The lower edge, the numbers below its ticks that have room, and the axis' name."""
         ticks = [(self.column(value), self.across.label(value)) for value in self.across.values]
         edge = "".join("┬" if column in dict(ticks) else "─" for column in range(self.width))
         numbers = ""
@@ -208,7 +205,7 @@ class Plot:
 
 
 def draw_scatter(chart: Scatter, sheet: Sheet) -> list[str]:
-    """The points and what they are."""
+    """Draw a scatter plot and list its points."""
     points = chart.plotted
     plot = Plot(*chart.ticks(across=4, up=4), sheet)
     if len(points) <= len(ascii_letters):
@@ -230,7 +227,6 @@ def _ink(chart: Scatter, point: Point) -> str:
 
 
 def _names(chart: Scatter, sheet: Sheet) -> list[str]:
-    """Return the meaning of each letter."""
     x, y = chart.ticks()
     lines = []
     for letter, point in zip(ascii_letters, chart.plotted, strict=False):
@@ -245,7 +241,7 @@ def _names(chart: Scatter, sheet: Sheet) -> list[str]:
 
 
 def draw_curves(chart: Curves, sheet: Sheet) -> list[str]:
-    """The curves and their names; bands are left out."""
+    """Draw curves and their names, without bands."""
     plot = Plot(*chart.ticks(across=4, up=4), sheet)
     names, points = [], {}
     for k, curve in enumerate(chart.plotted):
@@ -267,7 +263,7 @@ MIN_SCALE = 8  # columns of the scale
 
 
 def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
-    """The rows, and what the axis is."""
+    """Draw a row per item: label, whisker, value."""
     items = chart.plotted
     ticks = chart.ticks()
     labels = [truncate(visible(item.label), min(MAX_LABEL, sheet.width // 3)) for item in items]

@@ -1,8 +1,8 @@
 """Models of charts, free of any drawing: points, heat maps, curves, intervals and bars.
 
-A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
-asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
-words. None, NaN and infinities mean "missing". `narrow` charts stand side by side, or on a phone.
+A model holds numbers and words; `svg.drawings` and `letters` draw it on demand. All have a `title`,
+a `caption`, their `plotted` items (none: "no data") and a `story`, the chart in words. None, NaN
+and infinities mean "missing". `narrow` charts are for phones, or side by side.
 """
 
 from __future__ import annotations
@@ -320,7 +320,6 @@ _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
 def _placed(values: Sequence[float | None]) -> list[float]:
-    """The values that have a place on an axis."""
     return [value for value in values if value is not None and drawable([value])]
 
 

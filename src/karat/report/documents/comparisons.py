@@ -44,15 +44,15 @@ from karat.scoring import ScoreRow, WideScores
 from karat.stats.significance.verdicts import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
 
 MAX_SENTENCES = 4
-"""Systems that have a sentence each; more are counted."""
+"""Systems with a sentence each; more are counted."""
 MAX_UNWARNED_TESTS = 4
-"""Tests that need no warning in the answer; the basis always has their number."""
+"""Number of tests beyond which the answer warns; the basis always states it."""
 MAX_LISTED_DIFFERENCES = 3
-"""Differences that a sentence gives numbers of."""
+"""Differences listed with numbers in one sentence."""
 
 
 class SystemVerdicts(NamedTuple):
-    """The rows of one system, by what they say."""
+    """The rows of one system by verdict."""
 
     system: str
     better: list[CompareRow]
@@ -61,14 +61,14 @@ class SystemVerdicts(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """One of better, worse, undecided, mixed: what all its rows together say."""
+        """The verdict of all rows together: better, worse, undecided or mixed."""
         if self.better and self.worse:
             return "mixed"
         return "better" if self.better else "worse" if self.worse else "undecided"
 
 
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
-    """Return a sentence for each system, or sentences that count them where they are many."""
+    """Return a sentence per system, or counts of systems if there are many."""
     if has_too_few_units(comparison):
         return (_too_few(comparison),)
     systems, base = verdicts_by_system(comparison), comparison.baseline
@@ -90,7 +90,7 @@ def _many_tests_warning(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_basis(comparison: Comparison) -> str:
-    """Return what the answer rests on: segments, references, the rule and the test."""
+    """Return the basis of the answer: segments, references, the rule and the test."""
     parts = []
     if comparison.segments is not None:
         in_buckets = (
@@ -109,7 +109,7 @@ def comparison_basis(comparison: Comparison) -> str:
 
 
 def _units_clause(comparison: Comparison) -> str:
-    """Return how many segments, or buckets, have scores, if some have none."""
+    """Return how many segments or buckets are scored, if some are not."""
     units = [row.units for row in comparison.rows if row.units is not None]
     if not units or min(units) == (comparison.buckets or comparison.segments):
         return ""
@@ -132,7 +132,6 @@ def _rule(comparison: Comparison) -> str:
 
 
 def _needs_warning(comparison: Comparison) -> bool:
-    """Return whether the answer warns that the tests are many."""
     is_decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
     return is_decided and _number_of_tests(comparison) > MAX_UNWARNED_TESTS
 
@@ -183,7 +182,8 @@ def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
     if verdicts.kind == "undecided":
         metrics = _list_metrics(verdicts.undecided)
         if len(verdicts.undecided) == 1:
-            return f"{metrics} does not tell {system} and {base} apart: {_change_text(verdicts.undecided[0])}."
+            change = _change_text(verdicts.undecided[0])
+            return f"{metrics} does not tell {system} and {base} apart: {change}."
         return f"No metric tells {system} and {base} apart ({metrics})."
     undecided_clause = _undecided_clause(
         verdicts.undecided, f"{system} and {base}" if verdicts.kind == "mixed" else "them"
@@ -226,11 +226,11 @@ def _change_text(row: CompareRow) -> str:
     digits = score_digits(row.metric)
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "no difference"
-    return f"{format_signed(row.delta, digits)} {format_interval(row.delta_low, row.delta_high, digits)}"
+    interval = format_interval(row.delta_low, row.delta_high, digits)
+    return f"{format_signed(row.delta, digits)} {interval}"
 
 
 def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> list[str]:
-    """Sentences that count the systems of each kind and name the first of them."""
     several_metrics = sum(map(len, systems[0][1:])) > 1
     sentences = []
     for kind in ("better", "worse", "mixed", "undecided"):
@@ -244,7 +244,6 @@ def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> list[str]:
 
 
 def _kind_words(kind: str, base: str, single: bool, several_metrics: bool) -> str:
-    """Return what one system, or several, of a kind are against the baseline."""
     verb = "is" if single else "are"
     if kind == "better":
         by = f" by at least one metric and {verb} worse by none" if several_metrics else ""
@@ -370,7 +369,6 @@ def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iter
 
 
 def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[CompareRow]:
-    """The rows with the systems as the first metric ranks them, the same in all pictures."""
     order = [row.system for row in comparison.rows if row.metric == first]
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
@@ -507,13 +505,14 @@ def wide_document(wide: WideScores, command: str) -> Document:
     cells = tuple(_wide_cells(system, metrics, rows) for system in systems)
     marked = frozenset(stressed)
     table = Table("rows", "Scores", tuple(columns), cells, emphasis=marked, open=True)
-    told = replace(results, values={}).notes  # nothing about wins, which are not shown
-    notes = (*(_marks_legend(results) if isinstance(results, Comparison) else ()), *told)
+    notes = replace(results, values={}).notes  # without notes on wins, which are not shown
+    if isinstance(results, Comparison):
+        notes = (*_marks_legend(results), *notes)
     title = f"Comparison with {results.baseline}" if isinstance(results, Comparison) else "Scores"
     document = Document(title, (table,), command, results.signatures, notes)
     if isinstance(results, Comparison):
-        told = comparison_answer(results)
-        document = replace(document, answer=told, basis=comparison_basis(results))
+        answer, basis = comparison_answer(results), comparison_basis(results)
+        document = replace(document, answer=answer, basis=basis)
     return scores.note_signature_form(document, results.form)
 
 
@@ -560,7 +559,6 @@ def _score_text(m: Metric, value: float) -> str:
 
 
 def _verdict_mark(row: _WideRow) -> str:
-    """Return the mark of a system whose verdict is better or worse."""
     verdict = row.verdict if isinstance(row, CompareRow) else None
     return MARKS.get(verdict or "", "")
 

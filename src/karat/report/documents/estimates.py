@@ -44,11 +44,11 @@ from karat.report.model import (
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
-"""Width over that by people alone from which on judges add almost nothing."""
+"""Relative width of intervals at which judges add almost nothing."""
 
 MAX_DIGITS = 6
 MAX_NAMED = 4
-"""Systems or judges that a sentence names before it counts them."""
+"""Systems or judges named in a sentence; more are counted."""
 _CORRECTED = {
     "holm": " with Holm's correction",
     "bh": " with Benjamini and Hochberg's correction",
@@ -94,7 +94,7 @@ def _percent(confidence: float) -> str:
 
 
 def score_places(estimate: Estimate) -> int:
-    """Return the decimals of scores that show two digits of the usual half of an interval."""
+    """Return the decimals of scores that show two digits of the median half interval."""
     halves = sorted((row.high - row.low) / 2 for row in estimate.rows if row.high > row.low)
     usual = halves[len(halves) // 2] if halves else 0.1
     power = int(f"{usual:e}".partition("e")[2])
@@ -113,13 +113,13 @@ def judge_names(estimate: Estimate) -> list[str]:
 
 
 def helper_names(estimate: Estimate) -> list[str]:
-    """Return what estimates rest on beside labels: judges, and methods of other kinds of sets."""
+    """Return what estimates use in addition to labels: judges and other methods."""
     methods = sorted({*estimate.methods.values()} - {ESTIMATE})
     return [*judge_names(estimate), *map(sentence_case, methods)]
 
 
 def name_helpers(helpers: Sequence[str]) -> str:
-    """Return judges and methods as a sentence names them; many are counted."""
+    """Join the names of judges and methods; count them if there are many."""
     return join_names(helpers) if len(helpers) <= MAX_NAMED else f"{len(helpers)} judges"
 
 
@@ -141,7 +141,7 @@ def _system_sentences(estimate: Estimate) -> Iterator[str]:
 
 
 def _means_sentence(estimate: Estimate) -> str:
-    """State that nothing was estimated, and the best mean, without a word on significance."""
+    """State that nothing was estimated, and the best mean."""
     score = _score_text(estimate, estimate.ranked[0])
     best = [row.system for row in estimate.rows if _score_text(estimate, row) == score]
     systems = best[0] if len(estimate.rows) == 1 else "these systems"  # others may have no labels
@@ -197,7 +197,6 @@ def _lead_clause(estimate: Estimate) -> str:
 
 
 def _against_baseline(estimate: Estimate) -> Iterator[str]:
-    """A sentence that lists the systems by what they are against the baseline."""
     groups = [
         f"{verdict}: {join_names(systems, MAX_NAMED)}"
         for verdict, systems in _systems_by_verdict(estimate).items()
@@ -231,7 +230,6 @@ def _score_text(estimate: Estimate, row: EstimateRow) -> str:
 
 
 def _labels_clause(estimate: Estimate) -> str:
-    """The number of labelled units, over all systems."""
     fewest, most = (pick(row.labels for row in estimate.rows) for pick in (min, max))
     units = max(row.units for row in estimate.rows)
     labels = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
@@ -396,8 +394,8 @@ def _estimate_pictures(estimate: Estimate) -> Block:
         "as people do",
         changes,
         caption=(
-            f"Right of the line: rated higher by {judge_list} than by people, beside other systems. "
-            "Hollow dots: undecided."
+            f"Right of the line: rated higher by {judge_list} than by people, beside other "
+            "systems. Hollow dots: undecided."
         ),
         sides=("lower", "higher"),
     )

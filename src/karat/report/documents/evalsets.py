@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_SENTENCES = 4
-"""Dimensions that have a sentence each."""
+"""Dimensions with a sentence each."""
 
 
 def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
@@ -52,13 +52,13 @@ def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
 
 
 def _gap_sentences(check: EvalSetCheck) -> Iterator[str]:
-    """Yield what is missing or outside its scale."""
     row = check.rows[0]
     counts = {"missing output": row.missing, "empty output": row.empty}
     counts["value off its scale"] = sum(dimension.off_scale for dimension in check.dimensions)
     gaps = [format_count(count, noun) for noun, count in counts.items() if count]
     if gaps:
-        yield f"It has {join_names(gaps).replace('value off its scales', 'values off their scales')}."
+        text = join_names(gaps).replace("value off its scales", "values off their scales")
+        yield f"It has {text}."
 
 
 def known_answer(known_sets: KnownEvalSets) -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def judges_answer(agreement: JudgeAgreement) -> tuple[str, ...]:
         ]
     if constant:
         sentences.append(
-            f"{join_names(constant, MAX_SENTENCES)}: the judges gave only one value, so their agreement "
-            "cannot be measured."
+            f"{join_names(constant, MAX_SENTENCES)}: the judges gave only one value, so their "
+            "agreement cannot be measured."
         )
     return (
         *sentences,
@@ -108,7 +108,6 @@ def judges_answer(agreement: JudgeAgreement) -> tuple[str, ...]:
 
 
 def _unshared_reason(agreement: JudgeAgreement) -> str:
-    """Return why agreement cannot be measured."""
     people = [row.judge for row in agreement.judges if row.kind != MODEL]
     if raters_unnamed(people):
         return "The raters are not named: their agreement cannot be measured."
@@ -165,7 +164,6 @@ def _outlier_sentences(agreement: JudgeAgreement) -> Iterator[str]:
 
 
 def _model_sentences(agreement: JudgeAgreement) -> Iterator[str]:
-    """Yield how far each model agrees with people, in a few rows."""
     rows = [row for row in agreement.judges if row.kind == MODEL and row.r == row.r]
     for row in rows[:MAX_SENTENCES]:
         outputs = format_count(row.shared, "output")
@@ -176,7 +174,7 @@ def _model_sentences(agreement: JudgeAgreement) -> Iterator[str]:
 
 
 def judges_basis() -> str:
-    """Return how alpha is to be read."""
+    """Explain how to read alpha."""
     return (
         "Alpha is 1 for perfect agreement and 0 for chance. Krippendorff asks for 0.8, and takes "
         "0.667 as the least for tentative conclusions. An outlier's scores correlate clearly less "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MAX_SENTENCES = 4
-"""Dimensions that have a sentence each."""
+"""Dimensions with a sentence each."""
 
 
 def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def _term_label(term: str) -> str:
 
 _DIAGONAL = "On the dashed line the prediction equals the human score."
 MAX_POINTS = 1500
-"""Points of one drawing; of more, every so many is drawn."""
+"""Points of one drawing; more are sampled."""
 
 
 _DIMENSION = Column("dimension", "Dimension")
@@ -135,7 +135,6 @@ def _term_text(term: str) -> str:
 
 
 def _fit_figures(score_fit: ScoreFit) -> Iterator[Figure]:
-    """Yield human against predicted scores, a figure for each dimension."""
     for fit in score_fit.fits:
         points = [point for point in score_fit.points if point.dimension == fit.dimension]
         step = -(-len(points) // MAX_POINTS)

@@ -93,7 +93,7 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
 
 
 def _undefined_sentence(rows: Sequence[MetaRow]) -> Iterator[str]:
-    """Yield that no agreement is defined, and the reason if it is the same for all metrics."""
+    """State that no agreement is defined, with the reason if all metrics share it."""
     if rows:
         names = dict.fromkeys(row.dimension for row in rows)
         dimensions = join_names([_dimension_name(name) for name in names], MAX_SENTENCES)
@@ -130,7 +130,7 @@ def _level_sentences(
 def _single_metric_sentence(leader: Leader, labels: Mapping[str, str]) -> str:
     """Return the agreement of the only metric."""
     name = statistic_label(leader.statistic)
-    subject = f"{labels[leader.best.metric]} and {_dimension_name(leader.dimension)} {_level_phrase(leader)}"
+    subject = f"{labels[leader.best.metric]} and {_scope(leader)}"
     return f"{subject}: {name} {_value_text(leader)}."
 
 
@@ -141,12 +141,12 @@ def _best_metric_sentence(
     value = f"{name} {_value_text(leader)}"
     if not leader.tested:
         most = "highest" if leader.sign > 0 else "lowest"
-        sentence = f"{best} has the {most} {name} with {_dimension_name(leader.dimension)} {_level_phrase(leader)}, {_value_text(leader)}"
+        sentence = f"{best} has the {most} {name} with {_scope(leader)}, {_value_text(leader)}"
         return f"{sentence}; differences between metrics were not tested."
     doubt = _other_ranks_clause(leader, all_leaders, labels)
     if len(leader.tied) + 1 == len(leader.rows):
         both = "both metrics" if len(leader.rows) == 2 else f"all {len(leader.rows)} metrics"
-        sentence = f"No metric stands out for {_dimension_name(leader.dimension)} {_level_phrase(leader)}: {both} are tied"
+        sentence = f"No metric stands out for {_scope(leader)}: {both} are tied"
         if all(isclose(row.value, leader.best.value, abs_tol=1e-9) for row in leader.tied):
             return f"{sentence}, with the same {name}, {leader.best.value:.3f}."
         return f"{sentence}; the highest is {best}, {value}{doubt}."
@@ -157,7 +157,7 @@ def _best_metric_sentence(
     lead_clause = (
         f"tied with {with_whom}" if with_whom else _lead_clause(second, labels[second.metric])
     )
-    return f"{best} agrees best with {_dimension_name(leader.dimension)} {_level_phrase(leader)}: {value}, {lead_clause}{doubt}."
+    return f"{best} agrees best with {_scope(leader)}: {value}, {lead_clause}{doubt}."
 
 
 def _lead_clause(row: MetaRow | AverageRow, name: str) -> str:
@@ -216,12 +216,17 @@ def _too_few_sentences(unranked: Sequence[Leader]) -> Iterator[str]:
     """Yield a sentence for the first level of systems, and for the first of other points."""
     for leader in {leader.unit: leader for leader in reversed(unranked)}.values():
         verb = "is" if leader.best.points == 1 else "are"
-        yield f"{format_count(leader.best.points, leader.unit)} {verb} too few to rank metrics {_level_phrase(leader)}."
+        count = format_count(leader.best.points, leader.unit)
+        yield f"{count} {verb} too few to rank metrics {_level_phrase(leader)}."
 
 
 def _dimension_name(dimension: str) -> str:
-    """Return the dimension; matrices have none, but human scores."""
+    """Return the dimension's name; matrices have human scores without one."""
     return "human scores" if dimension == "human" else dimension
+
+
+def _scope(leader: Leader) -> str:
+    return f"{_dimension_name(leader.dimension)} {_level_phrase(leader)}"
 
 
 def _level_phrase(leader: Leader) -> str:
@@ -229,7 +234,6 @@ def _level_phrase(leader: Leader) -> str:
 
 
 def _value_text(leader: Leader) -> str:
-    """Return the best value with its interval, and whether zero is in it."""
     row, zero = leader.best, " (includes 0)" * leader.uncertain
     ends = f" {format_interval(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
     return f"{row.value:.3f}{ends}"
@@ -302,9 +306,9 @@ def average_basis(result: RankAverage) -> str:
 
 
 MAX_PANEL_COLUMNS = 6
-"""Settings of one panel; where there are more, each statistic has a panel of its own."""
+"""Columns of one panel; beyond that, each statistic has its own panel."""
 MAX_OPEN_PANELS = 6
-"""Panels of differences that a page shows at once; it folds up more."""
+"""Panels of differences that a page shows unfolded."""
 _RANKS = (
     "In each cell: rank and value. Metrics with the same rank in a column do not differ "
     "significantly; two with different ranks need not differ significantly either."
@@ -355,7 +359,6 @@ def _rank_panels(
     terms: Mapping[str, str],
     prefix: str = "",
 ) -> tuple[Figure, ...]:
-    """Return a panel for each dimension, or for each dimension and statistic."""
     labelled = [
         leader._replace(rows=tuple(row._replace(metric=labels[row.metric]) for row in leader.rows))
         for leader in panel_leaders
@@ -512,7 +515,6 @@ def meta_document(result: Ranking, command: str) -> Document:
 
 
 def _ranking_table(places: Places, result: Ranking) -> Table:
-    """One row for each metric, grouped by dimension, level and statistic."""
     p_index = 1 + [column.key for column in _META].index("high")
     with_p = (_P,) if result.experiment.p_values else ()
     all_columns = (*_META[:p_index], *with_p, *_META[p_index:])
@@ -545,7 +547,6 @@ def format_delta(row: MetaRow | AverageRow) -> str | None:
 
 
 def _counts_text(rows: Sequence[MetaRow]) -> str:
-    """Points, and how many groups count of how many."""
     first = rows[0]
     total = first.groups + first.left_out
     points = format_count(first.points, "point")

@@ -143,7 +143,6 @@ def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:
 
 
 def _chart_galleries(report: MetaReport) -> Iterator[Gallery]:
-    """Yield scatter plots, planes and reliability as small multiples."""
     points = len(report.evaluation.evalset.systems)
     has_few_systems = points < FEWEST_RANKED
     for dimension, plots in groupby(
@@ -201,13 +200,11 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
 def _narrow_gallery(
     title: str, charts: Iterable[Scatter | HeatMap | Curves], caption: str, folded: bool = False
 ) -> Gallery:
-    """Return narrow charts side by side, with one caption for all."""
     narrow = [replace(chart, narrow=True, caption="") for chart in charts]
     return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)
 
 
 def _scatter(scatter: SystemScatter) -> Scatter:
-    """Human against metric scores of systems, more being better on both axes."""
     metric, row = scatter.metric, scatter.agreement
     negated = "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
     return Scatter(
@@ -227,7 +224,6 @@ def _scatter(scatter: SystemScatter) -> Scatter:
 
 
 def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
-    """Return the outputs as cards, and their grids, folded up."""
     disagreements, metric = report.disagreements, report.evaluation.scored.metrics[0]
     if not disagreements:
         return []
@@ -263,7 +259,8 @@ def _disagreement_case(disagreement: Disagreement, matched: Explanation, label: 
     points = f"percentiles differ by {100 * abs(disagreement.gap):.0f} points"
     return ExampleCase(
         f"{disagreement.system}, segment {disagreement.segment}",
-        f"{label} {disagreement.score:.3g}, {disagreement.dimension} {disagreement.human:.3g}; {points}",
+        f"{label} {disagreement.score:.3g}, {disagreement.dimension} "
+        f"{disagreement.human:.3g}; {points}",
         (
             TextPassage(reference_name, reference),
             TextPassage(
@@ -278,15 +275,15 @@ def _disagreement_case(disagreement: Disagreement, matched: Explanation, label: 
 
 
 def _direction_label(disagreement: Disagreement, label: str) -> str:
-    """Return who ranks the output higher."""
     return f"{label} ranks it higher" if disagreement.gap > 0 else "humans rank it higher"
 
 
 def _disagreement_row(disagreement: Disagreement, metric: Metric) -> dict[str, Cell]:
     reference = disagreement.references[0]
+    direction = _direction_label(disagreement, metric_label(metric))
     return {
         **disagreement._asdict(),
-        "heading": f"{disagreement.dimension}: {_direction_label(disagreement, metric_label(metric))}",
+        "heading": f"{disagreement.dimension}: {direction}",
         "human": Decimals(disagreement.human, 2),
         "score": score_cell(metric, disagreement.score),
         "text": f"reference: {reference}\noutput: {disagreement.output}",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 MAX_SENTENCES = 4
-"""Dimensions that have sentences of their own."""
+"""Dimensions with sentences of their own."""
 _VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 
 
@@ -101,7 +101,6 @@ def _conclusion_kind(fit: PlaneFit) -> str:
 
 
 def _cell_sentences(fit: PlaneFit) -> Iterator[str]:
-    """Yield the cell to use, or why none can be chosen."""
     kind = _conclusion_kind(fit)
     if fit.maximum is None:
         yield f"No cell has a positive correlation with {fit.dimension}."
@@ -140,7 +139,8 @@ def _prediction_sentences(
     ]
     if len(tested) == 1:
         fit, verdict = tested[0]
-        means = f"mean R^2 {_percent_text(verdict.inside)} there and {_percent_text(verdict.outside)} elsewhere"
+        inside, outside = _percent_text(verdict.inside), _percent_text(verdict.outside)
+        means = f"mean R^2 {inside} there and {outside} elsewhere"
         ends = format_interval(100 * verdict.low, 100 * verdict.high, 1)
         prediction = f"The paper's prediction for {fit.dimension}, {study.region},"
         yield f"{prediction} {_VERDICT_VERBS[verdict.words]}: {means}, difference {ends} points."

@@ -30,7 +30,7 @@ _TEXTS = (
 )
 
 MAX_SHOWN_METRICS = 3
-"""Metrics whose scores people see; of more than that, only the one that ranks."""
+"""Metrics whose scores people see; beyond that, only the ranking metric."""
 
 
 def ranked_document(ranked: RankedSegments, command: str) -> Document:
@@ -44,7 +44,6 @@ def ranked_document(ranked: RankedSegments, command: str) -> Document:
 
 
 def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Examples:
-    """The segments as cards on a page, as a table elsewhere."""
     table = _segment_table(ranked, extreme, first)
     cases = tuple(
         _segment_case(row, ranked.metric) for row in ranked.rows if row.extreme == extreme

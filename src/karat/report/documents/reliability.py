@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MAX_SENTENCES = 4
-"""Dimensions that have a sentence each."""
+"""Dimensions with a sentence each."""
 
 
 def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
@@ -48,8 +48,9 @@ def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
 def reliability_basis(curves: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {format_count(curves.asked.repeats, 'shuffle')} of segments into pseudo-documents. In "
-        "brackets: the middle 95% of the shuffles, which is no interval for other segments."
+        f"Means of {format_count(curves.asked.repeats, 'shuffle')} of segments into "
+        "pseudo-documents. In brackets: the middle 95% of the shuffles, which is no interval for "
+        "other segments."
     )
 
 
@@ -78,7 +79,7 @@ def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
 
 
 MAX_CURVES = 8
-"""Curves in one chart, each with a colour of its own."""
+"""Curves in one chart, each with its own color."""
 SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
 
 _ROWS = (
@@ -120,7 +121,6 @@ def reliability_document(result: ReliabilityCurves, command: str) -> Document:
 
 
 def _two_size_figure(chart: Curves) -> Figure:
-    """Return a chart that is narrow on pages and as wide as the terminal there."""
     return replace(chart_figure(chart), drawing=replace(chart, narrow=True))
 
 
@@ -155,7 +155,6 @@ def _dimension_charts(
 def _make_chart(
     title: str, rows: Sequence[ReliabilityRow], caption: str, with_references: bool
 ) -> Curves:
-    """Agreement over pseudo-documents by their length."""
     knots: dict[str, list[Knot]] = {}
     labels = clear_labels(row.metric for row in rows)
     for row in rows:

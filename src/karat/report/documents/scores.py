@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
-    """Name the systems with the best score by each metric; nothing for a single system."""
+    """Return the systems with the best score by each metric; nothing for a single system."""
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
@@ -72,7 +72,6 @@ def _leaders_sentence(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics
 
 
 def _list_metrics(chosen: Sequence[Metric], n_metrics: int) -> str:
-    """Name metrics, or say that they are all that there are."""
     if len(chosen) == n_metrics > 1:
         return "both metrics" if n_metrics == 2 else f"all {n_metrics} metrics"
     return join_names([metric_label(m) for m in chosen])
@@ -150,7 +149,6 @@ _SEGMENTS = number("segments", "Segments", help="The document's segments.")
 
 
 def _documents_document(scoring: Scoring, command: str) -> Document:
-    """Return the scores of documents, by metric and system."""
     metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
@@ -208,7 +206,6 @@ def shards_document(written: WrittenShards, command: str) -> Document:
 
 
 def _score_document(scoring: Scoring, command: str) -> Document:
-    """Corpus scores, one row per metric and system."""
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
@@ -294,7 +291,7 @@ def signature_document(signatures: Mapping[str, str], command: str) -> Document:
 
 
 def note_signature_form(document: Document, form: str) -> Document:
-    """The document with a note on metrics that have no signature in the form asked for."""
+    """Add a note on metrics without a signature in the requested form."""
     karat_only = [name for name, text in document.signatures.items() if "|karat=" in text]
     if form == "karat" or not karat_only:
         return document
@@ -305,7 +302,6 @@ def note_signature_form(document: Document, form: str) -> Document:
 
 
 def _segment_rows(scoring: Scoring) -> LazyRows[Row]:
-    """A row per metric, system and segment."""
     given_ids = scoring.ids
 
     def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:

@@ -88,7 +88,7 @@ def _figure_element(figure: Figure, title: str) -> str:
 
 
 def examples_block(examples: Examples | DocumentTexts, heading: str) -> str:
-    """Cases one below the other; a script shows those of one choice where there are switches."""
+    """Render cases one below the other; with switches, a script shows one choice at a time."""
     tags = list(examples.switches)
     chosen = [_switch(examples, number, tag) for number, tag in enumerate(tags)]
     tools = [element("p", *chosen, class_="tools", hidden="hidden")] if chosen else []
@@ -127,7 +127,7 @@ def _case(case: ExampleCase, tags: list[str]) -> str:
 
 
 def marked(passage: TextPassage) -> str:
-    """The text with its marks as markup."""
+    """Return the text with its marked parts as markup."""
     parts, done = [], 0
     for start, end in passage.marks:
         parts.append(quote(passage.text[done:start]))
@@ -284,7 +284,7 @@ _SKELETON = """\
 """
 
 MIN_LISTED_SECTIONS = 3
-"""Sections from which on a page has a list of contents."""
+"""Minimum number of sections for a table of contents."""
 
 
 class Section(NamedTuple):
@@ -329,7 +329,6 @@ def _policy(style: str, scripts: Sequence[str]) -> str:
 
 
 def _hash(text: str) -> str:
-    """Name the exact text of a script or style sheet, as policies do."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -371,14 +370,13 @@ def render_html(document: Document) -> str:
 
 
 def _page_blocks(document: Document) -> list[Block]:
-    """The blocks for people, but the tables that figures show in another form."""
+    """Return the blocks for people, without tables that a figure covers."""
     covered = {key for figure in document.figures for key in figure.covers}
     unseen = {t.key for t in document.tables if t.readers == "programs" or t.key in covered}
     return [b for b in document.blocks if not (isinstance(b, Table) and b.key in unseen)]
 
 
 def _scripts(document: Document) -> Iterator[str]:
-    """The scripts that the tables and figures want."""
     tables = [block for block in document.blocks if isinstance(block, Table)]
     if any(len(table.rows) > 1 for table in tables):
         yield _TABLES
@@ -390,7 +388,6 @@ def _scripts(document: Document) -> Iterator[str]:
 
 
 def _header(document: Document) -> list[str]:
-    """The title, the answer and warnings."""
     title = element("h1", quote(document.title))
     warnings = [element("p", quote(note), class_="warning") for note in document.warnings]
     if not document.answer:
@@ -403,7 +400,6 @@ def _header(document: Document) -> list[str]:
 
 
 def _keep_together(sentence: str) -> str:
-    """A sentence whose intervals and p-values stand on one line each."""
     return _UNBREAKABLE.sub(lambda found: found[0].replace(" ", "&nbsp;"), quote(sentence))
 
 
@@ -423,14 +419,13 @@ def _block_section(block: Block, document: Document) -> Section:
 
 
 def _heading(block: Table | Examples | DocumentTexts, document: Document) -> str:
-    """The title of a block, if it is not the one that stands above it already."""
+    """Return the title of a block, unless it repeats the title of the page."""
     if block.title != document.title:
         return block.title
     return "" if block is document.blocks[0] else "Numbers"
 
 
 def _terms_section(document: Document) -> list[Section]:
-    """Columns and the glossary's terms that the page uses, for those who cannot hover."""
     tables = [b for b in document.blocks if isinstance(b, Table)]
     columns = [column for table in tables for column in table.shown_columns if column.title]
     help_texts = _glossary_terms(document, columns) | _column_helps(tables)

@@ -17,7 +17,7 @@ def render_json(document: Document) -> Iterator[str]:
     """One strict JSON object with each row on a line of its own, so that it reads and diffs well.
 
     Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
-    It comes row by row: a table may be far larger than what one likes to hold.
+    Yielded row by row, since tables may be larger than memory.
     """
     notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
     yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
@@ -99,7 +99,6 @@ def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:
 
 
 def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterator[str]:
-    """A member whose value is an array with an element on each line."""
     empty = True
     yield f"  {_json(key)}: ["
     for value in values:
@@ -109,7 +108,6 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
 
 
 def _plain_rows(table: Table, spreadsheet_safe: bool) -> Iterator[list[str]]:
-    """Yield the header of a table and its rows as text."""
     text = no_formula if spreadsheet_safe else str
     columns = _columns(table)
     yield [text(column.key) for column in columns]

@@ -17,7 +17,7 @@ HEADING = 28.0
 
 
 def render_svg(document: Document) -> str:
-    """The document's figures; a document without any cannot be drawn."""
+    """Render the figures of a document; raise if there are none."""
     if not document.figures:
         raise InputError("there is no figure to draw: choose another format than svg")
     parts, y = [], MARGIN
@@ -65,7 +65,7 @@ def chart_file(chart: Chart, kind: str) -> bytes:
 
 @cache
 def typesetter() -> Any:
-    """Return what turns drawings into other files; MissingExtra if it is not installed."""
+    """Return the compiler of PNG and PDF files; raise MissingExtra if it is not installed."""
     try:
         from typst import Compiler
     except ImportError as error:

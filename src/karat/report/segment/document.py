@@ -95,9 +95,9 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
     runs = [row for segment_row in rows for row in _run_rows(segment_row)]
     edits = [
-        {"segment": segment_row.segment, "reference": segment_row.found.nearest + 1, **row}
+        {"segment": segment_row.segment, "reference": segment_row.explanation.nearest + 1, **row}
         for segment_row, edits_of_row in (
-            (segment_row, segment_row.found.edits()) for segment_row in rows
+            (segment_row, segment_row.explanation.edits()) for segment_row in rows
         )
         for row in edit_rows(
             edits_of_row, range(len(edits_of_row.reference)), range(len(edits_of_row.candidate))
@@ -112,8 +112,7 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
 
 
 def _segment_pictures(row: Any) -> list[Block]:
-    """The texts of a segment above its pictures."""
-    explanation, name = row.found, f"Segment {row.segment}"
+    explanation, name = row.explanation, f"Segment {row.segment}"
     many = len(explanation.references) > 1
     passages = [
         TextPassage(f"reference {n}" if many else "reference", " ".join(words))
@@ -128,7 +127,6 @@ def _segment_pictures(row: Any) -> list[Block]:
 
 
 def _candidate_passage(explanation: Explanation) -> TextPassage:
-    """The candidate, with the words marked that no run has."""
     matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
     for place, word in enumerate(explanation.candidate):
@@ -139,16 +137,17 @@ def _candidate_passage(explanation: Explanation) -> TextPassage:
 
 
 def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
-    """Say for a single segment how much of it the references share."""
+    """Describe how much of a single segment matches the references."""
     if len(rows) != 1:
         return ()
-    explanation = rows[0].found
+    explanation = rows[0].explanation
     hits = sum(block.length for block in explanation.blocks)
     words = format_count(len(explanation.candidate), "word")
     whose = "the reference" if len(explanation.references) == 1 else "the references"
     runs = format_count(len(explanation.blocks), "run")
     shared = f"{hits} of {words} match {whose}, in {runs}" if hits else f"No word matches {whose}"
-    scores = f"F {explanation.value:.3f}, precision {explanation.precision:.3f}, recall {explanation.recall:.3f}"
+    scores = f"F {explanation.value:.3f}, precision {explanation.precision:.3f}"
+    scores += f", recall {explanation.recall:.3f}"
     return (f"{shared}: {scores}.",)
 
 
@@ -166,7 +165,7 @@ def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
 
 
 def grid_caption(explanation: Explanation) -> str:
-    """The numbers of a matching in one sentence."""
+    """Describe a matching in one sentence."""
     mean = sum(map(len, explanation.references)) / len(explanation.references)
     words = f"{format_count(len(explanation.candidate), 'word')} against {format_brief(mean)}"
     sizes = f"size {format_brief(explanation.size)}; {words}"
@@ -174,8 +173,8 @@ def grid_caption(explanation: Explanation) -> str:
         f"; no more than {format_brief(explanation.cap)} hits count" if explanation.pared else ""
     )
     return (
-        f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}: {sizes}{capped}. "
-        f"{_optimality_sentence(explanation)}"
+        f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}: "
+        f"{sizes}{capped}. {_optimality_sentence(explanation)}"
     )
 
 
@@ -187,7 +186,8 @@ def _optimality_sentence(explanation: Explanation) -> str:
             f"The greedy search missed a matching of the size {format_brief(explanation.largest)}"
         )
         return f"{larger}; search=exact finds it."
-    return f"A larger matching may exist: the largest has at most the size {format_brief(explanation.bound)}."
+    bound = format_brief(explanation.bound)
+    return f"A larger matching may exist: the largest has at most the size {bound}."
 
 
 def _edit_counts(edits: Alignment) -> str:
@@ -200,7 +200,7 @@ def _edit_counts(edits: Alignment) -> str:
 
 
 def _grid_row(row: Any) -> dict[str, Cell]:
-    explanation = row.found
+    explanation = row.explanation
     same_keys = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
     return {
         **{name: getattr(explanation, name) for name in same_keys},
@@ -214,8 +214,8 @@ def _grid_row(row: Any) -> dict[str, Cell]:
 
 
 def _run_rows(row: Any) -> Iterator[dict[str, Cell]]:
-    for block in row.found.blocks:
-        words = row.found.candidate[block.row : block.row + block.length]
+    for block in row.explanation.blocks:
+        words = row.explanation.candidate[block.row : block.row + block.length]
         yield {
             **block._asdict(),
             "heading": f"Segment {row.segment}",
@@ -230,7 +230,7 @@ def _run_rows(row: Any) -> Iterator[dict[str, Cell]]:
 def edit_rows(
     edits: Alignment, reference_places: Sequence[int], candidate_places: Sequence[int]
 ) -> Iterator[dict[str, Cell]]:
-    """Every step; its words stand at these places of the whole texts, which are shown from 1."""
+    """Yield a row per edit; words are numbered from 1 by their positions in the full texts."""
     for step in edits.operations:
         i, j = step.reference, step.candidate
         yield {
@@ -288,9 +288,9 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return some segments of one candidate, treelet by treelet."""
     parts = [row for segment_row in rows for row in _part_rows(segment_row)]
     edits = [  # with places in the whole texts
-        {"segment": segment_row.segment, **_head_cells(segment_row.found, treelet), **row}
+        {"segment": segment_row.segment, **_head_cells(segment_row.explanation, treelet), **row}
         for segment_row in rows
-        for treelet in segment_row.found.treelets
+        for treelet in segment_row.explanation.treelets
         for row in edit_rows(_counted_alignment(treelet), treelet.nodes, sorted(treelet.places))
     ]
     return (
@@ -302,15 +302,16 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
 
 
 def _treelet_figures(row: Any) -> Iterator[Figure]:
-    """The treelets that have errors, in the order of their heads."""
-    wrong = [treelet for treelet in row.found.treelets if treelet.errors]
+    wrong = [treelet for treelet in row.explanation.treelets if treelet.errors]
     for treelet in wrong[:MAX_TREELET_FIGURES]:
-        title = f"Segment {row.segment}: the treelet of {row.found.tree.words[treelet.head]}"
-        yield edits_figure(_counted_alignment(treelet), title, _treelet_caption(row.found, treelet))
+        title = f"Segment {row.segment}: the treelet of {row.explanation.tree.words[treelet.head]}"
+        yield edits_figure(
+            _counted_alignment(treelet), title, _treelet_caption(row.explanation, treelet)
+        )
 
 
 def _counted_alignment(treelet: Treelet) -> Alignment:
-    """The alignment as it is counted: without moves, a word that moved is deleted and inserted."""
+    """Return the alignment as counted: without moves, a moved word is deleted and inserted."""
     alignment = treelet.alignment
     if treelet.counts_moves:
         return alignment
@@ -329,7 +330,7 @@ def _treelet_caption(explanation: TreeExplanation, treelet: Treelet) -> str:
 
 
 def _tree_row(row: Any) -> dict[str, Cell]:
-    explanation = row.found
+    explanation = row.explanation
     sizes = {
         "errors": explanation.errors,
         "words": len(explanation.tree),
@@ -339,8 +340,8 @@ def _tree_row(row: Any) -> dict[str, Cell]:
 
 
 def _part_rows(row: Any) -> Iterator[dict[str, Cell]]:
-    """Every treelet, then what is lacking and what is besides; their errors are all there are."""
-    explanation = row.found
+    """Yield every treelet, then missing and extra words; their errors add up to the total."""
+    explanation = row.explanation
     segment: dict[str, Cell] = {"heading": f"Segment {row.segment}", "segment": row.segment}
     for treelet in explanation.treelets:
         yield {

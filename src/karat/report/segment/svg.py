@@ -1,4 +1,4 @@
-"""The bitext grid as a drawing: hits, runs, chosen blocks, what the cap took away, barriers."""
+"""Bitext grids and edit alignments as SVG and HTML."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GridFrame:
 
 
 def grid_svg(explanation: Explanation, title: str) -> str:
-    """The picture of one matching; each block is named for screen readers."""
+    """Draw a matching; each block has a label for screen readers."""
     if not explanation.candidate or explanation.columns == len(explanation.references):
         return svg.no_data(title, NO_WORDS)
     frame = _frame(explanation)
@@ -83,18 +83,18 @@ def grid_svg(explanation: Explanation, title: str) -> str:
 
 
 def grid_story(explanation: Explanation) -> str:
-    """The picture in one sentence."""
+    """Describe a grid in one sentence."""
     runs = join_items([block_story(explanation, block) for block in explanation.blocks])
     sizes = f"{format_count(len(explanation.candidate), 'candidate word')} down, " + ", ".join(
         f"{format_count(len(r), 'word')} of reference {n} across"
         for n, r in enumerate(explanation.references, 1)
     )
-    counts = f"{format_count(explanation.hit_count, 'hit')}, {format_count(len(explanation.blocks), 'run')} chosen"
-    return f"{sizes}. {counts}. {runs}".rstrip()
+    hits, chosen = format_count(explanation.hit_count, "hit"), len(explanation.blocks)
+    return f"{sizes}. {hits}, {format_count(chosen, 'run')} chosen. {runs}".rstrip()
 
 
 def block_story(explanation: Explanation, block: Block) -> str:
-    """One run in words."""
+    """Describe a run."""
     words = svg.shorten(" ".join(explanation.candidate[block.row : block.row + block.length]), 60)
     of = f" of reference {block.reference + 1}" if len(explanation.references) > 1 else ""
     place = f"candidate {_range(block.row, block.length)}, "
@@ -171,7 +171,6 @@ def _barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
 
 
 def _unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
-    """The hits that were not chosen, as dots, and their runs as thin lines."""
     if explanation.hit_count > MAX_HITS:
         return
     chosen = {(b.row + k, b.column + k) for b in explanation.blocks for k in range(b.length)}
@@ -180,7 +179,8 @@ def _unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
         f"M{_cell_middle(frame, i, j)}h0" for i, j in explanation.hits() if (i, j) not in chosen
     ]
     lines = [
-        f"M{_cell_middle(frame, run.row, run.column)}L{_cell_middle(frame, run.row + end, run.column + end)}"
+        f"M{_cell_middle(frame, run.row, run.column)}"
+        f"L{_cell_middle(frame, run.row + end, run.column + end)}"
         for run in explanation.runs()
         if (end := run.length - 1)
     ]
@@ -191,7 +191,6 @@ def _unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
 
 
 def _cell_middle(frame: GridFrame, row: int, column: int) -> str:
-    """The middle of a cell."""
     return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
 
 
@@ -208,7 +207,7 @@ def _block(explanation: Explanation, frame: GridFrame, block: Block) -> str:
 
 
 def _hit(frame: GridFrame, block: Block, k: int) -> str:
-    """A chosen hit: filled as far as it counts, hollow where the cap took it away."""
+    """Draw a chosen hit: filled as far as it counts, hollow beyond the cap."""
     share = min(max(block.counted - k, 0.0), 1.0)
     gap = 0.12 if frame.labelled else 0.0
     side = 1 - 2 * gap
@@ -224,7 +223,6 @@ def _hit(frame: GridFrame, block: Block, k: int) -> str:
 
 
 def _legend(explanation: Explanation, frame: GridFrame) -> tuple[list[str], float]:
-    """The signs that occur, explained below the grid, and the height of it all."""
     y = frame.y(frame.rows) + (44 if len(explanation.references) > 1 else 28)
     entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": svg.ACCENT})]
     if explanation.pared:

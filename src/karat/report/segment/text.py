@@ -1,4 +1,4 @@
-"""The bitext grid drawn with letters: candidate words down, reference words across."""
+"""Bitext grids and edit alignments drawn with characters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAX_GRID_CELLS = 40_000  # some 200 words on either side; more is not a picture
 
 
 def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
-    """The grid, in bands of columns where it is too wide for one."""
+    """Draw a grid, in bands of columns if it is too wide."""
     rows, columns = len(explanation.candidate), explanation.columns - 1
     if not rows or not columns:
         return sheet.lines(NO_WORDS, DIM)
@@ -86,7 +86,6 @@ def _column_letters(explanation: Explanation) -> list[list[str]]:
 
 
 def _upright_words(heads: list[list[str]], indent: int, sheet: Sheet) -> list[str]:
-    """The words of the columns from top to bottom, all ending at the grid."""
     tall = max(map(len, heads))
     lines = []
     for k in range(tall):
@@ -110,7 +109,7 @@ _GAP = 1
 
 
 class Step(NamedTuple):
-    """One step as it is shown: the reference's word, the sign of what happened, the candidate's."""
+    """A step of an alignment: the reference's word, the sign of the edit, the candidate's word."""
 
     above: str
     sign: str
@@ -122,7 +121,7 @@ class Step(NamedTuple):
 
 
 def alignment_steps(alignment: Alignment) -> list[Step]:
-    """The alignment step by step; a word that is not there is empty."""
+    """Return the steps of an alignment; missing words are empty."""
     return [
         Step(
             _word_at(alignment.reference, o.reference),
@@ -134,7 +133,7 @@ def alignment_steps(alignment: Alignment) -> list[Step]:
 
 
 def operation_sign(operation: Operation) -> str:
-    """A letter for what happened, moves numbered from 1; none for a word that stayed."""
+    """Return the letter of an edit, with a number for moves; empty for an unchanged word."""
     return LETTERS[operation.kind] if operation.move is None else f"M{operation.move + 1}"
 
 
@@ -143,7 +142,7 @@ def _word_at(words: Sequence[str], at: int | None) -> str:
 
 
 def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
-    """The steps in as many lines as it takes to stay within `room` columns."""
+    """Split steps into lines of at most `room` columns."""
     lines: list[list[Step]] = []
     left = 0
     for step in all_steps:
@@ -156,7 +155,7 @@ def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
 
 
 def draw_edits(alignment: Alignment, sheet: Sheet) -> list[str]:
-    """The alignment, in as many bands as it takes."""
+    """Draw an alignment, in as many bands as it takes."""
     if len(alignment.operations) > MAX_STEPS:
         return sheet.lines(f"{len(alignment.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2

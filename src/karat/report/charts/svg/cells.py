@@ -94,7 +94,6 @@ def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
 
 
 def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> str:
-    """The signs of a marked cell above its number, and a line around it."""
     signs = chart.signs(i, j)
     if not signs:
         return ""
@@ -164,7 +163,6 @@ def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
 
 
 def _heat_key(chart: HeatMap) -> list[LegendEntry]:
-    """The scale, then every sign that occurs."""
     low, high = chart.ends
     wide = SCALE_LENGTH / 27
     size = {"width": wide + 0.5, "height": 12}
@@ -255,7 +253,6 @@ def _rank_cell(cell: RankCell | None, place: dict[str, float]) -> str:
 
 
 def _value(cell: RankCell, place: dict[str, float], ink: str) -> str:
-    """The value with as many decimals as there is room for, or none."""
     room = place["width"] - 8 - (0 if cell.rank is None else 4 + svg.extent(str(cell.rank)))
     texts = (f"{cell.value:.{digits}f}".replace("0.", ".", 1) for digits in (3, 2, 1))
     text = next((text for text in texts if svg.extent(text) * CELL_LETTER * 0.94 <= room), "")
@@ -270,7 +267,6 @@ def rank_color(rank: int) -> str:
 
 
 def _rank_key(left: float, top: float) -> Iterator[str]:
-    """The colours of ranks."""
     yield svg.label(left, top + 11, "rank", fill=svg.MUTED)
     x = left + svg.extent("rank") + 6
     for rank in range(1, len(SHADES) + 1):

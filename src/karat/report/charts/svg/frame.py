@@ -325,7 +325,6 @@ def _free(box: Box, occupied: Sequence[Box], within: Box) -> bool:
 
 
 def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Placed]:
-    """The places for a label, the nearest first."""
     (x, y), (wide, high) = dot, size
     for step, distance in enumerate(DISTANCES):
         for across, down in _AROUND:

@@ -72,7 +72,6 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
 
 
 def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
-    """The interval, with a cap at each end."""
     if point.bar:
         across, (low, high) = x.at(point.x), map(y.at, point.bar)
         yield shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR)

@@ -89,7 +89,6 @@ def _axes(chart: Regions, frame: PlaneFrame) -> Iterator[str]:
 
 
 def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator[str]:
-    """Stretches left of the plane, their names along them."""
     for span, column in zip(chart.y_spans, columns, strict=True):
         x = frame.left - 22 - STEP * column
         low, high = frame.y(span.low) - 2, frame.y(span.high) + 2
@@ -102,7 +101,6 @@ def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator
 
 
 def _spans_across(chart: Regions, frame: PlaneFrame, rows: list[int]) -> Iterator[str]:
-    """Stretches below the plane, their names below them."""
     for span, row in zip(chart.x_spans, rows, strict=True):
         y = BOTTOM + 28 + 2 * STEP * row
         low, high = frame.x(span.low) + 2, frame.x(span.high) - 2

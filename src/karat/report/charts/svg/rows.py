@@ -247,7 +247,6 @@ def _line(estimate: PairedEstimate, y: float, axis: Axis, *, main: bool) -> str:
 
 
 def _key(chart: PairedIntervals) -> list[str]:
-    """The two lines, each with its name."""
     sample, axis, parts = PairedEstimate(0.5, 0.0, 1.0, ""), Axis(nice_ticks(0, 1), 2, 34), []
     for k, name in enumerate(chart.names):
         y = KEY_ROW * k + 12
