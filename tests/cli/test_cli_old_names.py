@@ -14,9 +14,7 @@ import karat as kt
 Called = Callable[..., Any]
 TEXTS = ("a.txt", "-r", "ref1.txt", "-m", "bleu")
 PLANE = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "2")
-TREE = "1\tit\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\trains\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 
-TRAIN = ("realize", "train", "t.conllu", "-o", "m.npz")
 
 RENAMED = [
     (("score", *TEXTS, "--bootstrap", "9"), "--bootstrap", "--resamples"),
@@ -31,7 +29,6 @@ RENAMED = [
         "--references",
         "--reference-counts",
     ),
-    ((*TRAIN, "--model", "fergus"), "--model", "--realizer"),
 ]
 
 
@@ -39,7 +36,6 @@ RENAMED = [
 def test_an_old_name_works_with_one_note(
     folder: Path, called: Called, args: tuple[str, ...], old: str, new: str
 ) -> None:
-    (folder / "t.conllu").write_text(TREE)
     (folder / "two.tsv").write_text("a house\tein Haus\n")
     done = called(*args)
     assert (done.returncode, done.stderr) == (0, f"karat: note: {old} is now {new}\n")
@@ -66,20 +62,6 @@ def test_references_of_a_grid_were_arguments(called: Called) -> None:
     note = "karat grid CANDIDATE REFERENCE is now karat grid CANDIDATE -r REFERENCE"
     assert (done.returncode, done.stderr) == (0, f"karat: note: {note}\n")
     assert done.stdout == called("grid", "a.txt", "-r", "ref1.txt", "-r", "ref2.txt").stdout
-
-
-def test_the_model_of_a_realiser_was_an_argument(folder: Path, called: Called) -> None:
-    (folder / "t.conllu").write_text(TREE)
-    assert called(*TRAIN, "--realizer", "fergus").returncode == 0
-    done = called("realize", "generate", "m.npz", "t.conllu")
-    note = "karat: note: MODEL TREES is now TREES --model MODEL\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, "it rains\n", note)
-    assert called("realize", "generate", "t.conllu", "--model", "m.npz").stdout == "it rains\n"
-    done = called("realize", "generate", "t.conllu")
-    assert done.stderr.startswith("karat: Missing option '--model'. For example: karat realize ")
-    done = called("realize", "generate", "m.npz", "t.conllu", "more")
-    assert done.stderr.endswith("karat: Got unexpected extra argument (more)\n")
-    assert done.returncode == 2
 
 
 def test_a_report_was_an_option(folder: Path, called: Called) -> None:

@@ -190,10 +190,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     return monkeypatch
 
 
-@pytest.mark.parametrize("inputs", ["words", "all"])
-def test_a_model_is_trained_with_scales(
-    small: pytest.MonkeyPatch, tmp_path: Path, inputs: str
-) -> None:
+def test_a_model_from_words_has_no_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _, _, treebank = toy_columns(tmp_path, 80)
+    assert OrderingModel.train(treebank, "words").lm_weight == ordering_training.LM_WEIGHT
+
+
+def test_a_model_is_trained_with_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    inputs = "all"
     _, _, treebank = toy_columns(tmp_path, 80)
     seen: list[tuple[int, int]] = []
     model = OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))

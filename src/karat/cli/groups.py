@@ -17,7 +17,14 @@ TYPED = "karat.typed"
 """The key under which a context keeps the words typed after the command, in their order."""
 
 Listed = Mapping[str, tuple[str, str]]
-"""Name, of one word or two -> module (with a `command`), and the line in the help of the group."""
+"""Name, of one word or two -> module (with a `command`) or module:name, and its line of help."""
+
+
+def load_command(target: str) -> click.Command:
+    """Import the command of `module:name`; the name is `command` if it is left out."""
+    module, _, name = target.partition(":")
+    command: click.Command = getattr(import_module(module), name or "command")
+    return command
 
 
 class Commands(Group):
@@ -34,8 +41,7 @@ class Commands(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.listed:
             return None
-        command: click.Command = import_module(self.listed[cmd_name][0]).command
-        return command
+        return load_command(self.listed[cmd_name][0])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer words: the second one of a name is offered after the first (`second_words`)."""
@@ -46,7 +52,7 @@ class Commands(Group):
         name, rest = self._split(typed)
         if name not in self.listed:
             return self
-        found: click.Command = import_module(self.listed[name][0]).command
+        found = load_command(self.listed[name][0])
         if isinstance(found, Commands):
             return found.called(rest)
         below = found.commands if isinstance(found, click.Group) else {}

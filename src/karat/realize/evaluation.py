@@ -169,8 +169,8 @@ TAKEN_OUT = {
 """Classes of words that are taken out of trees for completion to put back."""
 
 
-EVERY, OLD_EVERY = "every", "both"
-"""All inputs that a model can be given, and the name of this in the last release."""
+EVERY = "every"
+"""All inputs that the model accepts."""
 KINDS = ("words", "all", "relations", "lemmas")
 """Inputs that can be evaluated."""
 OTHER_DATA = (
@@ -196,7 +196,7 @@ def evaluate_realizer(
         model, treebank: as `open_realizer` and `read_treebank` return them.
         inputs: comma-separated, `words`, `all` (with UPOS tags and relations), `relations` (words
             and relations, for completion alone) or `lemmas`; `every` is all that the model can be
-            given (`both` is its old name). Where the model completes content words of an input,
+            given. Where the model completes content words of an input,
             this is evaluated, too.
         realizer: `fergus` (with its baselines) or `ordering`; by default all that the model has.
         progress: function that is called with the progress.
@@ -226,7 +226,7 @@ def evaluate_realizer(
         name=treebank.name,
         rows=tuple(rows),
         settings={
-            "inputs": EVERY if inputs == OLD_EVERY else inputs,
+            "inputs": inputs,
             **({"realizer": realizer} if realizer else {}),
         },
         notes=(training.note, *_notes(model, inputs, kinds, realizer)),
@@ -244,7 +244,7 @@ def _notes(
     """Yield notes on other data, and on parts that the model lacks."""
     if "lemmas" in kinds:
         yield OTHER_DATA
-    candidates = KINDS if inputs in (EVERY, OLD_EVERY) else kinds
+    candidates = KINDS if inputs == EVERY else kinds
     if any(map(model.completes, candidates)) and not model.orders_content(realizer):
         yield NOT_COMPLETED
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
@@ -280,8 +280,8 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
     check_listed("inputs", inputs)
     named = [name.strip() for name in inputs.split(",")]
     for name in named:
-        check_inputs(EVERY if name == OLD_EVERY else name, (*KINDS, EVERY))
-    if EVERY in named or OLD_EVERY in named:
+        check_inputs(name, (*KINDS, EVERY))
+    if EVERY in named:
         lemmas = () if model.inflection is None or realizer == "fergus" else ("lemmas",)
         can_complete = model.completes("relations") and model.orders_content(realizer)
         relations = ("relations",) if can_complete else ()

@@ -90,8 +90,6 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
     assert output("generate", bare, "--model", place / "model.npz") == "she sleeps\n"
     given = ("generate", bare, "--model", place / "model.npz")
     assert output(*given, "--complete", "punctuation") == "she sleeps .\n"
-    note = "karat: note: --punctuate is now --complete punctuation\n"
-    assert output(*given, "--punctuate") == f"{note}she sleeps .\n"
 
 
 def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) -> None:

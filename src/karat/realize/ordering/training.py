@@ -33,7 +33,7 @@ HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
 HALVES = 2  # of the treebank, each of which teaches scales on the other
-FEWEST = 1000  # sentences; fewer teach no scales
+FEWEST = 1000  # sentences; fewer teach no scales, and neither do labels guessed from words
 
 Report = Callable[[str], None]
 
@@ -49,7 +49,7 @@ def train_ordering(
 ) -> OrderingModel:
     """Train an ordering model; the same treebank and seed give the same model."""
     check_inputs(inputs)
-    halves = HALVES if len(treebank) >= FEWEST else 0
+    halves = HALVES if inputs != "words" and len(treebank) >= FEWEST else 0
     step = _counted(progress, inputs, halves)
     trees = input_trees(treebank, "all")
     labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
