@@ -21,11 +21,11 @@ from karat.realize.fergus.lp_chooser import lm_words
 from karat.realize.input_trees import InputTrees
 from karat.realize.ordering.symbols import NodeColumns
 
-BEST, BEAM, ALTERNATIVES = 8, 32, 4
+SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES = 8, 32, 4
 """Number of orders of a sentence that are compared, and limits of their search."""
-EPOCHS, RATE, DAMPING, DECAY = 6, 0.1, 10.0, 0.001
-EVERY = 2  # of the trees that were not seen, one in so many, for time
-PARTS = 4  # of the trees, between two reports of progress
+SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY = 6, 0.1, 10.0, 0.001
+SCALE_EVERY = 2  # of the trees that were not seen, one in so many, for time
+SCALE_PARTS = 4  # of the trees, between two reports of progress
 
 
 class Scales(NamedTuple):
@@ -70,8 +70,15 @@ def learn_scales(
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
-    search = BEST, BEAM, ALTERNATIVES, model.kernel if lm_weight else None, words, lm_weight
-    for part in np.array_split(unseen[::EVERY], PARTS):
+    search = (
+        SCALE_BEST,
+        SCALE_BEAM,
+        SCALE_ALTERNATIVES,
+        model.kernel if lm_weight else None,
+        words,
+        lm_weight,
+    )
+    for part in np.array_split(unseen[::SCALE_EVERY], SCALE_PARTS):
         step("scales of features")
         trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
-    return trainer.fit(EPOCHS, RATE, DAMPING, DECAY, seed)
+    return trainer.fit(SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY, seed)

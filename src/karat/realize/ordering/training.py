@@ -15,7 +15,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.progress import Progress, silent
 from karat.realize.fergus.lp_chooser import train_lm
 from karat.realize.input_trees import InputTrees, check_inputs, input_trees
-from karat.realize.ordering.feature_scales import PARTS as SCALE_PARTS
+from karat.realize.ordering.feature_scales import SCALE_PARTS as SCALE_PARTS
 from karat.realize.ordering.feature_scales import Scales, learn_scales, mean_scales
 from karat.realize.ordering.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.ordering.ordering_model import BLOCK, OrderingModel
@@ -24,7 +24,7 @@ from karat.realize.ordering.weight_bytes import from_bytes, to_bytes
 from karat.realize.treebank import Treebank
 
 BITS = 24
-BEAM, ALTERNATIVES = 32, 3
+TRAINING_BEAM, TRAINING_ALTERNATIVES = 32, 3
 EPOCHS = 4
 PARTS = 4  # of an epoch, between two reports of progress
 REMEMBERED = 3  # epochs at whose parts the weights are kept for their mean
@@ -135,7 +135,9 @@ def train_weights(
     columns: NodeColumns, places: NDArray[np.int32], chosen: Ints, seed: int, step: Report
 ) -> NDArray[np.float32]:
     """Train the weights of the features; the seed decides the order of the trees."""
-    trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)
+    trainer = _kernel.OrderingTrainer(
+        BITS, TRAINING_BEAM, TRAINING_ALTERNATIVES, RATE, DROPOUT, DAMPING
+    )
     rng = np.random.default_rng(seed)
     # Rare words are hidden more often, as new texts have unknown ones.
     known, which = np.unique(columns.words, return_inverse=True)

@@ -45,10 +45,12 @@ def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     """Return a figure of some elementary trees."""
     trees = [drawn_tree(supertag) for supertag in supertags]
     title = "Elementary trees"
-    return Figure(title, partial(_svg, trees, title), LEGEND, sketch=partial(_sketch, trees))
+    return Figure(
+        title, partial(_draw_trees, trees, title), LEGEND, sketch=partial(_sketch_trees, trees)
+    )
 
 
-def _svg(trees: Sequence[Drawn], title: str) -> str:
+def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
@@ -78,7 +80,7 @@ def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
     return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
 
 
-def _sketch(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
+def _sketch_trees(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
     lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
     return [line and f"  {line}" for line in lines[1:]]
 
