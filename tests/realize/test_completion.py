@@ -16,24 +16,18 @@ from oracles.scrambled import scrambled
 from oracles.toy_content import toy_content
 
 from karat.errors import InputError
-from karat.realize import evaluation
-from karat.realize.blocks import blocks
+from karat.realize import evaluation, labelling, slot_features
+from karat.realize import ordering as ordering_training
+from karat.realize.choices import SlotFilling, explain_completion
 from karat.realize.cli.group import command
-from karat.realize.completion import classifier, features
-from karat.realize.completion.completer import Completer
-from karat.realize.completion.content import content_trees
-from karat.realize.completion.explained import SlotFilling, explain_completion
-from karat.realize.completion.realizing import realize_content
-from karat.realize.completion.rescoring import WEIGHTS
-from karat.realize.completion.slots import wanted_slots
-from karat.realize.content_explanation import explain_content_words
-from karat.realize.content_realizer import ContentRealizer
+from karat.realize.completer import Completer
+from karat.realize.completion import WEIGHTS, realize_content
+from karat.realize.content import content_trees, wanted_slots
 from karat.realize.evaluation import evaluate_realizer
-from karat.realize.generation import generate_sentences
+from karat.realize.explanation import explain_content_words
+from karat.realize.generation import ContentRealizer, generate_sentences
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
-from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.treebank import Treebank, blocks, read_treebank
 from karat.report.render.records import render_json
 from karat.storage.store import Store
 
@@ -194,7 +188,7 @@ def test_long_sentences_are_refused_before_anything_is_made_of_them(
     model: RealizerModel, tmp_path: Path, tree: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     treebank = bank(tmp_path, toy_content(3, 1) + tree)
-    monkeypatch.setattr(features, "_sisters", None)
+    monkeypatch.setattr(slot_features, "_sisters", None)
     words = int(treebank.offsets[-1] - treebank.offsets[-2])
     told = rf"line 2\d: {words:,} words: expected at most 1,000 in a sentence"
     with pytest.raises(InputError, match=told):

@@ -34,12 +34,11 @@ from oracles.scale_loops import (
 from oracles.toy_language import toy_treebank
 
 from karat import _kernel
+from karat.realize import labelling
+from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import input_trees
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
-from karat.realize.ordering.feature_scales import Scales, mean_scales
-from karat.realize.ordering.ordering_model import OrderingModel
-from karat.realize.ordering.symbols import NodeColumns, columns_of, symbols
+from karat.realize.ordering import OrderingModel, Scales, mean_scales
+from karat.realize.symbols import NodeColumns, columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
 
 ONE = np.zeros(1, dtype=np.int64)

@@ -15,11 +15,9 @@ from oracles.toy_content import toy_content
 
 import karat as kt
 from karat.errors import InputError
-from karat.realize import explain_content_words
-from karat.realize.completion import classifier
+from karat.realize import explain_content_words, labelling
+from karat.realize import ordering as ordering_training
 from karat.realize.generation import generate_sentences
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
 from karat.realize.treebank import Treebank
 
 BOTH = ("function-words", "punctuation")

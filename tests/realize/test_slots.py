@@ -10,14 +10,18 @@ import pytest
 from oracles.toy_content import toy_content
 
 from karat import _kernel
-from karat.realize.completion.candidates import candidates, widest
-from karat.realize.completion.class_model import train_class_model
-from karat.realize.completion.completer import Choice
-from karat.realize.completion.content import content_trees, final_marks
-from karat.realize.completion.features import NodeFeatures, ragged, strings
-from karat.realize.completion.lemmas import learn_lemmas, lemma
-from karat.realize.completion.scores import slot_scores
-from karat.realize.completion.slots import SLOTS, SlotWord, filling_text, is_comma
+from karat.realize.completer import Choice, train_class_model
+from karat.realize.completion import widest
+from karat.realize.content import (
+    SLOTS,
+    SlotWord,
+    content_trees,
+    filling_text,
+    final_marks,
+    is_comma,
+)
+from karat.realize.evaluation import slot_scores
+from karat.realize.slot_features import NodeFeatures, learn_lemmas, lemma, ragged, strings
 from karat.realize.treebank import Treebank, read_treebank
 
 

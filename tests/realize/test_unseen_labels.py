@@ -9,11 +9,15 @@ import pytest
 from oracles.toy_lemmas import toy_lemmas
 
 import karat as kt
-from karat.realize import explain_content_words, generate_sentences, read_input, read_trees
-from karat.realize.completion import classifier
+from karat.realize import (
+    explain_content_words,
+    generate_sentences,
+    labelling,
+    read_input,
+    read_trees,
+)
+from karat.realize import ordering as ordering_training
 from karat.realize.model import RealizerModel
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
 
 MISTYPED = """
 (see foo VERB VBZ Numbre=Sing|Person=3|Tense=Pres|VerbForm=Fin

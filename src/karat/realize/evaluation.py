@@ -8,7 +8,8 @@ sentences that are exactly right, and sentences a second of processor time.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,22 +18,19 @@ from karat.arrays import np
 from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.blocks import blocks
-from karat.realize.completion.content import ContentTrees, content_trees
-from karat.realize.completion.insertion import as_given
-from karat.realize.completion.scores import SlotScores, slot_scores
-from karat.realize.completion.slots import SLOTS, Filling, wanted_slots
-from karat.realize.content_realizer import ContentRealizer, ContentSentences, check_completion
-from karat.realize.given import check_given, check_listed
-from karat.realize.inflection.lemma_realizer import LemmaRealizer
-from karat.realize.inflection.typography import plain
+from karat.realize.completion import as_given
+from karat.realize.content import SLOTS, ContentTrees, Filling, content_trees, wanted_slots
+from karat.realize.generation import ContentRealizer, ContentSentences, check_completion
+from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
     SPACE,
     SPACES,
     InputTrees,
     Realizer,
+    check_given,
     check_inputs,
     check_labels,
+    check_listed,
     input_trees,
     with_lemmas,
 )
@@ -43,8 +41,60 @@ from karat.realize.model import (
     RealizerResult,
     fingerprints,
 )
-from karat.realize.treebank import Treebank
+from karat.realize.orthography import plain
+from karat.realize.treebank import Treebank, blocks
 from karat.stats.significance.verdicts import UNDECIDED
+
+CLASS_NAMES = {
+    "aux": "auxiliaries and copulas",
+    "mark": "markers of clauses",
+    "case": "adpositions and case markers",
+    "cc": "conjunctions",
+    "article": "articles",
+    "final": "final marks",
+    "comma": "commas",
+    "other": "other marks",
+}
+"""Slot -> what it is called in tables."""
+
+
+class SlotScores(NamedTuple):
+    """Precision, recall and F of one slot; `words` are those of the treebank."""
+
+    inputs: str
+    complete: str
+    slot: str
+    precision: float
+    recall: float
+    f: float
+    words: int
+
+
+def slot_scores(
+    inputs: str,
+    complete: str,
+    slots: Sequence[str],
+    gold: Mapping[str, list[Filling]],
+    found: Mapping[str, list[Filling]],
+) -> list[SlotScores]:
+    """Compare what is in the slots of nodes with what the treebank has there."""
+    return [_scores(inputs, complete, slot, gold[slot], found[slot]) for slot in slots]
+
+
+def _scores(
+    inputs: str, complete: str, slot: str, gold: list[Filling], found: list[Filling]
+) -> SlotScores:
+    pairs = [(_words(a), _words(b)) for a, b in zip(gold, found, strict=True) if a and b]
+    right = sum((a & b).total() for a, b in pairs)
+    expected, made = sum(map(len, gold)), sum(map(len, found))
+    precision, recall = right / max(made, 1), right / max(expected, 1)
+    f = 2 * right / max(made + expected, 1)
+    return SlotScores(inputs, complete, slot, precision, recall, f, expected)
+
+
+def _words(filling: Filling) -> Counter[str]:
+    return Counter(" ".join(one.word for one in item) for item in filling)
+
 
 METRICS = {
     "simple": "simple_accuracy",

@@ -21,7 +21,7 @@ from karat.meta.plane.predictions import PAPER, Published, Region, predicted
 from karat.meta.plane.study import PlaneStudy, Verdict, study_plane
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.requests import Request, described, places
+from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,

@@ -20,7 +20,7 @@ from karat.meta.documents.reliability import (
     reliability,
 )
 from karat.metrics.matching import GTM
-from karat.reproduction.requests import Request, described, places
+from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,

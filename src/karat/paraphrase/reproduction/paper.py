@@ -36,7 +36,7 @@ from karat.paraphrase.reproduction.translations import judged_translations, refe
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.train.staged import Pivot
-from karat.reproduction.requests import Request
+from karat.reproduction.papers import Request
 from karat.reproduction.results import (
     FAILS,
     HOLDS,

@@ -180,7 +180,7 @@ def generate(
     karat realize generate t.conllu --model m --inputs all --complete punctuation
     """
     from karat.realize import generate_sentences, open_realizer, read_input
-    from karat.realize.completion.slots import wanted_slots
+    from karat.realize.content import wanted_slots
 
     settings |= {"complete": _split_names(complete), "keep": _split_names(keep)}
     wanted_slots(settings["complete"], settings["keep"])  # refuse unknown names early
