@@ -49,7 +49,6 @@ from karat.realize.treebank import Treebank, check_forms, read_treebank, some_se
 from karat.storage.output import FilePath
 from karat.storage.paths import as_path
 from karat.storage.store import is_store
-from karat.trials import check_count
 
 IN_FILE = "the file"
 """Model of the sentence that the file has."""

@@ -54,7 +54,6 @@ from karat.storage.store import (
     without_prefix,
     write_store,
 )
-from karat.trials import check_count
 
 if TYPE_CHECKING:
     from karat.realize.completion import ContentOrderer
