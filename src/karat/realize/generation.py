@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from karat.arrays import np
-from karat.errors import LONGEST_FIELD, InputError
+from karat.errors import LONGEST_FIELD, InputError, visible
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completer import Completer
@@ -33,7 +33,7 @@ from karat.realize.content import (
     content_trees,
     wanted_slots,
 )
-from karat.realize.inflection import CompletedLemmas, Inflection, OrderedForms, completed_lemmas
+from karat.realize.inflection import CompletedLemmas, Inflection, OrderedForms
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
@@ -47,7 +47,6 @@ from karat.realize.input_trees import (
 )
 from karat.realize.model import RealizerModel, RealizerResult, check_orders_lemmas
 from karat.realize.treebank import MISSING, SENTENCES, Treebank, blocks
-from karat.visible import visible
 
 
 @dataclass(frozen=True, eq=False)

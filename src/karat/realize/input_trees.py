@@ -39,10 +39,10 @@ from karat.realize.treebank import (
     text_problem,
     treebank_in,
 )
+from karat.settings import check_count
 from karat.storage.paths import as_path
 from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
-from karat.trials import check_count
 
 MOST_WORDS = 1000
 """The largest number of words in a sentence."""

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import F, choice, flag, named, option, path, whole
 from karat.cli.show import check_output, say, show
+from karat.progress import Bar
 
 LM_ORDER = 3  # the paper's trigrams
 

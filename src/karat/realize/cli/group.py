@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.cli.groups import command_group
+from karat.cli.command import command_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.realize.cli.commands:train", "Train a realiser on a treebank."),
