@@ -33,7 +33,7 @@ from karat.realize.content import (
     content_trees,
     wanted_slots,
 )
-from karat.realize.inflection import CompletedLemmas, Inflection, OrderedForms
+from karat.realize.inflection import CompletedLemmas, Inflection, OrderedForms, completed_lemmas
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
