@@ -195,7 +195,7 @@ def draw(
     karat data draw my-set 50 --plan draws.tsv
     karat data draw my-set 20 --unit group --plan draws.tsv
     """
-    from karat.estimation.drawing import draw_units
+    from karat.estimation.planning import draw_units
     from karat.evalset.draws import draw_lines
     from karat.storage.output import write_atomically
 

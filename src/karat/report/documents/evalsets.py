@@ -10,7 +10,7 @@ from karat.report.answers.evalsets import check_answer, judges_answer, judges_ba
 from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
-    from karat.estimation.drawing import DrawnUnits
+    from karat.estimation.planning import DrawnUnits
     from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
