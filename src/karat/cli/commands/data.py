@@ -131,7 +131,6 @@ def list_known(format: str, output: str | None) -> None:
     "System to leave out, such as a control. Repeat for several.",
     multiple=True,
     metavar="SYSTEM",
-    old="--control",
 )
 @options.output
 @options.reader
