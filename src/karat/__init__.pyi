@@ -16,11 +16,11 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
-from karat.estimation.drawing import DrawnUnits as DrawnUnits
-from karat.estimation.drawing import draw_units as draw_units
 from karat.estimation.estimate_metric import HumanEstimate as HumanEstimate
 from karat.estimation.estimate_results import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate
+from karat.estimation.planning import DrawnUnits as DrawnUnits
+from karat.estimation.planning import draw_units as draw_units
 from karat.evalset.added.parsing import parse_evalset as parse_evalset
 from karat.evalset.added.parsing import parse_references as parse_references
 from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
@@ -47,8 +47,8 @@ from karat.gating.gates import write_baseline as write_baseline
 from karat.gating.items import ItemScores as ItemScores
 from karat.gating.items import ItemText as ItemText
 from karat.gating.items import Measured as Measured
-from karat.gating.sources import Source as Source
-from karat.gating.sources import item_scores as item_scores
+from karat.gating.items import Source as Source
+from karat.gating.items import item_scores as item_scores
 from karat.llm.endpoint import Endpoint as Endpoint
 from karat.llm.judging import judge_nuggets as judge_nuggets
 from karat.llm.judging import judge_pairs as judge_pairs

@@ -21,7 +21,8 @@ from karat.report.charts.svg.word_graph import (
     draw,
     sketch,
 )
-from karat.report.render.terminal import Sheet
+from karat.report.charts.svg import frame as svg
+from karat.report.render.text import Sheet
 
 CROSSING = [
     GraphArc(0, 1, "no"),
