@@ -33,7 +33,12 @@ from karat.realize.content import (
     content_trees,
     wanted_slots,
 )
-from karat.realize.inflection import CompletedLemmas, Inflection, OrderedForms, completed_lemmas
+from karat.realize.inflection import (
+    CompletedLemmas,
+    Inflection,
+    OrderedForms,
+    lemmatize_completed,
+)
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
@@ -143,7 +148,7 @@ class ContentRealizer:
         bank = inflection.with_forms(treebank)
         content = content_trees(bank, self.completer.final, lemmas=True)
         found = self.complete(content, k)
-        made = completed_lemmas(found.inserted, bank, inflection.inflector.table)
+        made = lemmatize_completed(found.inserted, bank, inflection.inflector.table)
         lemmas = ContentLemmas(inflection, made, made.forms(inflection, found.orders))
         return ContentSentences(content, found, lemmas)
 

@@ -240,7 +240,7 @@ class CompletedLemmas:
         return ordered_forms(inflection, self.trees, self.nodes, orders)
 
 
-def completed_lemmas(
+def lemmatize_completed(
     inserted: InsertedTrees, treebank: Treebank, table: FormTable
 ) -> CompletedLemmas:
     """Return completed trees as trees of lemmas.

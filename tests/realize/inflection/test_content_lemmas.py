@@ -27,7 +27,7 @@ from karat.realize.content import wanted_slots
 from karat.realize.forms import Cell, FormTable
 from karat.realize.generation import ContentRealizer
 from karat.realize.model import input_kinds
-from karat.report.render.plain_text import render_text
+from karat.report.render.text import render_text
 
 BOTH = ("function-words", "punctuation")
 CONTENT = """\

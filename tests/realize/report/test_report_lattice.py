@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.realize.report.drawings import order_graph
-from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.word_graph import (
+from karat.realize.report.word_graph import (
     GraphArc,
     _chains,
     _drawn,

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
-from karat.report.model.cells import enumeration, several
-from karat.report.model.table import Figure
-from karat.report.page.markup import element, quote
-from karat.report.render.terminal import BOLD, DIM, Sheet
+from karat.report.markup import element, quote
+from karat.report.model import Figure, enumeration, several
+from karat.report.render.text import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.choices import OptionalWord

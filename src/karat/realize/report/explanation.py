@@ -15,8 +15,7 @@ from karat.realize.report.drawings import (
     unpruned_figure,
 )
 from karat.realize.report.tables import as_rows, explanation_answer, is_alternative, number
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.model import Column, Document, Figure, Row, Table, several
 
 if TYPE_CHECKING:
     from karat.realize import explanation

@@ -8,11 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from karat.realize.report.drawings import tree_figure
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, sentence_case
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.charts.models import Interval, intervals_figure
+from karat.report.model import Column, Document, Figure, Row, Table, listing, sentence_case, several
 from karat.stats.significance.verdicts import BETTER
 
 if TYPE_CHECKING:
