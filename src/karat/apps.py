@@ -62,7 +62,7 @@ DECLARED = {
         "RealizedTree": "karat.realize.report.explanation:explain_document",
         "RealizerEvaluation": "karat.realize.report.tables:evaluation_document",
         "RealizerTraining": "karat.realize.report.tables:training_document",
-        "StoreCheck": "karat.studio.report.store_check:store_check_document",
+        "StoreCheck": "karat.studio.report:store_check_document",
         "SupertagList": "karat.realize.report.tables:supertags_document",
     },
 }

@@ -18,10 +18,10 @@ import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli.export import command
 from karat.studio.cli.restore import command as import_command
+from karat.studio.disputes import disputes
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import export_store
 from karat.studio.export.labels import labels_of
-from karat.studio.live.disputes import disputes
 from karat.studio.store.judgements import current
 
 

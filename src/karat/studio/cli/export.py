@@ -44,7 +44,7 @@ def command(store: str, target: str, format: str, anonymous: bool, spreadsheet_s
     karat studio export my.studio.sqlite judged
     karat studio export my.studio.sqlite my-set --format set --anonymous
     """
-    from karat.studio.export.files import export_studio
+    from karat.studio.export.formats import export_studio
 
     written = export_studio(store, target, format, anonymous, spreadsheet_safe)
     say([f"{visible(target)}: {', '.join(written)}\n"], None)

@@ -7,7 +7,7 @@ import click
 from karat.cli.command import Command
 from karat.cli.parameters import named, option, whole
 from karat.cli.show import say
-from karat.studio.opening.asked import PORT
+from karat.studio.opening.settings import PORT
 from karat.visible import visible
 
 
@@ -25,7 +25,7 @@ def command(store: str, name: str, port: int) -> None:
     \b
     karat studio owner my-set.studio.sqlite
     """
-    from karat.studio.opening.recovery import recover_link
+    from karat.studio.opening.running import recover_link
 
     path = recover_link(store, name)
     say([f"{visible(name)} (owner): http://127.0.0.1:{port}{path}\n"], None)

@@ -21,7 +21,7 @@ def command(source: str, store: str) -> None:
     \b
     karat studio import judged copy.studio.sqlite
     """
-    from karat.studio.export.restoring import restore
+    from karat.studio.export.log import restore
 
     restore(source, store)
     opens = f"`karat studio {visible(store)}` opens it, with new links"

@@ -13,7 +13,7 @@ from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
 from karat.errors import InputError, short
-from karat.studio.opening.asked import PORT, TOKEN_VARIABLE
+from karat.studio.opening.settings import PORT, TOKEN_VARIABLE
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -156,12 +156,12 @@ def command(
         return
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    from karat.studio.opening.asked import Asked
     from karat.studio.opening.running import chosen_token, prepare
+    from karat.studio.opening.settings import StudioOptions
 
     with Bar() as progress:
         chosen = chosen_token(token, token_file)
-        wanted = name, store, Asked(**asked), assessors, host, port, chosen
+        wanted = name, store, StudioOptions(**asked), assessors, host, port, chosen
         opened = prepare(*wanted, progress, _tell)
     with opened:
         _serve(opened, not no_browser)
@@ -169,7 +169,7 @@ def command(
 
 def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
     """Check a store or copy it."""
-    from karat.studio.export.files import check_studio
+    from karat.studio.export.formats import check_studio
     from karat.studio.store.store import Store
 
     if backup:
