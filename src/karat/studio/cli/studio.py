@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
