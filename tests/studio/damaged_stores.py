@@ -26,8 +26,8 @@ from karat.studio.formats import has_nuggets
 from karat.studio.key_editing import KeyEdit, edit_key
 from karat.studio.key_questions import question
 from karat.studio.live.statistics import ask_estimates
+from karat.studio.opening.options import StudioOptions
 from karat.studio.opening.running import prepare
-from karat.studio.opening.settings import StudioOptions
 from karat.studio.store.assessors import assessors, hashed, invite
 from karat.studio.store.settings import CalibrationItem
 from karat.studio.store.store import Store

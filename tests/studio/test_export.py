@@ -361,6 +361,6 @@ def test_a_format_of_another_task_is_refused(rated: Store, tmp_path: Path, forma
 
 
 def test_the_command_has_every_format() -> None:
-    from karat.studio.cli.export import FORMATS as NAMES
+    from karat.studio.cli import EXPORT_FORMATS as NAMES
 
     assert ("all", *FORMATS) == NAMES

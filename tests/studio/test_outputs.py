@@ -9,9 +9,9 @@ import pytest
 
 from karat.errors import InputError
 from karat.progress import silent
+from karat.studio.opening.options import StudioOptions
 from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.running import open_store
-from karat.studio.opening.settings import StudioOptions
 from karat.studio.store.judgements import current
 from karat.studio.store.store import Store
 

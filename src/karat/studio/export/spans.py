@@ -17,7 +17,6 @@ from karat.errors import InputError, OutputError, no_formula, quoted
 from karat.evalset.formats.mqm import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.export.values import decided_spans
-from karat.visible import no_formula
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from karat.errors import InputError, MissingExtra, OutputError, quoted, short
+from karat.errors import InputError, MissingExtra, OutputError, quoted, short, visible
 from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet, check_known
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
@@ -19,13 +19,10 @@ from karat.progress import Progress, silent
 from karat.storage.paths import as_path
 from karat.studio.export.earlier import take_earlier
 from karat.studio.formats import is_store
+from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed
 from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.settings import (
-    PORT,
-    TOKEN_VARIABLE,
-    StudioOptions,
     asked_task,
-    check_listed,
     check_options,
     check_set,
     check_task,
@@ -36,7 +33,6 @@ from karat.studio.store.assessors import OWNER, check_name, recover_owner
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store, read_by_others, remove_store
-from karat.visible import visible
 
 if TYPE_CHECKING:
     import socket

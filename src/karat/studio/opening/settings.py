@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import silent
+from karat.studio.opening.options import StudioOptions
 from karat.studio.store.calibration import read_calibration
 from karat.studio.store.imports import comparing, items_of
 from karat.studio.store.projects import Project, digest_of
@@ -19,51 +19,12 @@ from karat.studio.store.settings import ProjectSettings, Show
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.ratings import SCALES
 
-PORT = 8642
-"""The port of a studio if none is named."""
-TOKEN_VARIABLE = "KARAT_STUDIO_TOKEN"
-"""The environment variable that may hold the token of the owner's link."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudioOptions:
-    """Settings of a project as a user names them; None and () where nothing was said."""
-
-    task: str | None = None
-    dimensions: Sequence[str] = ()
-    scales: Sequence[str] = ()
-    scheme: str | None = None
-    overlap: int | None = None
-    quota: int | None = None
-    show: Sequence[str] = ()
-    seed: int | None = None
-    calibration: str | os.PathLike[str] | None = None
-    predictor: str | None = None
-    random_share: float | None = None
-    lease_seconds: int | None = None
-    runs: Sequence[str | os.PathLike[str]] = ()
-    earlier: bool = False
-    """Take over the judgements that the set has."""
-
-    def __post_init__(self) -> None:
-        for name in ("dimensions", "show", "runs"):
-            check_listed(name, getattr(self, name))
-        check_listed("scales", self.scales)
-        object.__setattr__(self, "scales", tuple(map(str, self.scales)))  # 5 is as good as "5"
-        if not isinstance(self.task, str | None):
-            raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
-
-
-def check_listed(name: str, given: object) -> None:
-    """Refuse one text where several are expected: it would be taken for a list of its letters."""
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise InputError(f"{name}={quoted(given)}: expected a list, such as {name}=[…]")
-
-
-_POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
 _SHOWN_TEXTS = ("source", "context", "reference")
-SAME = ("overlap", "quota", "seed", "predictor", "random_share", "lease_seconds")
-"""Wishes that are settings of the same name."""
+_PROJECT_SETTINGS = {setting.name for setting in fields(ProjectSettings)} - {"show", "calibration"}
+SAME_SETTINGS = tuple(
+    option.name for option in fields(StudioOptions) if option.name in _PROJECT_SETTINGS
+)
+"""Options that are settings of a project under the same name."""
 
 Tasks = dict[str, dict[str, Any]]
 
@@ -73,7 +34,7 @@ def settings_of(asked: StudioOptions, tasks: Tasks, found: EvalSet | NuggetSet) 
     (task,) = tasks
     known = () if asked.calibration is None else read_calibration(asked.calibration, task)
     show = shown_parts(asked.show, tasks, found)
-    same = {name: value for name in SAME if (value := getattr(asked, name)) is not None}
+    same = {name: value for name in SAME_SETTINGS if (value := getattr(asked, name)) is not None}
     return ProjectSettings(tasks, show, calibration=known, **same)
 
 
@@ -152,7 +113,7 @@ def check_task(where: Path, asked: StudioOptions, settings: ProjectSettings) -> 
 
 def check_options(where: Path, asked: StudioOptions, settings: ProjectSettings) -> None:
     """Refuse what differs from the settings that the store was made with: it would do nothing."""
-    for name in (*SAME, "show", "calibration"):
+    for name in (*SAME_SETTINGS, "show", "calibration"):
         wanted = _wanted(name, asked, settings)
         if wanted is not None and wanted != getattr(settings, name):
             option = "--" + name.removesuffix("_seconds").replace("_", "-")

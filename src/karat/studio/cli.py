@@ -1,4 +1,4 @@
-"""`karat studio`: opens a page on which people judge."""
+"""The commands `karat studio`, `karat studio export`, `karat studio import` and `karat studio owner`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
-from karat.errors import InputError, short
-from karat.studio.opening.settings import PORT, TOKEN_VARIABLE
-from karat.visible import visible
+from karat.errors import InputError, short, visible
+from karat.progress import Bar
+from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions
 
 if TYPE_CHECKING:
     from karat.studio.opening.running import OpenStudio
     from karat.studio.store.store import Store
+
+EXPORT_FORMATS = (
+    *("all", "log", "csv", "labels", "ties", "set", "mqm", "appraise", "pairs", "wins"),
+    *("nuggets", "key", "trec"),
+)
 
 
 @click.command(name="studio", cls=Command)
@@ -124,7 +129,7 @@ if TYPE_CHECKING:
     metavar="TOKEN",
     heading=ADVANCED,
 )
-def command(
+def studio(
     name: str | None,
     store: str | None,
     assessors: tuple[str, ...],
@@ -156,7 +161,6 @@ def command(
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
     from karat.studio.opening.running import chosen_token, prepare
-    from karat.studio.opening.settings import StudioOptions
 
     with Bar() as progress:
         chosen = chosen_token(token, token_file)
@@ -222,3 +226,77 @@ def _open(address: str) -> None:
 def _tell(line: str) -> None:
     say([line + "\n"], None)
     sys.stdout.flush()
+
+
+@click.command(name="export", cls=Command)
+@click.argument("store", metavar="STORE", type=click.Path())
+@click.argument("target", metavar="TARGET", type=click.Path())
+@option(
+    "-f --format format",
+    f"Format of TARGET: {', '.join(EXPORT_FORMATS)}. `all` is a folder with every format of the "
+    "project's tasks.",
+    choice(*EXPORT_FORMATS),
+    "all",
+    metavar="FORMAT",
+)
+@flag("--anonymous", "Write pseudonyms instead of the names of assessors.")
+@flag(
+    "--spreadsheet-safe",
+    "In csv, put an apostrophe before text that a spreadsheet would take for a formula.",
+)
+def export(store: str, target: str, format: str, anonymous: bool, spreadsheet_safe: bool) -> None:
+    """Export the judgements of a store, even while it is in use.
+
+    log has every row ever written, with times, undone and replaced answers; `karat studio import`
+    makes a store of it. labels has one label for each thing that was judged: the adjudicated one,
+    else that of the majority (the mean of ratings). Ties are named, and listed in ties. set is an
+    evaluation set for karat meta and karat estimate; nuggets, key and trec are for karat nuggets.
+    Exports name the systems. Nothing is overwritten: TARGET must not exist yet.
+
+    \b
+    karat studio export my.studio.sqlite judged
+    karat studio export my.studio.sqlite my-set --format set --anonymous
+    """
+    from karat.studio.export.formats import export_studio
+
+    written = export_studio(store, target, format, anonymous, spreadsheet_safe)
+    say([f"{visible(target)}: {', '.join(written)}\n"], None)
+
+
+@click.command(name="import", cls=Command)
+@click.argument("source", metavar="LOG", type=click.Path())
+@click.argument("store", metavar="STORE", type=click.Path())
+def import_log(source: str, store: str) -> None:
+    """Make a store from its log, or from a folder that `karat studio export` wrote.
+
+    `karat studio STORE` opens it and prints a new link for each assessor: earlier links do not
+    work with the new store. STORE must not exist yet.
+
+    \b
+    karat studio import judged copy.studio.sqlite
+    """
+    from karat.studio.export.log import restore
+
+    restore(source, store)
+    opens = f"`karat studio {visible(store)}` opens it, with new links"
+    say([f"{visible(store)}: made from {visible(source)}. {opens}.\n"], None)
+
+
+@click.command(name="owner", cls=Command)
+@click.argument("store", metavar="STORE", type=click.Path())
+@named("--name", "Name of the owner.", default="owner", metavar="NAME")
+@option("--port", "Port of the studio in the printed link.", whole(min=1, max=65535), PORT)
+def owner(store: str, name: str, port: int) -> None:
+    """Print a new owner's link of a studio.
+
+    Use it if the owner's link is lost or the owner was withdrawn. It needs no link, only a store
+    file that you may write to. The studio may be running. The earlier link of this owner and its
+    sessions end. The audit trail records it.
+
+    \b
+    karat studio owner my-set.studio.sqlite
+    """
+    from karat.studio.opening.running import recover_link
+
+    path = recover_link(store, name)
+    say([f"{visible(name)} (owner): http://127.0.0.1:{port}{path}\n"], None)
