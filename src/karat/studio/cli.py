@@ -1,4 +1,4 @@
-"""The commands `karat studio`, `karat studio export`, `karat studio import` and `karat studio owner`."""
+"""The commands `karat studio`, and its `export`, `import` and `owner`."""
 
 from __future__ import annotations
 

@@ -47,6 +47,3 @@ def check_listed(name: str, given: object) -> None:
     """Refuse one text where several are expected: it would be taken for a list of its letters."""
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise InputError(f"{name}={quoted(given)}: expected a list, such as {name}=[…]")
-
-
-_POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}

@@ -19,6 +19,7 @@ from karat.studio.store.settings import ProjectSettings, Show
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.ratings import SCALES
 
+_POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
 _SHOWN_TEXTS = ("source", "context", "reference")
 _PROJECT_SETTINGS = {setting.name for setting in fields(ProjectSettings)} - {"show", "calibration"}
 SAME_SETTINGS = tuple(
