@@ -1,4 +1,4 @@
-"""What a user asks of a studio, from the command line or from Python."""
+"""Options of a studio, from the command line or from Python."""
 
 from __future__ import annotations
 
