@@ -16,11 +16,11 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
-from karat.estimation.drawing import DrawnUnits as DrawnUnits
-from karat.estimation.drawing import draw_units as draw_units
 from karat.estimation.estimate_metric import HumanEstimate as HumanEstimate
 from karat.estimation.estimate_results import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate
+from karat.estimation.planning import DrawnUnits as DrawnUnits
+from karat.estimation.planning import draw_units as draw_units
 from karat.evalset.added.parsing import parse_evalset as parse_evalset
 from karat.evalset.added.parsing import parse_references as parse_references
 from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
