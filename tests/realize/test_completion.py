@@ -16,7 +16,7 @@ from oracles.scrambled import scrambled
 from oracles.toy_content import toy_content
 
 from karat.errors import InputError
-from karat.realize import evaluation, labelling, slot_features
+from karat.realize import completer, evaluation, labelling, slot_features
 from karat.realize import ordering as ordering_training
 from karat.realize.choices import SlotFilling, explain_completion
 from karat.realize.cli.group import command
@@ -44,7 +44,7 @@ def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:
 def small() -> Iterator[None]:
     """A small language needs no large table."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         yield
 

@@ -10,6 +10,7 @@ from oracles.toy_lemmas import toy_lemmas
 
 import karat as kt
 from karat.realize import (
+    completer,
     explain_content_words,
     generate_sentences,
     labelling,
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small() -> Iterator[None]:
     """A small language needs no large table."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         yield
 

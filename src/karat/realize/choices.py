@@ -1,4 +1,4 @@
-"""Choices of one sentence explained: words inserted and forms of lemmas, with what else was probable."""
+"""Choices in one sentence explained: inserted words and forms of lemmas."""
 
 from __future__ import annotations
 

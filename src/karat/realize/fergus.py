@@ -1,4 +1,4 @@
-"""FERGUS (Bangalore, Rambow and Whittaker 2000): Tree Chooser, Unraveler, LP Chooser, and its baseline LR."""
+"""FERGUS (Bangalore, Rambow and Whittaker 2000): Tree Chooser, LP Chooser, baselines."""
 
 from __future__ import annotations
 

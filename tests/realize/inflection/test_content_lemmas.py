@@ -16,6 +16,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.realize import (
     RealizerModel,
+    completer,
     completion,
     explain_content_words,
     generate_sentences,
@@ -45,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "train.conllu").write_text(toy_content(150, 1), "utf-8")
     bank = kt.read_treebank(place / "train.conllu")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         made = kt.train_realizer(bank, "ordering", inputs="lemmas, all", complete_from=("all",))
         made.save(place / "model.npz")
