@@ -16,7 +16,7 @@ import pytest
 
 import karat as kt
 from karat.errors import LONGEST_SENTENCE, InputError, KaratError, OutputError, quoted, short
-from karat.evalset.formats.gtm_sgml import read_gtm_sgml
+from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, csv_rows
 from karat.nuggets.formats.loading import load_nuggets
@@ -106,7 +106,7 @@ from karat.errors import KaratError
 how, path = sys.argv[1:]
 try:
     if how == "sgml":
-        from karat.evalset.formats.gtm_sgml import read_gtm_sgml
+        from karat.evalset.aligned_texts import read_gtm_sgml
         read_gtm_sgml(path)
     else:
         from karat.evalset.loading import load_evalset
@@ -223,7 +223,7 @@ def _read_log(path: Path) -> None:
 
 
 def _read_toml(path: Path) -> None:
-    from karat.evalset.formats.settings_file import read_settings
+    from karat.evalset.formats.directory import read_settings
 
     read_settings(path, Reading())
 

@@ -24,8 +24,6 @@ from karat.estimation.drawing import draw_units as draw_units
 from karat.estimation.estimate_metric import HumanEstimate as HumanEstimate
 from karat.estimation.estimate_results import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate
-from karat.evalset.added.parsing import parse_evalset as parse_evalset
-from karat.evalset.added.parsing import parse_references as parse_references
 from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
 from karat.evalset.aligned_texts import load_texts as load_texts
 from karat.evalset.catalogue import SetFormat as SetFormat
@@ -39,6 +37,8 @@ from karat.evalset.judgements import Dimension as Dimension
 from karat.evalset.judgements import Judgement as Judgement
 from karat.evalset.loading import known_evalsets as known_evalsets
 from karat.evalset.loading import load_evalset as load_evalset
+from karat.evalset.parsing import parse_evalset as parse_evalset
+from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import convert_evalset as convert_evalset
 from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet

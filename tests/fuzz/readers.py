@@ -182,7 +182,7 @@ def metric_string(folder: Path) -> object:
 
 
 def sgml(folder: Path) -> object:
-    from karat.evalset.formats.gtm_sgml import align, read_gtm_sgml
+    from karat.evalset.aligned_texts import align, read_gtm_sgml
 
     file = read_gtm_sgml(folder / "x.txt")
     return align(file, [file])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.cli.inputs import load_set
 from karat.cli.parameters import F
-from karat.evalset.kinds import SET_KINDS
+from karat.evalset.catalogue import SET_KINDS
 from karat.progress import Progress
 from karat.registry import load
 

@@ -33,8 +33,8 @@ from karat.estimation.system_estimates import (
     predict,
 )
 from karat.estimation.units import UNITS
+from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.draws import Draw
-from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent

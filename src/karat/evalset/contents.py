@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.judge_kinds import raters_unnamed
+from karat.evalset.judgements import raters_unnamed
 from karat.evalset.loading import as_additions, read_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.added.judgements import NOTHING, Additions
+from karat.evalset.additions import NOTHING, Additions
 from karat.evalset.catalogue import (
+    SET_KINDS,
     VARIABLE,
     Catalogue,
     GivenPath,
@@ -21,7 +22,6 @@ from karat.evalset.catalogue import (
     first_line,
     json_object,
 )
-from karat.evalset.kinds import SET_KINDS
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent

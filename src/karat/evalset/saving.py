@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from karat.errors import InputError, OutputError, quoted
-from karat.evalset.added.parsing import parse_evalset
 from karat.evalset.catalogue import Catalogue, GivenPath
 from karat.evalset.contents import EvalSetCheck, check_evalset
 from karat.evalset.loading import EVALSETS, as_evalset, load_evalset
+from karat.evalset.parsing import parse_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from karat.evalset.judge_kinds import MODEL
+from karat.evalset.judgements import MODEL
 from karat.judge.material import Material
 from karat.judge.results import RatingRow, SupportRow
 from karat.meta.judge_agreement import JudgeRow, judge_agreement

@@ -9,8 +9,7 @@ from functools import cached_property
 from karat.asking.interview.draws import drawn
 from karat.asking.interview.forms import LONGEST_TEXT
 from karat.errors import InputError, quoted, short
-from karat.evalset.judge_kinds import PERSON
-from karat.evalset.judgements import Dimension
+from karat.evalset.judgements import PERSON, Dimension
 from karat.evalset.sets import EvalSet
 from karat.judge.outcomes import check_judge
 

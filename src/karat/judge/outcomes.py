@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from karat.asking.interview.signatures import signature
 from karat.asking.interview.tasks import Interview, Setup, Task
 from karat.errors import InputError, quoted, short
-from karat.evalset.judge_kinds import MODEL
+from karat.evalset.judgements import MODEL
 from karat.judge.results import MissingRow, missing_rows
 
 NO_PERSON = (

@@ -15,7 +15,7 @@ from karat.asking.interview.draws import drawn
 from karat.asking.interview.forms import LONGEST_TEXT, entries, json_object, one_of, quote_from
 from karat.asking.interview.tasks import Case, Interview, Setup, Task
 from karat.errors import InputError
-from karat.evalset.judge_kinds import PERSON
+from karat.evalset.judgements import PERSON
 from karat.judge.agreement import nugget_agreement
 from karat.judge.bundled_prompts import NUGGETS, task_prompt
 from karat.judge.outcomes import Asked, Named, check_judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.evalset.contents import EvalSetCheck
-from karat.evalset.judge_kinds import MODEL, raters_unnamed
+from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.report.model.cells import several

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 
-from karat.evalset.judge_kinds import raters_unnamed
+from karat.evalset.judgements import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage
 from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.leaders import FEWEST_RANKED, Leader, leaders

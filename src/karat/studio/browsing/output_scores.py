@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
-from karat.evalset.judge_kinds import ADJUDICATED
+from karat.evalset.judgements import ADJUDICATED
 from karat.studio.export.contents import Contents
 from karat.studio.export.decided import decided_label
 from karat.studio.export.sets import NUGGETS

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.judgements import Judged, Judgements

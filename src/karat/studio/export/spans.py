@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, OutputError, quoted
-from karat.evalset.formats.mqm import WEIGHTS
+from karat.evalset.formats.wmt import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.export.decided import decided_spans
 from karat.visible import no_formula

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from karat.evalset.formats.logs.appraise import WEIGHTS as ESA_WEIGHTS
-from karat.evalset.formats.mqm import WEIGHTS, weight_of
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
-from karat.evalset.judgements import Dimension
+from karat.evalset.formats.wmt import WEIGHTS, weight_of
+from karat.evalset.judgements import ADJUDICATED, PERSON, Dimension
 from karat.studio.export.contents import Answer, Contents, Decision
 from karat.studio.export.decided import decided_rating, decided_spans
 from karat.studio.export.preferences import wins

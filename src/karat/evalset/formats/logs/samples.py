@@ -18,8 +18,7 @@ from typing import Literal, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.judge_kinds import MODEL
-from karat.evalset.judgements import Dimension
+from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import Reading, Where, as_names, check_filled
 from karat.evalset.sets import EvalSet, check_known
 
