@@ -26,8 +26,8 @@ from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.table.moses import read_moses
 from karat.storage.store import read_store, write_store
 from karat.storage.unpacking import FLOOR, VARIABLE, read_bytes
-from karat.text.conllu import read_columns
 from karat.text.segments import Lines
+from karat.text.trees import read_columns
 from karat.trials import MOST_TRIALS
 
 GENEROUS = 60
@@ -164,7 +164,7 @@ def test_only_line_feeds_end_records_of_csv(tmp_path: Path) -> None:
 
 
 def test_only_line_feeds_end_words_of_a_stop_list(tmp_path: Path) -> None:
-    from karat.text.stopwords import stop_words
+    from karat.text.tokens import stop_words
 
     (tmp_path / "stop.txt").write_text("a\u2028b\nc\n", "utf-8")
     assert set(stop_words(str(tmp_path / "stop.txt"))) == {"a\u2028b", "c"}

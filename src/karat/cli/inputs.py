@@ -203,7 +203,7 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
     if optional:
         told = "--optional-references is for text, where a line may be empty"
         raise InputError(f"{told}: {trees[0]} has a tree for every segment; leave it out")
-    from karat.text.conllu import read_conllu
+    from karat.text.trees import read_conllu
 
     return [read_conllu(path) for path in trees]
 

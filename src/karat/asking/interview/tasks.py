@@ -22,7 +22,7 @@ from karat.asking.requests import Message, Request
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.storage.digests import data_digest
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.trials import check_count
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, short
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.storage.unpacking import read_bytes
 
 _HEADING = re.compile(r"\[(system|user)\]\s*")

@@ -34,8 +34,7 @@ from karat.evalset.draws import DRAWS, draw_lines, read_draws
 from karat.evalset.judgements import Dimension, without_shares
 from karat.evalset.reading import Place, Reading, number, read_lines, read_text, tab_rows
 from karat.evalset.sets import EvalSet
-from karat.text.conllu import conllu_lines, read_conllu
-from karat.text.trees import Tree
+from karat.text.trees import Tree, conllu_lines, read_conllu
 
 FILE = "karat.toml"
 

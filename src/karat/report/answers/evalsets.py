@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.evalset.contents import EvalSetCheck
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
+from karat.evalset.saving import EvalSetCheck
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing

@@ -11,9 +11,9 @@ from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
     from karat.estimation.drawing import DrawnUnits
-    from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
+    from karat.evalset.saving import EvalSetCheck
     from karat.meta.judge_agreement import JudgeAgreement
 
 _SET = (

@@ -14,7 +14,7 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import Place, Reading, json_rows
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.checking.checks import check_store
 from karat.studio.checking.columns import Column, check_row, columns_of
 from karat.studio.export.formats import FORMATS

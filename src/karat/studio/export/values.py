@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from karat.evalset.formats.logs.appraise import WEIGHTS as ESA_WEIGHTS
+from karat.evalset.formats.appraise import WEIGHTS as ESA_WEIGHTS
 from karat.evalset.formats.wmt import WEIGHTS, weight_of
 from karat.evalset.judgements import ADJUDICATED, PERSON, Dimension
 from karat.studio.export.contents import Answer, Contents, Decision

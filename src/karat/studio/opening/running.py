@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import InputError, MissingExtra, quoted, short
 from karat.evalset.sets import check_known
 from karat.progress import Progress, silent
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.assignment.rounds import prepare_rounds
 from karat.studio.opening.asked import PORT, TOKEN_VARIABLE, Asked, check_listed
 from karat.studio.opening.stores import Given, Tell, check_given, open_store, place_of

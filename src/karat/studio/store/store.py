@@ -17,7 +17,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from karat.errors import InputError, KaratError, OutputError, short
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.store.lock import ServingLock
 from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, migrate
 
