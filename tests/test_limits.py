@@ -24,6 +24,7 @@ from karat.nuggets.judging.log import Log
 from karat.paraphrase.align.links import read_pharaoh
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.table.moses import read_moses
+from karat.settings import MOST_TRIALS
 from karat.storage.store import read_store, write_store
 from karat.storage.unpacking import FLOOR, VARIABLE, read_bytes
 from karat.text.segments import Lines

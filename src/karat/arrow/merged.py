@@ -19,7 +19,6 @@ from karat.scoring import Drawn, Scoring, as_metrics, scored
 from karat.settings import renamed
 from karat.stats.buckets import BUCKETS, MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
-from karat.trials import check_trials
 
 
 def skipping_notes(scored: Statistics, measured: Statistics | None = None) -> tuple[str, ...]:

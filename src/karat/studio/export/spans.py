@@ -17,7 +17,6 @@ from karat.errors import InputError, OutputError, quoted
 from karat.evalset.formats.wmt import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.export.decided import decided_spans
-from karat.visible import no_formula
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),
