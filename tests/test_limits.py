@@ -29,7 +29,6 @@ from karat.storage.store import read_store, write_store
 from karat.storage.unpacking import FLOOR, VARIABLE, read_bytes
 from karat.text.segments import Lines
 from karat.text.trees import read_columns
-from karat.trials import MOST_TRIALS
 
 GENEROUS = 60
 """Seconds for what takes one, or half an hour if its work grows with the square of its size."""

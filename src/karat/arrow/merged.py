@@ -16,7 +16,7 @@ from karat.metrics.base import Metric, check_form
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.scoring import Drawn, Scoring, as_metrics, scored
-from karat.settings import renamed
+from karat.settings import check_trials, renamed
 from karat.stats.buckets import BUCKETS, MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.judgements import PERSON, Dimension
+from karat.evalset.judgements import MODEL, PERSON, Dimension
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import LONGEST_TEXT, drawn
 from karat.llm.results import RatingRow, SupportRow, check_judge

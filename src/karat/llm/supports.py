@@ -13,10 +13,21 @@ from typing import ClassVar, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.judgements import PERSON
-from karat.judge.agreement import nugget_agreement
-from karat.judge.bundled_prompts import NUGGETS, task_prompt
-from karat.judge.outcomes import Asked, Named, check_judge
-from karat.judge.results import TOO_LONG, ModelSupports, SupportRow
+from karat.llm.interview import (
+    LONGEST_TEXT,
+    Case,
+    Interview,
+    Setup,
+    Task,
+    drawn,
+    entries,
+    json_object,
+    one_of,
+    quote_from,
+)
+from karat.llm.material import nugget_agreement
+from karat.llm.results import TOO_LONG, Asked, ModelSupports, Named, SupportRow, check_judge
+from karat.llm.task_prompts import NUGGETS, task_prompt
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
 from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
