@@ -419,7 +419,7 @@ def test_what_breaks_a_rule_is_listed_by_file() -> None:
     "line",
     [
         "from karat.cli.main import main",
-        "import karat.report.model.table",
+        "import karat.report.model",
         "from karat import scoring",
         "def f():\n    from karat.metrics.base import Metric",
         "if TYPE_CHECKING:\n    from karat.stats import resampling",

@@ -47,8 +47,8 @@ from karat.gating.gates import write_baseline as write_baseline
 from karat.gating.items import ItemScores as ItemScores
 from karat.gating.items import ItemText as ItemText
 from karat.gating.items import Measured as Measured
-from karat.gating.sources import Source as Source
-from karat.gating.sources import item_scores as item_scores
+from karat.gating.items import Source as Source
+from karat.gating.items import item_scores as item_scores
 from karat.llm.endpoint import Endpoint as Endpoint
 from karat.llm.judging import judge_nuggets as judge_nuggets
 from karat.llm.judging import judge_pairs as judge_pairs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.errors import OutputError
-from karat.report.model.table import Document
+from karat.report.model import Document
 from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
@@ -95,7 +95,7 @@ def check_charts(folder: str | None) -> None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"--charts {folder}: this is a file; give a folder")
-    from karat.report.charts.image_files import typesetter
+    from karat.report.render.svg import typesetter
 
     typesetter()
 
@@ -104,7 +104,7 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     """Write every chart as PNG, PDF and SVG, named after its title."""
     if folder is None:
         return
-    from karat.report.charts.image_files import chart_file
+    from karat.report.render.svg import chart_file
 
     os.makedirs(folder, exist_ok=True)
     for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):

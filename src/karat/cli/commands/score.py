@@ -26,7 +26,7 @@ from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.report.model.table import Document
+    from karat.report.model import Document
     from karat.results import Result
     from karat.scoring import Scoring
 
