@@ -16,7 +16,7 @@ from karat.metrics.base import Metric, check_form
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.scoring import Drawn, Scoring, as_metrics, scored
-from karat.settings import check_trials, renamed
+from karat.settings import check_trials
 from karat.stats.buckets import BUCKETS, MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 
@@ -78,7 +78,6 @@ class Merged:
         metrics = ", ".join(map(str, self.statistics.metrics))
         return f"<Merged: {self.statistics.rows:,} rows by {metrics}; .score(), .compare()>"
 
-    @renamed(bootstrap="resamples")
     def score(
         self,
         resamples: int = 0,

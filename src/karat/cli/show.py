@@ -36,6 +36,11 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
             raise OutputError(f"{path} is one of the inputs: choose another output file")
 
 
+def note(text: str) -> None:
+    """Print a note on standard error."""
+    click.echo(f"karat: note: {text}", err=True)
+
+
 def check_page(option: str, path: str | None) -> None:
     """Refuse a web page under a name that says something else."""
     if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):

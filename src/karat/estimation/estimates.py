@@ -15,12 +15,11 @@ from karat.estimation.estimate_results import (
     EstimateRow,
     JudgeWorth,
     mean_known,
+    notes_of,
 )
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import plan_draws, plan_units
-from karat.estimation.sample_notes import notes_of
-from karat.estimation.samples import Sample
+from karat.estimation.samples import UNITS, Sample, judge_values
 from karat.estimation.system_estimates import (
     EstimatedDifference,
     EstimatedScore,
@@ -32,7 +31,6 @@ from karat.estimation.system_estimates import (
     labels_to_halve,
     predict,
 )
-from karat.estimation.units import UNITS
 from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.draws import Draw
 from karat.evalset.loading import as_evalset

@@ -22,7 +22,6 @@ LM_ORDER = 3  # the paper's trigrams
     "(ordering).",
     choice("fergus", "ordering", "all"),
     "all",
-    old="--model",
 )
 @named(
     "--inputs",

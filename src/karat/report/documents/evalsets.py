@@ -14,7 +14,7 @@ from karat.metrics.catalogue import MetricCatalogue
 from karat.report.model import Column, Document, Row, Table, columns, listing, several
 
 if TYPE_CHECKING:
-    from karat.estimation.drawing import DrawnUnits
+    from karat.estimation.planning import DrawnUnits
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
     from karat.evalset.saving import EvalSetCheck
