@@ -47,8 +47,7 @@ from karat.realize.ordering import OrderingModel, TreeletScores
 from karat.realize.symbols import columns_of, symbols
 from karat.realize.treebank import Treebank, check_forms, read_treebank, some_sentences
 from karat.settings import check_count
-from karat.storage.output import FilePath
-from karat.storage.paths import as_path
+from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
 
 IN_FILE = "the file"

@@ -16,8 +16,8 @@ from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.storage.digests import data_digest
-from karat.storage.paths import as_path
-from karat.text.conllu import columns_in, map_conllu
+from karat.storage.output import as_path
+from karat.text.trees import columns_in, map_conllu
 
 MISSING = "_"
 """CoNLL-U's mark for what is not given."""
