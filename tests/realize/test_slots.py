@@ -11,7 +11,7 @@ from oracles.toy_content import toy_content
 
 from karat import _kernel
 from karat.realize.completer import Choice, train_class_model
-from karat.realize.completion import candidates, widest
+from karat.realize.completion import widest
 from karat.realize.content import (
     SLOTS,
     SlotWord,

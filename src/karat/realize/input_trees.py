@@ -40,7 +40,7 @@ from karat.realize.treebank import (
     treebank_in,
 )
 from karat.settings import check_count
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 

@@ -12,7 +12,7 @@ from karat.arrays import Ints, np
 from karat.compat.rouge_scorer.scoring import BaseScorer, Score, fmeasure
 from karat.compat.rouge_scorer.tokenizers import DefaultTokenizer
 from karat.errors import InputError, MissingExtra, quoted
-from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
+from karat.text.tokens import Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from karat import _kernel
@@ -89,7 +89,7 @@ class RougeScorer(BaseScorer):
         if not names:
             return {}
         from karat.compat.one_segment import pairs_of
-        from karat.text.recipe import Passage
+        from karat.text.tokens import Passage
 
         own = type(self._tokenizer) is DefaultTokenizer
         metrics = _metrics(tuple(names), self._tokenizer.stem if own else "none")
