@@ -27,7 +27,7 @@ from karat.realize.evaluation import evaluate_realizer
 from karat.realize.explanation import explain_content_words
 from karat.realize.generation import ContentRealizer, generate_sentences
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
-from karat.realize.treebank import Treebank, blocks, read_treebank
+from karat.realize.treebank import Treebank, read_treebank, split_into_blocks
 from karat.report.render.records import render_json
 from karat.storage.store import Store
 
@@ -243,7 +243,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
 
 def test_blocks_hold_few_sentences_and_few_pairs_of_sisters(tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(600, 9) + flat(600) * 3 + toy_content(1, 1))
-    found = list(blocks(treebank))
+    found = list(split_into_blocks(treebank))
     assert [first for first, _ in found] == [0, 256, 512, 600, 601, 602, 603]
     assert [len(some) for _, some in found] == [256, 256, 88, 1, 1, 1, 1]
     assert [word for _, some in found for word in some.words] == treebank.words
@@ -255,7 +255,7 @@ def test_evaluation_in_blocks_is_the_same(
 ) -> None:
     treebank = bank(tmp_path, toy_content(10, 7))
     whole = evaluate_realizer(model, treebank, "relations")
-    monkeypatch.setattr(evaluation, "blocks", partial(blocks, most=3))
+    monkeypatch.setattr(evaluation, "split_into_blocks", partial(split_into_blocks, most=3))
     parts = evaluate_realizer(model, treebank, "relations")
     assert [row._replace(speed=0) for row in parts.rows] == [
         row._replace(speed=0) for row in whole.rows

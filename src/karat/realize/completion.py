@@ -171,7 +171,7 @@ def widest(choice: Choice) -> Filling:
     return max(likely, key=lambda one: (len(one[0]), one[1]))[0] if likely else choice.best
 
 
-def candidates(choice: Choice, wide: Filling) -> list[Candidate]:
+def list_candidates(choice: Choice, wide: Filling) -> list[Candidate]:
     """Return the ways to fill a slot in the places of its widest filling."""
     tried = [one for one in choice.fillings if one[1] >= LEAST or one[0] == choice.best]
     return [
@@ -215,7 +215,7 @@ def open_slots(
 ) -> dict[Slot, list[Candidate]]:
     """Return the slots of a sentence that can be filled in several ways, with these."""
     slots = dict.fromkeys(token.slot for token in sentence if token.slot in choices)
-    found = {s: candidates(choices[s], wide[s[0]][s[1]]) for s in slots if s is not None}
+    found = {s: list_list_candidates(choices[s], wide[s[0]][s[1]]) for s in slots if s is not None}
     return {slot: ways for slot, ways in found.items() if len(ways) > 1}
 
 

@@ -42,7 +42,7 @@ from karat.realize.model import (
     fingerprints,
 )
 from karat.realize.orthography import plain
-from karat.realize.treebank import Treebank, blocks
+from karat.realize.treebank import Treebank, split_into_blocks
 from karat.stats.significance.verdicts import UNDECIDED
 
 CLASS_NAMES = {
@@ -367,7 +367,7 @@ def complete_again(
     for name, classes in TAKEN_OUT.items():
         content_realizer = ContentRealizer(model, inputs, wanted_slots(classes), realizer)
         back = _PutBack(content_realizer)
-        for first, some in blocks(bank):
+        for first, some in split_into_blocks(bank):
             progress(first, len(bank), f"completing, {name}")
             back.add(some)
         texts = back.texts, references, back.seconds, back.forms()

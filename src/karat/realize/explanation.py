@@ -27,7 +27,7 @@ from karat.realize.generation import (
     check_completion,
     labels_of_content,
     labels_of_trees,
-    unseen_labels,
+    note_unseen_labels,
 )
 from karat.realize.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.inflection import Inflection, LemmaRealizer, OrderedForms, nodes_of
@@ -207,7 +207,7 @@ def explain_tree(
         if unpruned:
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
         found = _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
-        return replace(found, notes=unseen_labels(model, labels_of_trees(one)))
+        return replace(found, notes=note_unseen_labels(model, labels_of_trees(one)))
     fergus = None if realizer == "ordering" else model.fergus
     ordering = None if realizer == "fergus" else model.ordering.get(trees.inputs)
     if unpruned and fergus is None:
@@ -230,7 +230,7 @@ def explain_tree(
         name=trees.name,
         rows=_beside_the_file(written, one),
         settings=settings | ({"realizer": realizer} if realizer else {}),
-        notes=(*notes, *unseen_labels(model, labels_of_trees(one))),
+        notes=(*notes, *note_unseen_labels(model, labels_of_trees(one))),
         number=tree + 1,
         tree=one,
         supertags=supertags,
@@ -489,7 +489,7 @@ def explain_content_words(
         name=treebank.name,
         rows=rows,
         settings=settings,
-        notes=(*fallback, *unseen_labels(model, labels_of_content(given, inputs))),
+        notes=(*fallback, *note_unseen_labels(model, labels_of_content(given, inputs))),
         number=tree + 1,
         tree=made.found.inserted.trees,
         supertags=supertags,

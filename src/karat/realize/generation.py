@@ -51,7 +51,7 @@ from karat.realize.input_trees import (
     input_trees,
 )
 from karat.realize.model import RealizerModel, RealizerResult, check_orders_lemmas
-from karat.realize.treebank import MISSING, SENTENCES, Treebank, blocks
+from karat.realize.treebank import MISSING, SENTENCES, Treebank, split_into_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ class ContentRealizer:
             progress: function that is called with the progress.
         """
         check_lengths(treebank)
-        for first, some in blocks(treebank, most):
+        for first, some in split_into_blocks(treebank, most):
             progress(first, len(treebank), "completing")
             yield first, self.realize(some, k)
         progress(len(treebank), len(treebank), "completing")
@@ -200,7 +200,7 @@ def labels_of_content(treebank: Treebank, inputs: str) -> Labels:
     return found | ({"XPOS tag": treebank.xpos} if inputs == "lemmas" else {})
 
 
-def unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
+def note_unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
     """Return a note on the labels that the model never saw; none if it saw all."""
     known, counts, names = _known(model), list[str](), list[str]()
     for kind in (kind for kind in known if kind in labels):
@@ -306,7 +306,7 @@ def realize_trees(
     settings |= {"complete": "punctuation"} if punctuation else {}
     settings |= {"detokenise": detokenise} if trees.inputs == "lemmas" else {}
     fallback = filter(None, [model.fallback(trees.inputs, realizer)])
-    notes = (*fallback, *unseen_labels(model, labels_of_trees(trees)))
+    notes = (*fallback, *note_unseen_labels(model, labels_of_trees(trees)))
     return RealizedSentences(trees.name, rows, settings, notes, inserted=inserted)
 
 
@@ -368,7 +368,7 @@ def generate_sentences(
     if inputs == "lemmas":
         settings["detokenise"] = detokenise
     fallback = filter(None, [model.content_fallback(realizer)])
-    notes = (*fallback, *unseen_labels(model, labels_of_content(bank, inputs)))
+    notes = (*fallback, *note_unseen_labels(model, labels_of_content(bank, inputs)))
     return RealizedSentences(treebank.name, tuple(rows), settings, notes, inserted=inserted)
 
 

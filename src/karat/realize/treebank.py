@@ -371,7 +371,7 @@ SENTENCES, PAIRS = 256, 1 << 18
 sentence that has more."""
 
 
-def blocks(treebank: Treebank, most: int = SENTENCES) -> Iterator[tuple[int, Treebank]]:
+def split_into_blocks(treebank: Treebank, most: int = SENTENCES) -> Iterator[tuple[int, Treebank]]:
     """Yield some sentences after the other: the number of the first, and the sentences."""
     pairs = _pairs(treebank)
     first = held = 0
