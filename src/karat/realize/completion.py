@@ -215,7 +215,7 @@ def open_slots(
 ) -> dict[Slot, list[Candidate]]:
     """Return the slots of a sentence that can be filled in several ways, with these."""
     slots = dict.fromkeys(token.slot for token in sentence if token.slot in choices)
-    found = {s: list_list_candidates(choices[s], wide[s[0]][s[1]]) for s in slots if s is not None}
+    found = {s: list_candidates(choices[s], wide[s[0]][s[1]]) for s in slots if s is not None}
     return {slot: ways for slot, ways in found.items() if len(ways) > 1}
 
 
