@@ -58,7 +58,8 @@ def _compare(text: str, peers: list[str]) -> Iterator[Row]:
         at_most=BEST.get(text),
         note=f"best links of each direction joined by grow-diag-final-and, as the peers', "
         f"{alignments['karat_grown'].error:.4f}; the aligner hmm "
-        f"{alignments['karat_hmm'].error:.4f}, with the product {alignments['karat_product'].error:.4f}",
+        f"{alignments['karat_hmm'].error:.4f}, with the product "
+        f"{alignments['karat_product'].error:.4f}",
     )
     for name in peers:
         yield Row(
