@@ -196,9 +196,9 @@ KINDS = {
     "table_formats": "karat.arrow.pieces:TABLE_FORMATS",
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "reproductions": "karat.reproduction.papers:REPRODUCTIONS",
-    "sources": "karat.gating.sources:SOURCES",
-    "tokenizers": "karat.text.tokenizers:REGISTRY",
-    "stemmers": "karat.text.stemmers:stemmers",
+    "sources": "karat.gating.items:SOURCES",
+    "tokenizers": "karat.text.tokens:REGISTRY",
+    "stemmers": "karat.text.tokens:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",
 }
 """Kinds of the core that others can add to -> their registry, or its maker; apps have theirs."""

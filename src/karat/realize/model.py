@@ -42,10 +42,9 @@ from karat.realize.input_trees import (
 from karat.realize.treebank import Treebank, read_treebank
 from karat.realize.written_fields import MISSING
 from karat.results import Result
-from karat.settings import renamed
+from karat.settings import check_count
 from karat.storage import schema
-from karat.storage.output import FilePath
-from karat.storage.paths import as_path
+from karat.storage.output import FilePath, as_path
 from karat.storage.store import (
     Store,
     content_digest,
@@ -55,7 +54,6 @@ from karat.storage.store import (
     without_prefix,
     write_store,
 )
-from karat.trials import check_count
 
 if TYPE_CHECKING:
     from karat.realize.completion.realizing import ContentOrderer
@@ -325,7 +323,6 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     return same, kept
 
 
-@renamed(model="realizer")
 def train_realizer(
     treebank: Treebank,
     realizer: str = "all",
@@ -421,7 +418,6 @@ class RealizerTraining(RealizerResult):
     rows: tuple[TrainedRealizer, ...]
 
 
-@renamed(model="realizer")
 def train_realizer_file(
     treebank: FilePath,
     output: FilePath,

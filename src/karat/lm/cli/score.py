@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.group import recipe_options
+from karat.progress import Bar
 
 
 @click.command(name="score", cls=Command)
@@ -50,8 +50,8 @@ def command(
         raise InputError("standard input (-) is given twice: it can be read only once")
     from karat.lm.model import LanguageModel
     from karat.lm.scoring import score_texts
-    from karat.text.recipe import Recipe
     from karat.text.segments import Lines
+    from karat.text.tokens import Recipe
 
     said = {name: value for name, value in given.items() if value}
     recipe = None if set(given.values()) == {None} else Recipe(**{"tok": "none", **said})

@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.options import F
 from karat.cli.parameters import ADVANCED, WORDS, choice, option, path, whole
 from karat.cli.show import check_output, say
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
 _MOST = 1000  # aligner.MOST, which is not imported for --help
@@ -20,7 +20,7 @@ _MOST = 1000  # aligner.MOST, which is not imported for --help
 
 def _words(function: F) -> F:
     """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
-    for side, prefix, old in (("pivot", "pivot-", ""), ("source", "", "--source-")):
+    for side, prefix in (("pivot", "pivot-"), ("source", "")):
         for name, default, what in (
             ("stem", "none", "Stemmer"),
             ("case", "lower", "Case (mixed or lower)"),
@@ -33,7 +33,6 @@ def _words(function: F) -> F:
                 show_default=True,
                 metavar="NAME",
                 heading=WORDS,
-                old=old and f"{old}{name}",
             )(function)
     return function
 
@@ -95,7 +94,7 @@ def command(
     from karat.paraphrase.align.alignment import align_text
     from karat.paraphrase.align.links import pharaoh_lines
     from karat.paraphrase.align.parallel_text import read_parallel
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     check_output(output, [source] if pivot is None else [source, pivot])
     mine, theirs = (

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, INPUT, WORDS, choice, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.paraphrase.train.staged import Pivot
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=TOKENISER",
     heading=WORDS,
-    old="--tok",
 )
 @option(
     "--stem",
@@ -140,8 +139,7 @@ def command(
     from karat.paraphrase.pem.metric_features import as_features, feature_files
     from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.paraphrase.written_files import train_model
-    from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-    from karat.text.stemmers import stemmers
+    from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
     if not judged:
         _check_unjudged(controls=controls, dimension=dimension)
@@ -197,7 +195,7 @@ def _opened(
     from karat.paraphrase.align.parallel_text import Parallel, read_parallel
     from karat.paraphrase.table.phrase_table import PIVOT
     from karat.paraphrase.train.staged import Pivot
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     texts: dict[str, list[Parallel]] = {}
     for name, paths in named:
