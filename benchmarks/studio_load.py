@@ -99,7 +99,7 @@ def fill(path: Path, judged: int, people: int) -> None:
             assignment = next_assignment(store, who, now())
             assert assignment
             value = {"ratings": {"quality": random.randint(1, 7)}}
-            judge(store, who, Judgement(str(uuid.uuid4()), assignment.assignment, value, 2000))
+            judge(store, who, StoredJudgement(str(uuid.uuid4()), assignment.assignment, value, 2000))
 
 
 class Assessor:
