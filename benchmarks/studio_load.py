@@ -88,7 +88,7 @@ def fill(path: Path, judged: int, people: int) -> None:
     """Store judgements as assessors give them; power cuts do not matter here."""
     from karat.studio.assignment import next_assignment
     from karat.studio.store.events import now
-    from karat.studio.store.judgements import judge
+    from karat.studio.store.judgements import SentJudgement, judge
     from karat.studio.store.store import Store
 
     with Store.open(path) as store:
@@ -99,7 +99,8 @@ def fill(path: Path, judged: int, people: int) -> None:
             assignment = next_assignment(store, who, now())
             assert assignment
             value = {"ratings": {"quality": random.randint(1, 7)}}
-            judge(store, who, StoredJudgement(str(uuid.uuid4()), assignment.assignment, value, 2000))
+            sent = SentJudgement(str(uuid.uuid4()), assignment.assignment, value, 2000)
+            judge(store, who, sent)
 
 
 class Assessor:
