@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import karat
-from karat.stats.significance.multiple import clusters
-from karat.stats.significance.verdicts import (
+from karat.stats.multiple_tests import clusters
+from karat.stats.significance import (
     MIN_DECIDING_UNITS,
     SIGNIFICANCE_LEVEL,
     interval_verdict,

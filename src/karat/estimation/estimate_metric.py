@@ -22,8 +22,7 @@ from karat.settings import setting, to_text
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
-    from karat.metrics.outputs import SegmentNames
-    from karat.metrics.pairs import Pairs
+    from karat.metrics.pairs import Pairs, SegmentNames
 
 _UNITS = {
     "auto": "as the set says, or as the labels look",

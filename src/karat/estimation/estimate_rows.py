@@ -12,7 +12,7 @@ and the estimate of any sum of rows is
 
     prediction / outputs + residual / labels
 
-For all segments of a system that is PPI++ (`karat.stats.estimates.predictions`). r cancels out;
+For all segments of a system that is PPI++ (`karat.stats.population`). r cancels out;
 with it the estimate of one segment is Y if it is labelled, else m + r, and a resample without
 labels has an estimate, too. Resamples of segments draw predictions and
 labels together, so that intervals are for new segments like these. Judges are not fitted again.
@@ -37,8 +37,7 @@ from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress
-from karat.stats.estimates.predictions import Prediction
-from karat.stats.estimates.sampling import shares
+from karat.stats.population import Prediction, shares
 
 COLUMNS = ("prediction", "outputs", "residual", "labels")
 

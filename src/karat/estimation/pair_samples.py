@@ -1,6 +1,6 @@
 """The sample of an evaluation set in which people compared outputs of two systems.
 
-`karat.stats.estimates.judged_pairs` has the formulas. A judge's value of a pair is the difference
+`karat.stats.estimates` has the formulas. A judge's value of a pair is the difference
 of its values of the two outputs, which goes through the same formulas as people's, so that
 
     theta = lambda mean_N(f) + mean_n(y - lambda x)
@@ -26,8 +26,8 @@ from karat.evalset.judge_kinds import ADJUDICATED
 from karat.evalset.judged_pairs import JudgedPair
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
-from karat.stats.estimates.judged_pairs import unit_values
-from karat.stats.estimates.sampling import Design
+from karat.stats.estimates import unit_values
+from karat.stats.population import Design
 
 FEWEST_COMPARED = 5
 """Units on which two systems must have been compared."""

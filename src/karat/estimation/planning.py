@@ -15,7 +15,7 @@ from karat.errors import InputError
 from karat.estimation.drawing import RANDOM
 from karat.estimation.samples import Sample
 from karat.evalset.draws import GROUP, SEGMENT, Draw
-from karat.stats.estimates.predictions import Prediction
+from karat.stats.population import Prediction
 from karat.trials import check_seed
 
 CLASSES = 4

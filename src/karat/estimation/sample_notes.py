@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.arrays import Flags, np
 from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import BOUNDED, EXACT, NONE
-from karat.stats.estimates.predictions import Prediction
+from karat.stats.population import Prediction
 
 if TYPE_CHECKING:
     from karat.estimation.estimate_results import EstimateRow

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.evalset.draws import Draw
-from karat.stats.estimates.predictions import Labelled
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design, Labelled
 from karat.storage.digests import data_digest
 
 

@@ -18,7 +18,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 
 UNITS = ("auto", SEGMENT, GROUP)
 FAR = 3.0

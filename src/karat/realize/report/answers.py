@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, sentence_case
-from karat.stats.significance.verdicts import BETTER
+from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
     from karat.realize.completion.explained import CompletionExplained

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, score_digits, signed, span
-from karat.stats.significance.verdicts import (
+from karat.stats.significance import (
     BETTER,
     MIN_DECIDING_UNITS,
     SIGNIFICANCE_LEVEL,

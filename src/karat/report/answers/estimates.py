@@ -14,7 +14,7 @@ from karat.estimation.estimate_results import (
 )
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, metric_label, sentence_case, span
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 LITTLE = 0.98
 """Width over that by people alone from which on judges add almost nothing."""

@@ -8,8 +8,7 @@ from math import isclose
 from karat.evalset.judge_kinds import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage
 from karat.meta.evaluation import MetaEvaluation, Ranking
-from karat.meta.leaders import FEWEST_RANKED, Leader, leaders
-from karat.meta.ranking import MetaRow
+from karat.meta.ranking import FEWEST_RANKED, Leader, MetaRow, leaders
 from karat.meta.views import OF_SYSTEMS
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, listing, metric_label, signed, span

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from karat.meta.plane.cells import BLEU_CELL
-from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, worth
-from karat.meta.plane.fit import PlaneFit
-from karat.meta.plane.predictions import TASKS, Recommendation
-from karat.meta.plane.study import PlaneStudy, Verdict
+from karat.meta.plane import BLEU_CELL, PlaneFit, worth
+from karat.meta.plane_study import (
+    MIN_PLANE_SYSTEMS,
+    TASKS,
+    PlaneStudy,
+    Recommendation,
+    Verdict,
+)
 from karat.report.model.cells import several
 from karat.report.model.phrases import listing, span
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.stats.significance import UNDECIDED
 
 MOST_TOLD = 4
 """Dimensions that have sentences of their own."""
@@ -53,7 +56,7 @@ def plane_basis(fits: Sequence[PlaneFit]) -> str:
 
 def _few(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
-    if fewest < ENOUGH_SYSTEMS:
+    if fewest < MIN_PLANE_SYSTEMS:
         verb = "is" if fewest == 1 else "are"
         yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
@@ -62,7 +65,7 @@ def _kind(fit: PlaneFit) -> str:
     """Return one of none, few, chance, found: what can be said of the largest R^2."""
     if fit.maximum is None:
         return "none"
-    if len(fit.systems) < ENOUGH_SYSTEMS:
+    if len(fit.systems) < MIN_PLANE_SYSTEMS:
         return "few"
     return "found" if fit.significant else "chance"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from karat.meta.documents.best_curves import best_curve
-from karat.meta.documents.reliability import (
+from karat.meta.reliability import (
     ReliabilityCurves,
     ReliabilityRow,
+    best_curve,
     references_in_words,
 )
 from karat.report.answers.metas import statistic_label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.metrics.catalogue import MetricCatalogue
+from karat.metrics.names import MetricCatalogue
 from karat.report.model.table import Column, Document, Table, columns
 
 _COLUMNS = (

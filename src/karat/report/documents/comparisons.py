@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from karat.comparison import CompareRow, Comparison, Example
 from karat.metrics.base import Metric
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.report.answers.comparisons import comparison_answer, comparison_basis
 from karat.report.charts.forest import Change, Forest, Tallies, Tally, reach
 from karat.report.charts.models import Histogram

@@ -37,7 +37,7 @@ from karat.report.model.table import (
     Table,
     columns,
 )
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 _VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
 _number = partial(Column, align="right")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from karat.metrics.explain.bitext import Explanation
-from karat.metrics.explain.edits import Alignment
+from karat.metrics.accuracy import Alignment
+from karat.metrics.gtm import Explanation
 from karat.report.documents.scores import SEGMENT
 from karat.report.model.cells import brief, several
 from karat.report.model.table import (

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.meta.plane.cells import ALPHAS, ORDERS, PlaneCell
-from karat.meta.plane.predictions import GUIDELINES, TASKS, Recommendation, Region
+from karat.meta.plane import ALPHAS, ORDERS, PlaneCell
+from karat.meta.plane_study import GUIDELINES, TASKS, Recommendation, Region
 from karat.report.answers.planes import (
     plane_answer,
     plane_basis,
@@ -21,8 +21,8 @@ from karat.report.charts.models import CellMark, HeatMap, Outline
 from karat.report.model.table import Block, Cell, Column, Document, Figure, Gallery, Table, columns
 
 if TYPE_CHECKING:
-    from karat.meta.plane.fit import PlaneFit
-    from karat.meta.plane.study import PlaneStudy
+    from karat.meta.plane import PlaneFit
+    from karat.meta.plane_study import PlaneStudy
 
 _CELLS = (
     *columns(dimension="Dimension", alpha="Alpha", n="N", r="r", r2="R^2", low="Low", high="High"),

@@ -8,15 +8,14 @@ from typing import TypeAlias
 
 from karat.meta.averages import RankAverage, TaskRow
 from karat.meta.evaluation import Ranking
-from karat.meta.leaders import Leader, by_mean_rank, leaders
-from karat.meta.ranking import MetaRow
+from karat.meta.ranking import Leader, MetaRow, by_mean_rank, leaders
 from karat.report.answers.metas import row_labels, statistic_label
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.ranks import RankCell, RankColumn, RankMap
 from karat.report.model.cells import several
 from karat.report.model.phrases import clear_labels, signed, span
 from karat.report.model.table import Figure, Gallery
-from karat.stats.significance.verdicts import UNDECIDED, WORSE
+from karat.stats.significance import UNDECIDED, WORSE
 
 MOST_COLUMNS = 6
 """Settings of one panel; where there are more, each statistic has a panel of its own."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.documents.reliability import references_in_words
+from karat.meta.reliability import references_in_words
 from karat.report.answers.metas import statistic_label
 from karat.report.answers.reliability import reliability_answer, reliability_basis
 from karat.report.charts.figures import chart_figure
@@ -17,7 +17,7 @@ from karat.report.model.phrases import clear_labels
 from karat.report.model.table import Cell, Column, Document, Figure, Gallery, Table, columns
 
 if TYPE_CHECKING:
-    from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow
+    from karat.meta.reliability import ReliabilityCurves, ReliabilityRow
 
 MOST_CURVES = 8
 """Curves in one chart, each with a colour of its own."""

@@ -12,7 +12,7 @@ from karat.report.documents import scores
 from karat.report.model.cells import number_text
 from karat.report.model.table import Cell, Column, Decimals, Document, Table
 from karat.scoring import ScoreRow, WideScores
-from karat.stats.significance.verdicts import BETTER, WORSE
+from karat.stats.significance import BETTER, WORSE
 
 MARKS = {BETTER: "†", WORSE: "‡"}
 """Marks of systems that are better and worse than the baseline."""

@@ -8,7 +8,7 @@ from karat.gating.decisions import GateRow
 from karat.gating.gates import GateResult
 from karat.gating.guards import Change, GuardRow
 from karat.gating.items import Measure
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.models import Interval
 from karat.report.model.table import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.metrics.explain.edits import Alignment, Operation
+from karat.metrics.accuracy import Alignment, Operation
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, element, quote

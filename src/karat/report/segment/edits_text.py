@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from karat.metrics.explain.edits import Alignment, Operation
+from karat.metrics.accuracy import Alignment, Operation
 from karat.report.render import terminal
 from karat.report.render.terminal import DIM, Sheet, display_width, truncate
 from karat.visible import visible

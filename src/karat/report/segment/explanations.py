@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from karat.explanation import SegmentExplanations
-from karat.metrics.explain.edits import Alignment
-from karat.metrics.explain.treelets import TreeExplanation, Treelet
+from karat.metrics.accuracy import Alignment
+from karat.metrics.tree import TreeExplanation, Treelet
 from karat.report.documents.grids import EDIT_COLUMNS, edit_rows, grid_answer, grid_blocks
 from karat.report.documents.scores import SEGMENT
 from karat.report.model.cells import brief, several

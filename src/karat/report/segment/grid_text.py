@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.metrics.explain.bitext import Explanation
+from karat.metrics.gtm import Explanation
 from karat.report.render.terminal import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
 from karat.visible import visible
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from karat.metrics.explain.bitext import Explanation
-from karat.metrics.explain.edits import Alignment
+from karat.metrics.accuracy import Alignment
+from karat.metrics.gtm import Explanation
 from karat.report.model.table import Figure
 from karat.report.segment.edits_text import draw_edits
 from karat.report.segment.grid_text import draw_grid

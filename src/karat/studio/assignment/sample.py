@@ -10,7 +10,7 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample, Scale
 from karat.evalset.draws import SEGMENT
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 from karat.studio.assignment.drawn import drawn_with
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.tasks import TASKS
