@@ -19,6 +19,7 @@ from karat.meta.views import LEVELS, check_behind
 from karat.metrics.base import Metric
 from karat.metrics.given import SET, Given
 from karat.metrics.names import metric
+from karat.settings import check_seed, check_trials
 from karat.stats.correlation import STATISTICS
 from karat.stats.multiple_tests import CORRECTIONS
 from karat.stats.resampling import SEED

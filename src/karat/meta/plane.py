@@ -28,7 +28,7 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import renamed
+from karat.settings import check_trials, renamed
 from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
 from karat.stats.significance import is_significant

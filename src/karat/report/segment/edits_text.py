@@ -8,7 +8,6 @@ from typing import NamedTuple
 from karat.metrics.accuracy import Alignment, Operation
 from karat.report.render import terminal
 from karat.report.render.terminal import DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from karat.metrics.gtm import Explanation
 from karat.report.render.terminal import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
-from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
 LEGEND = {
