@@ -14,6 +14,7 @@ from karat.arithmetic import exact_product, exact_sum
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
+from karat.settings import check_trials
 from karat.stats.correlation import (
     Drawn,
     Statistic,
@@ -47,7 +48,6 @@ from karat.stats.paired_tests import (
     standardised,
 )
 from karat.stats.resampling import SEED, count_copies, interval
-from karat.trials import check_trials
 
 
 class Agreement(NamedTuple):

@@ -24,7 +24,6 @@ from karat.stats.correlation import STATISTICS
 from karat.stats.multiple_tests import CORRECTIONS
 from karat.stats.resampling import SEED
 from karat.stats.significance import SIGNIFICANCE_LEVEL
-from karat.trials import check_seed, check_trials
 
 MetricName: TypeAlias = str | Metric
 """A metric, or its name."""

@@ -32,7 +32,6 @@ from karat.settings import check_trials, renamed
 from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
 from karat.stats.significance import is_significant
-from karat.trials import check_trials
 
 ALPHAS = tuple(k / 10 for k in range(11))
 ORDERS = (1, 2, 3, 4)

@@ -43,10 +43,9 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
 from karat.results import Result
-from karat.settings import Named, parse_settings, renamed, setting
+from karat.settings import Named, check_trials, parse_settings, renamed, setting
 from karat.stats.resampling import SEED
 from karat.stats.significance import UNDECIDED
-from karat.trials import check_trials
 
 
 class Region(NamedTuple):

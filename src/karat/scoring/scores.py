@@ -16,13 +16,12 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring.inputs import Systems, as_inputs
 from karat.scoring.one_pass import Collected, Wanted, collect
-from karat.settings import renamed
+from karat.settings import check_seed, check_trials, renamed
 from karat.stats.buckets import as_buckets
 from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.stats.significance import ahead
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments
-from karat.trials import check_seed, check_trials
 
 if TYPE_CHECKING:
     from karat.ranked_segments import RankedSegments, TextLookup

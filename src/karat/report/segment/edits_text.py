@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from karat.errors import visible
 from karat.metrics.accuracy import Alignment, Operation
 from karat.report.render import terminal
 from karat.report.render.terminal import DIM, Sheet, display_width, truncate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from karat.errors import visible
 from karat.metrics.gtm import Explanation
 from karat.report.render.terminal import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
 
