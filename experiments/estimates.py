@@ -34,9 +34,8 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import plan_units
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import Sample, Scale, judge_values
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
@@ -44,8 +43,8 @@ from karat.estimation.system_estimates import (
     predict,
 )
 from karat.progress import silent
-from karat.stats.estimates import MeanInterval
-from karat.stats.population import Design
+from karat.stats.estimates.intervals import MeanInterval
+from karat.stats.estimates.sampling import Design
 
 Ints = NDArray[np.int64]
 SEED = 2026

@@ -17,7 +17,6 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, shown, silent
 from karat.scoring import Scoring, Systems
-from karat.settings import renamed
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences
 from karat.text.segments import Segments, Texts
@@ -27,7 +26,6 @@ Named = dict[str, Any]
 """The columns that were named, by their role."""
 
 
-@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str | Any,
     references: GivenReferences | None = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,60 +11,8 @@ import pytest
 import karat as kt
 
 Called = Callable[..., Any]
-TEXTS = ("a.txt", "-r", "ref1.txt", "-m", "bleu")
-PLANE = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "2")
 TREE = "1\tit\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\trains\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-
 TRAIN = ("realize", "train", "t.conllu", "-o", "m.npz")
-
-RENAMED = [
-    (("score", *TEXTS, "--bootstrap", "9"), "--bootstrap", "--resamples"),
-    (("score", *TEXTS, "--as", "text"), "--as", "--read-as"),
-    (("lm", "train", "a.txt", "--as=text", "-o", "m.lm"), "--as", "--read-as"),
-    ((*PLANE, "--halves", "2"), "--halves", "--splits"),
-    ((*PLANE, "--splits", "2", "--beside", "bleu"), "--beside", "--compare-with"),
-    (("data", "judges", "demo", "--control", "drift"), "--control", "--exclude"),
-    (("paraphrase", "align", "two.tsv", "--source-tok", "13a"), "--source-tok", "--tok"),
-    (
-        ("meta", "reliability", "demo", "-m", "bleu", "--references", "1", "--repeats", "1"),
-        "--references",
-        "--reference-counts",
-    ),
-    ((*TRAIN, "--model", "fergus"), "--model", "--realizer"),
-]
-
-
-@pytest.mark.parametrize(("args", "old", "new"), RENAMED)
-def test_an_old_name_works_with_one_note(
-    folder: Path, called: Called, args: tuple[str, ...], old: str, new: str
-) -> None:
-    (folder / "t.conllu").write_text(TREE)
-    (folder / "two.tsv").write_text("a house\tein Haus\n")
-    done = called(*args)
-    assert (done.returncode, done.stderr) == (0, f"karat: note: {old} is now {new}\n")
-    fresh = [word.replace(old, new) if word.startswith(old) else word for word in args]
-    again = called(*fresh)
-    assert (again.returncode, again.stderr) == (0, "")
-    if "train" not in args and "-f" not in args:  # which tell how long they took
-        assert again.stdout == done.stdout
-
-
-def test_an_old_name_that_is_repeated_has_one_note(called: Called) -> None:
-    done = called(*PLANE, "--splits", "2", "--beside", "bleu", "--beside", "ter")
-    assert done.stderr == "karat: note: --beside is now --compare-with\n"
-
-
-def test_words_after_two_dashes_are_no_options(called: Called) -> None:
-    done = called("score", *TEXTS, "--", "--bootstrap")
-    assert done.returncode == 2
-    assert done.stderr.startswith("karat: --bootstrap: No such file")
-
-
-def test_references_of_a_grid_were_arguments(called: Called) -> None:
-    done = called("grid", "a.txt", "ref1.txt", "ref2.txt")
-    note = "karat grid CANDIDATE REFERENCE is now karat grid CANDIDATE -r REFERENCE"
-    assert (done.returncode, done.stderr) == (0, f"karat: note: {note}\n")
-    assert done.stdout == called("grid", "a.txt", "-r", "ref1.txt", "-r", "ref2.txt").stdout
 
 
 def test_the_model_of_a_realiser_was_an_argument(folder: Path, called: Called) -> None:
@@ -91,46 +38,6 @@ def test_a_report_was_an_option(folder: Path, called: Called) -> None:
     old, new = ((folder / name).read_text("utf-8") for name in ("old.html", "new.html"))
     assert old.partition("<footer")[0] == new.partition("<footer")[0]
     assert 'href="#answer-' in new
-
-
-def test_the_page_of_meta_is_the_full_report(folder: Path, called: Called) -> None:
-    asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", "2", "--trials", "2")
-    assert called(*asked, "--report", "old.html").stderr.startswith("karat: note: --report is now")
-    assert called(*asked, "-o", "new.html").stdout == ""
-    old, new = ((folder / name).read_text("utf-8") for name in ("old.html", "new.html"))
-    assert old.partition("<footer")[0] == new.partition("<footer")[0]
-
-
-def test_settings_of_the_plane_were_options(called: Called) -> None:
-    done = called(*PLANE, "--splits", "2", "--stem", "porter", "-f", "json")
-    assert done.stderr == "karat: note: --stem is now -m aev:stem=NAME\n"
-    new = called(*PLANE, "--splits", "2", "-m", "aev:stem=porter", "-f", "json")
-    assert json.loads(done.stdout)["rows"] == json.loads(new.stdout)["rows"]
-
-
-def test_trials_of_the_bootstrap_test_are_resamples(called: Called) -> None:
-    asked = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu")
-    old = called(*asked, "--trials", "30")
-    note = "karat: note: --trials of the bootstrap test is now --resamples\n"
-    assert (old.returncode, old.stderr) == (0, note)
-    new = called(*asked, "--resamples", "30")
-    assert (new.stdout, new.stderr) == (old.stdout, "")
-    both = called(*asked, "--test", "randomization", "--trials", "30", "--resamples", "20")
-    assert both.stderr == ""
-    assert "from 20 bootstrap resamples" in both.stdout
-    assert "30 trials" in " ".join(both.stdout.split())
-
-
-# ---------------------------------------------------------------------------------- in Python
-
-
-def test_old_arguments_work_with_a_warning() -> None:
-    given = (["a b c"], ["a b d"], "chrf")
-    with pytest.warns(FutureWarning, match="bootstrap is now resamples"):
-        old = kt.score(*given, bootstrap=5)  # type: ignore[call-arg]
-    assert old.rows == kt.score(*given, resamples=5).rows
-    with pytest.raises(kt.InputError, match="bootstrap is now resamples: give resamples alone"):
-        kt.score(*given, bootstrap=5, resamples=5)  # type: ignore[call-arg]
 
 
 def test_a_bootstrap_test_has_one_number_of_resamples() -> None:

@@ -60,21 +60,16 @@ def _without_limits(extra: re.Match[str]) -> str:
 
 
 class Option(click.Option):
-    """An option under a heading of the help; names of the last release (`old`) still work."""
+    """An option under a heading of the help."""
 
-    def __init__(self, *args: Any, heading: str = COMMON, old: str = "", **more: Any) -> None:
+    def __init__(self, *args: Any, heading: str = COMMON, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.heading, self.old = heading, tuple(old.split())
+        self.heading = heading
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the two columns of the help, without click's notation for limits."""
         record = super().get_help_record(ctx)
         return record and (record[0], _LIMITS.sub(_without_limits, record[1]))
-
-    @property
-    def spelling(self) -> str:
-        """The long form, such as `--metric`."""
-        return next(name for name in self.opts if name.startswith("--"))
 
 
 class Listing(Option):
@@ -176,7 +171,7 @@ def option(
 ) -> Callable[[F], F]:
     """Return the decorator that adds an option such as `-m --metric metrics`; shows its default.
 
-    `heading` is where the help shows it, `old` has names of the last release.
+    `heading` is where the help shows it.
     """
     if default is not ...:  # None is a default, too: that of a switch nobody touched
         more = {"default": default, "show_default": default is not None, **more}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.errors import OutputError
-from karat.report.model.table import Document
+from karat.report.model import Document
 from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
@@ -34,6 +34,11 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
     for given in inputs:
         if os.path.isfile(path) and os.path.exists(given) and os.path.samefile(path, given):
             raise OutputError(f"{path} is one of the inputs: choose another output file")
+
+
+def note(text: str) -> None:
+    """Print a note on standard error."""
+    click.echo(f"karat: note: {text}", err=True)
 
 
 def check_page(option: str, path: str | None) -> None:
@@ -95,7 +100,7 @@ def check_charts(folder: str | None) -> None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"--charts {folder}: this is a file; give a folder")
-    from karat.report.charts.image_files import typesetter
+    from karat.report.render.svg import typesetter
 
     typesetter()
 
@@ -104,7 +109,7 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     """Write every chart as PNG, PDF and SVG, named after its title."""
     if folder is None:
         return
-    from karat.report.charts.image_files import chart_file
+    from karat.report.render.svg import chart_file
 
     os.makedirs(folder, exist_ok=True)
     for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):

@@ -12,7 +12,6 @@ import click
 from karat.cli import options
 from karat.cli.command import Command, command_group
 from karat.cli.inputs import load_set
-from karat.cli.old_names import note
 from karat.cli.options import FORMATS, checked_format, command_line, format_of, spreadsheet_safe
 from karat.cli.parameters import (
     INPUT,
@@ -28,7 +27,7 @@ from karat.cli.parameters import (
     path,
     whole,
 )
-from karat.cli.show import check_output, say, show
+from karat.cli.show import check_output, note, say, show
 from karat.errors import InputError, Interrupted, OutputError, quoted
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar

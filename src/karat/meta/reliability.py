@@ -171,7 +171,6 @@ class ReliabilityCurves(Result):
         return "\n".join(self.signatures.values())
 
 
-@renamed(references="reference_counts")
 def reliability(
     given: EvalSet | GivenPath | ScoredSet,
     dimensions: str | Sequence[str] = (),

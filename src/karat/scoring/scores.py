@@ -315,7 +315,6 @@ def resample(
     return draws
 
 
-@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str,
     references: GivenReferences | None = None,

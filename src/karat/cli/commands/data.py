@@ -131,7 +131,6 @@ def list_known(format: str, output: str | None) -> None:
     "System to leave out, such as a control. Repeat for several.",
     multiple=True,
     metavar="SYSTEM",
-    old="--control",
 )
 @options.output
 @options.reader
@@ -195,7 +194,7 @@ def draw(
     karat data draw my-set 50 --plan draws.tsv
     karat data draw my-set 20 --unit group --plan draws.tsv
     """
-    from karat.estimation.drawing import draw_units
+    from karat.estimation.planning import draw_units
     from karat.evalset.draws import draw_lines
     from karat.storage.output import write_atomically
 

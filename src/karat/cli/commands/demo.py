@@ -19,7 +19,7 @@ from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison
-    from karat.report.model.table import Figure
+    from karat.report.model import Figure
 
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
@@ -72,8 +72,8 @@ def demo_command(output: str, texts: str | None) -> None:
 
 def _pictures(comparison: Comparison) -> list[Figure]:
     """Return pictures of the words that a system and the reference share in a long segment."""
-    from karat.metrics.gtm import GTM
-    from karat.report.documents.grids import grid_figures
+    from karat.metrics.matching import GTM
+    from karat.report.segment.document import grid_figures
 
     example = max(comparison.examples, key=lambda one: len(one.system_text))
     found = GTM(e=2).explain(example.system_text, example.reference)

@@ -11,7 +11,6 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import load_set
-from karat.cli.old_names import retired
 from karat.cli.parameters import (
     ADVANCED,
     INPUT,
@@ -26,7 +25,7 @@ from karat.cli.parameters import (
     path,
     whole,
 )
-from karat.cli.show import check_beside, check_charts, check_output, check_page, show, write_charts
+from karat.cli.show import check_beside, check_charts, check_output, show, write_charts
 from karat.errors import InputError
 from karat.progress import Bar
 from karat.settings import MOST_TRIALS
@@ -87,7 +86,6 @@ if TYPE_CHECKING:
 @flag("--p-values", "Add a two-sided p-value to every correlation.", heading=TESTS)
 @options.seed
 @option("--save", "Save the experiment to FILE (TOML).", path, heading=OUTPUT)
-@retired("--report", "-o page.html", path)
 @options.charts
 @options.normalise
 @option(
@@ -121,14 +119,14 @@ def meta_command(
     karat meta demo --save experiment.toml
     karat meta --experiment experiment.toml
     """
-    outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
+    outputs = {key: settings.pop(key) for key in ("save", "output")}
     threads = settings.pop("threads")
     study = _study(names, experiment, settings)
     _check_outputs(outputs, study, experiment)
     check_charts(charts)
     if len(study.experiments) == 1:
         _rank(study.experiments[0], outputs, charts, format, threads)
-    elif outputs["report"] or charts:
+    elif charts:
         raise InputError("--charts works with one set: for several sets, use -o page.html")
     else:
         _average(study, outputs, format, threads)
@@ -159,11 +157,11 @@ def _rank(
     """Show the ranks on one set."""
     from karat.meta.evaluation import meta_evaluate
 
-    save, report, output = outputs.values()
+    save, output = outputs.values()
     line = options.command_line()
     full = None
     with Bar() as progress:
-        if report or charts or format == "html":
+        if charts or format == "html":
             from karat.meta.full_report import meta_report
 
             full = meta_report(chosen, threads=threads, progress=progress)
@@ -177,15 +175,13 @@ def _rank(
     if full is not None:
         from karat.report.documents.meta_page import meta_charts
 
-        if report:
-            show(full.document(line), "html", report)
         write_charts(meta_charts(full), charts)
     shown = full if full is not None and format == "html" else result
     show(shown.document(line), format, output)
 
 
 def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | None) -> None:
-    """Refuse outputs that are inputs, that are the same file, or a report that is no page."""
+    """Refuse outputs that are inputs, or that are the same file."""
     from karat.metrics.names import metric
 
     places: dict[str, str] = {}
@@ -200,7 +196,6 @@ def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | 
         other = places.setdefault(os.path.realpath(place), written)
         if other != written:
             raise InputError(f"--{other} and --{written} are both {place}: use two different files")
-    check_page("--report", named["report"])
 
 
 def _study(names: tuple[str, ...], saved: str | None, settings: dict[str, Any]) -> MetaStudy:
@@ -308,7 +303,6 @@ def meta_fit_command(
     (),
     show_default=False,
     metavar="N,N,…",
-    old="--references",
 )
 @option(
     "-s --statistic statistics",
@@ -360,7 +354,7 @@ def meta_reliability_command(
     karat meta reliability summeval --lengths 1,2,5,10,25 -o reliability.html
     karat meta reliability demo -m gtm:preset=paper --documents joined
     """
-    from karat.meta.reliability import reliability
+    from karat.meta.documents.reliability import reliability
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
     added = [settings.pop(key) for key in ("judgements", "model_judges")]

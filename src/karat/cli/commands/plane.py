@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,6 @@ import click
 from karat.cli import options
 from karat.cli.command import Group
 from karat.cli.inputs import load_set
-from karat.cli.old_names import retired
 from karat.cli.parameters import TESTS, option, whole
 from karat.cli.show import check_beside, check_charts, check_output, show, write_charts
 from karat.errors import InputError
@@ -18,7 +16,7 @@ from karat.progress import Bar
 from karat.settings import MOST_TRIALS
 
 if TYPE_CHECKING:
-    from karat.meta.plane_study import Region
+    from karat.meta.plane.predictions import Region
     from karat.metrics.ngram import AEv
 
 _TASK = "Task: mt, paraphrase, qa, viewpoint-summary or summary."
@@ -59,7 +57,6 @@ def command(context: click.Context) -> None:
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
-    old="--beside",
 )
 @option(
     "--by",
@@ -80,13 +77,10 @@ def command(context: click.Context) -> None:
     whole(0, MOST_TRIALS),
     200,
     heading=TESTS,
-    old="--halves",
 )
 @options.seed
 @options.charts
 @options.normalise
-@retired("--stem", "-m aev:stem=NAME", is_flag=False, flag_value="porter")
-@retired("--stop", "-m aev:stop=NAME", is_flag=False, flag_value="en")
 @options.threads
 def fit(name: str, charts: str | None, format: str, output: str | None, **settings: Any) -> None:
     """Fit the AEv plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
@@ -101,10 +95,10 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
     karat plane fit demo -d fluency --by groups
     karat plane fit my-set -o plane.html
     """
-    from karat.meta.plane_study import study_plane
+    from karat.meta.plane.study import study_plane
     from karat.report.documents.planes import plane_chart
 
-    metric = _family(*map(settings.pop, ("base", "stem", "stop")))
+    metric = _family(settings.pop("base"))
     region = _region(*map(settings.pop, ("task", "guideline")))
     read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
     numbers, reader_options = options.numbered_references(
@@ -125,7 +119,7 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
 
 
 def _region(task: str | None, guideline: str | None) -> Region | None:
-    from karat.meta.plane_study import predicted
+    from karat.meta.plane.predictions import predicted
 
     if task is None and guideline is None:
         return None
@@ -134,8 +128,8 @@ def _region(task: str | None, guideline: str | None) -> Region | None:
     return predicted(task, guideline)
 
 
-def _family(base: str, stem: str | None, stop: str | None) -> AEv:
-    from karat.meta.plane import check_family
+def _family(base: str) -> AEv:
+    from karat.meta.plane.fit import check_family
     from karat.metrics.names import metric
     from karat.metrics.ngram import AEv
 
@@ -144,11 +138,8 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
         raise InputError(f"-m {base}: expected aev, as in -m aev:preset=paper")
     if (found.alpha, found.n) != (AEv().alpha, AEv().n):
         raise InputError(f"-m {base}: the plane covers all alpha and n; leave them out")
-    chosen = replace(
-        found, stem=found.stem if stem is None else stem, stop=found.stop if stop is None else stop
-    ).claiming(found.claims)
-    check_family(chosen)
-    return chosen
+    check_family(found)
+    return found
 
 
 @command.command(name="recommend")
@@ -166,7 +157,7 @@ def recommend(
     karat plane recommend --task qa --guideline strict --format json
     karat plane recommend --task mt --guideline fluency -o plane.svg
     """
-    from karat.meta.plane_study import recommend as recommend_metrics
+    from karat.meta.plane.predictions import recommend as recommend_metrics
     from karat.report.documents.planes import regions_chart
 
     check_output(output)

@@ -26,7 +26,7 @@ from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.report.model.table import Document
+    from karat.report.model import Document
     from karat.results import Result
     from karat.scoring import Scoring
 
@@ -282,7 +282,6 @@ def compare_command(
     from karat.comparison import compare
     from karat.scoring import as_metrics
 
-    settings = options.tested(settings)
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     if are_tables(given, table):
         from karat.arrow.table_scores import compare_table
@@ -308,7 +307,6 @@ def compare_command(
     "bootstrap test.",
     None,
     heading=COMMON,
-    old="--bootstrap",
 )
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
@@ -341,7 +339,6 @@ def merge_command(
     from karat.arrow.shards import merge_shards, shard_files
 
     check_output(output, shard_files(shards))
-    settings = options.tested(settings)
     tested = {name: settings.pop(name) for name in ("baseline", "test", "trials", "resamples")}
     if not compare and tested["baseline"] is not None:
         raise InputError("--baseline needs --compare: add it")
@@ -365,7 +362,7 @@ def metrics_command(names: tuple[str, ...], format: str, output: str | None) -> 
     karat metrics aev bleu
     karat metrics --format json
     """
-    from karat.metrics.names import list_metrics
+    from karat.metrics.catalogue import list_metrics
 
     check_output(output)
     show(list_metrics(*names).document(options.command_line()), format, output)

@@ -9,7 +9,6 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import open_inputs, split_name
-from karat.cli.old_names import old_argument
 from karat.cli.parameters import option
 from karat.cli.show import check_output, show
 from karat.progress import Bar
@@ -17,9 +16,6 @@ from karat.progress import Bar
 
 @click.command(name="grid", cls=Command)
 @click.argument("candidate", type=click.Path())
-@old_argument(
-    "more_references", "karat grid CANDIDATE REFERENCE", "karat grid CANDIDATE -r REFERENCE"
-)
 @options.references
 @options.segment_options("segment")
 @option(
@@ -52,7 +48,6 @@ def grid_command(**given: Any) -> None:
 def show_segments(
     candidate: str,
     references: tuple[str, ...],
-    more_references: tuple[str, ...],
     name: str,
     read_as: str | None,
     format: str,
@@ -63,7 +58,6 @@ def show_segments(
     """Show how a metric scores the chosen segments of a candidate."""
     from karat.explanation import explain_segments
 
-    references = (*references, *more_references)
     check_output(output, [split_name(candidate)[1], *references])
     with Bar() as progress:
         how = optional_references, progress, *options.split_format(read_as)
@@ -75,9 +69,6 @@ def show_segments(
 
 @click.command(name="explain", cls=Command)
 @click.argument("candidate", type=click.Path())
-@old_argument(
-    "more_references", "karat explain CANDIDATE REFERENCE", "karat explain CANDIDATE -r REFERENCE"
-)
 @options.references
 @options.segment_options("segment")
 @option(

@@ -11,7 +11,7 @@ from karat.cli.show import say, takes_color
 from karat.errors import quoted, visible
 from karat.nuggets.cli.keyboard import Keyboard
 from karat.nuggets.report.asks import heading, laid_out, numbered, page_lines, page_range, telling
-from karat.report.render.terminal import Sheet
+from karat.report.render.text import Sheet
 
 if TYPE_CHECKING:
     from karat.nuggets.judging.asking import Ask

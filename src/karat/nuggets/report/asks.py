@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.errors import visible
-from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, display_width, letters
+from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, letters
 
 if TYPE_CHECKING:
     from karat.nuggets.judging.asking import Ask

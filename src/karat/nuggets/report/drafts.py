@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.llm.report import usage_sentence, usage_tables
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Table
+from karat.report.model import Column, Document, Table, several
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting.drafts import DraftedNuggets

@@ -33,7 +33,6 @@ from karat.progress import Bar
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
-    old="--rival",
 )
 @option(
     "--feature features",

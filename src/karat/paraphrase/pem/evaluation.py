@@ -26,8 +26,7 @@ from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, reco
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.scores import interval_fields
-from karat.settings import renamed
+from karat.scoring.score_rows import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 
@@ -110,7 +109,6 @@ class ParaphraseEvaluation(Result):
     """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
 
 
-@renamed(rivals="compare_with")
 def evaluate_paraphrases(
     evalset: EvalSet | str | os.PathLike[str],
     model: PEM | str | os.PathLike[str] = BUNDLED,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, signed, span
+from karat.report.model import listing, several, signed, span
 
 if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases

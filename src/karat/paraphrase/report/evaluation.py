@@ -8,9 +8,8 @@ from itertools import groupby, starmap
 from typing import TYPE_CHECKING
 
 from karat.paraphrase.report.answers import evaluation_answer
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Curve, Curves, Knot, Point, Scatter
-from karat.report.model.table import Column, Document, Table
+from karat.report.charts.models import Curve, Curves, Knot, Point, Scatter, chart_figure
+from karat.report.model import Column, Document, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.evaluation import Correlation, JudgedPoint, ParaphraseEvaluation

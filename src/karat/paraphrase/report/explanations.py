@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from karat.paraphrase.report.answers import explanation_answer
 from karat.paraphrase.report.networks import network_figure
 from karat.paraphrase.report.pairs import pair_figure
-from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.report.model import Cell, Column, Document, Row, Table, brief, several
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import (

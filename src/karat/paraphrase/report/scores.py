@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.paraphrase.report.answers import generation_answer, scores_answer
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
-from karat.report.model.table import Column, Document, Figure, Table
+from karat.report.charts.models import Interval, intervals_figure
+from karat.report.model import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.align.alignment import WordAlignment

@@ -16,7 +16,7 @@ from karat.realize.cli import group
 
 @click.command(name="explain", cls=Command)
 @group.model_and("trees")
-@option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1, old="--tree")
+@option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1)
 @group.every_input
 @group.only_realizer
 @group.n_best(default=5, help="Number of supertag assignments, paths and orders to show.")

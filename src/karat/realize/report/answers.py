@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, sentence_case
-from karat.stats.significance import BETTER
+from karat.report.model import listing, sentence_case, several
+from karat.stats.significance.verdicts import BETTER
 
 if TYPE_CHECKING:
     from karat.realize.completion.explained import CompletionExplained
