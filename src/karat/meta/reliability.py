@@ -37,7 +37,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import metrics_of_set
-from karat.settings import check_seed, renamed
+from karat.settings import check_seed
 from karat.stats.correlation import STATISTICS, statistic
 from karat.stats.paired_tests import wilcoxon
 from karat.stats.resampling import SEED, central

@@ -10,9 +10,8 @@ from karat.gating.decisions import FAIL, PASS, UNDECIDED, Change, GateRow, Guard
 from karat.gating.gates import GateResult
 from karat.gating.items import Measure
 from karat.metrics.differing import differing_words
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
-from karat.report.model.table import (
+from karat.report.charts.models import Interval, intervals_figure
+from karat.report.model import (
     Block,
     Case,
     Cell,

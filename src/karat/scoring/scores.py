@@ -16,7 +16,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring.inputs import Systems, as_inputs
 from karat.scoring.one_pass import Collected, Wanted, collect
-from karat.settings import check_seed, check_trials, renamed
+from karat.settings import check_seed, check_trials
 from karat.stats.buckets import as_buckets
 from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.stats.significance import ahead

@@ -10,7 +10,7 @@ from karat.evalset.contents import EvalSetCheck
 from karat.evalset.judge_kinds import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
-from karat.metrics.catalogue import MetricCatalogue
+from karat.metrics.names import MetricCatalogue
 from karat.report.model import Column, Document, Row, Table, columns, listing, several
 
 if TYPE_CHECKING:
