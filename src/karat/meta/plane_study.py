@@ -43,7 +43,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
 from karat.results import Result
-from karat.settings import Named, check_trials, parse_settings, renamed, setting
+from karat.settings import Named, check_trials, parse_settings, setting
 from karat.stats.resampling import SEED
 from karat.stats.significance import UNDECIDED
 
@@ -641,7 +641,6 @@ class PlaneStudy(Result):
         return tuple(study_notes(self))
 
 
-@renamed(beside="compare_with")
 def study_plane(
     evalset: EvalSet | GivenPath,
     metric: AEv | None = None,

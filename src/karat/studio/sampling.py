@@ -18,7 +18,8 @@ from karat.estimation.samples import Sample, Scale
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.stats.population import Design
-from karat.studio.store.draws import drawn_with
+from karat.studio.store.draws import drawn_with, mixed
+from karat.studio.store.projects import project_in
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS

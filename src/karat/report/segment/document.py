@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from karat.explanation import SegmentExplanations
 from karat.metrics.accuracy import Alignment
 from karat.metrics.gtm import Explanation
+from karat.metrics.tree import TreeExplanation, Treelet
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from karat.metrics.accuracy import Alignment, Operation
 from karat.metrics.gtm import AlignedBlock, Explanation
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, coordinate, element, quote, shape
