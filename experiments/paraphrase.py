@@ -37,7 +37,7 @@ from karat.paraphrase.table.training import train_pivot
 from karat.paraphrase.train.language import train_language
 from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 SET = "paraphrase-twitter"

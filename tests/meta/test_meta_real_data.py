@@ -24,7 +24,7 @@ from karat.meta.plane import fit_plane, judged
 from karat.meta.plane_study import predicted, verdict
 from karat.meta.reliability import reliability
 from karat.meta.scores import score_evalset
-from karat.text.stopwords import stop_words
+from karat.text.tokens import stop_words
 
 Load = Callable[[str], kt.EvalSet]
 

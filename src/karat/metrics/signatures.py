@@ -23,7 +23,7 @@ from karat.metrics.base import Claims, check_plugin, check_version, is_count
 from karat.metrics.names import METRICS, parse_name
 from karat.registry import origin
 from karat.settings import nearest, to_text
-from karat.text.tokenizers import tokenizer_origin
+from karat.text.tokens import tokenizer_origin
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric

@@ -18,7 +18,7 @@ from karat.metrics.cosine import Cosine
 from karat.metrics.given import Given
 from karat.metrics.names import metric
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 
 class MetricFeature(NamedTuple):
