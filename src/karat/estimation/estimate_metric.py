@@ -27,11 +27,13 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.settings import setting, to_text
-from karat.stats.population import Prediction, shares
+from karat.stats.estimates.predictions import Prediction
+from karat.stats.estimates.sampling import shares
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
-    from karat.metrics.pairs import Pairs, SegmentNames
+    from karat.metrics.outputs import SegmentNames
+    from karat.metrics.pairs import Pairs
 
 
 COLUMNS = ("prediction", "outputs", "residual", "labels")

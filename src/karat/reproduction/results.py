@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.results import Result
-from karat.stats import significance
+from karat.stats.significance import verdicts
 
-HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
+HOLDS, FAILS, UNDECIDED = "holds", "fails", verdicts.UNDECIDED
 
 
 class ReproducedNumber(NamedTuple):
