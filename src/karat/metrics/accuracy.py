@@ -25,7 +25,9 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import (
+from karat.text.references import check_aligned, one_or_several
+from karat.text.segments import Texts, as_segments
+from karat.text.tokens import (
     CASES,
     CHARACTERS,
     TOKENIZERS,
@@ -35,8 +37,6 @@ from karat.text.recipe import (
     Recipe,
     check_choice,
 )
-from karat.text.references import check_aligned, one_or_several
-from karat.text.segments import Texts, as_segments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

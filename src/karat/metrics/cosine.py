@@ -29,7 +29,7 @@ from karat.metrics.embedders import (
 )
 from karat.metrics.pairs import Pairs, SegmentNames
 from karat.settings import setting
-from karat.text.recipe import CASES
+from karat.text.tokens import CASES
 
 KEPT = 1 << 27
 """Bytes of vectors and texts that are kept."""

@@ -31,10 +31,9 @@ from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
 from karat.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
 from karat.text.segments import Strings
-from karat.text.stemmers import stemmers
+from karat.text.tokens import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, stemmers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

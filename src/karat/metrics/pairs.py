@@ -16,9 +16,9 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.progress import Progress, Stop, as_threads, in_order, silent
-from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
 from karat.text.references import References, check_aligned
 from karat.text.segments import Segments, batches
+from karat.text.tokens import Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from karat.text.trees import TreeBatch

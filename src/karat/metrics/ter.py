@@ -31,9 +31,9 @@ from karat.metrics.accuracy import (
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, Lexicon, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
 from karat.text.segments import Strings
+from karat.text.tokens import CASES, Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

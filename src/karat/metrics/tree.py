@@ -29,8 +29,8 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.metrics.accuracy import Accuracy, Alignment, edit_operations, error_rate, spelled
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import Lexicon, Passage
 from karat.text.segments import Strings
+from karat.text.tokens import Lexicon, Passage
 from karat.text.trees import Tree, Trees
 
 if TYPE_CHECKING:
