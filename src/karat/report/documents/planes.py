@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS, PlaneCell, PlaneFit
+from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS, PlaneCell, PlaneFit, worth
 from karat.meta.plane_study import (
     GUIDELINES,
     MIN_PLANE_SYSTEMS,
@@ -16,7 +16,6 @@ from karat.meta.plane_study import (
     Recommendation,
     Region,
     Verdict,
-    worth,
 )
 from karat.report.charts.models import (
     Area,
