@@ -407,7 +407,10 @@ _FOLDERS: Mapping[str, _Kind] = {
     "onnx": (onnx_files, OnnxEmbedder),
     "sentence-transformers": (transformer_files, TransformerEmbedder),
 }
-_WANTED = f"expected the folder of an embedding model on this machine, or {WORDLLAMA} (nothing is downloaded)"
+_WANTED = (
+    "expected the folder of an embedding model on this machine, or "
+    f"{WORDLLAMA} (nothing is downloaded)"
+)
 _MOST = 10_000  # files of a folder that no output may overwrite
 
 Stamp = tuple[tuple[str, int, int], ...]

@@ -276,6 +276,6 @@ def _remarks(planes: list[Plane]) -> Iterator[str]:
     yield (
         "A region holds or fails if the interval of its difference from the rest leaves out 0; "
         "else the data cannot decide. The best of 44 cells lies in the region, or elsewhere, if it "
-        f"does so in {CONFIDENCE:.0%} of the resamples. Fewer than {MIN_PLANE_SYSTEMS} systems decide "
-        "nothing."
+        f"does so in {CONFIDENCE:.0%} of the resamples. Fewer than {MIN_PLANE_SYSTEMS} systems "
+        "decide nothing."
     )
