@@ -21,10 +21,9 @@ from table import Row, duration
 from timing import seconds, take_turns
 
 import karat as kt
-from karat.meta.perm_both import perm_both
-from karat.stats.correlation import tau_b
-from karat.stats.significance.exchanges import Permutation
-from karat.stats.ties import calibrate
+from karat.meta.agreement import perm_both
+from karat.stats.correlation import calibrate, tau_b
+from karat.stats.exchanges import Permutation
 
 SYSTEMS, SEGMENTS, TRIALS = 15, 1000, 1000
 POINTS = 1_000_000

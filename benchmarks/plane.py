@@ -24,7 +24,7 @@ SAMPLE = 2  # resamples that the loop is timed on
 def _karat() -> float:
     """Processor time of the whole plane, texts and judgements in memory, on one thread."""
     from karat.evalset.loading import load_evalset
-    from karat.meta.plane.fit import fit_plane, judged
+    from karat.meta.plane import fit_plane, judged
     from karat.meta.scores import score_evalset
     from karat.metrics.ngram import AEv
 

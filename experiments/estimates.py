@@ -43,8 +43,8 @@ from karat.estimation.system_estimates import (
     predict,
 )
 from karat.progress import silent
-from karat.stats.estimates.intervals import MeanInterval
-from karat.stats.estimates.sampling import Design
+from karat.stats.estimates import MeanInterval
+from karat.stats.population import Design
 
 Ints = NDArray[np.int64]
 SEED = 2026

@@ -36,8 +36,8 @@ from karat.estimation.system_estimates import (
     estimate_system,
     predict,
 )
-from karat.stats.estimates.intervals import MeanInterval
-from karat.stats.estimates.sampling import Design
+from karat.stats.estimates import MeanInterval
+from karat.stats.population import Design
 
 Floats = NDArray[np.float64]
 SYSTEMS, NOISE = 8, 0.5

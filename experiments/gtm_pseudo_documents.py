@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.meta.documents.reliability import ReliabilityRow, reliability
+from karat.meta.reliability import ReliabilityRow, reliability
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
 from karat.stats.correlation import statistic

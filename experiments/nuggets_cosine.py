@@ -19,7 +19,7 @@ import sys
 import numpy as np
 from nugget_sets import SETS, pooled
 
-from karat.metrics.embedding.vectors import load_vectors
+from karat.metrics.cosine import load_vectors
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import NAMES, evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness

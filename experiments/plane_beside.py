@@ -18,8 +18,8 @@ from typing import NamedTuple
 from plane_on_data import markdown, percent
 
 import karat as kt
-from karat.meta.plane.cells import BLEU_CELL, ROUGE_CELL
-from karat.meta.plane.study import PlaneStudy
+from karat.meta.plane import BLEU_CELL, ROUGE_CELL
+from karat.meta.plane_study import PlaneStudy
 from karat.metrics.ngram import AEv
 
 FAMILY = "aev:preset=paper"

@@ -21,14 +21,12 @@ import numpy as np
 
 import karat as kt
 from karat.evalset.flooding import Flood, flood
-from karat.meta.plane.cells import ALPHAS, BLEU_CELL, CELLS, ORDERS
-from karat.meta.plane.fit import PlaneFit, fit_plane, judged
-from karat.meta.plane.predictions import Region, predicted
-from karat.meta.plane.study import Halves, Verdict, split_halves, verdict
+from karat.meta.plane import ALPHAS, BLEU_CELL, CELLS, ORDERS, PlaneFit, fit_plane, judged
+from karat.meta.plane_study import Halves, Region, Verdict, predicted, split_halves, verdict
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.ngram import AEv
 from karat.stats.correlation import pearson
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.stats.significance import UNDECIDED
 
 METRICS = ("aev", "aev:preset=paper,case=mixed", "aev:case=lower", "aev:preset=paper")
 """Case is ignored too, because some systems write no capitals at all and their references do: 8 of

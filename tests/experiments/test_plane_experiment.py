@@ -8,7 +8,7 @@ import pytest
 
 import karat as kt
 from karat.evalset.flooding import Flood
-from karat.meta.plane.predictions import predicted
+from karat.meta.plane_study import predicted
 from karat.stats.correlation import pearson
 
 ADEQUACY, FLUENCY = experiment.DEMO

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.meta.levels import drawn_means
+from karat.meta.agreement import drawn_means
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.stats.correlation import pearson
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from karat.metrics.catalogue import MetricSetting, list_metrics
-from karat.metrics.names import METRICS
+from karat.metrics.names import METRICS, MetricSetting, list_metrics
 from tools.docs.markdown import code, escaped, table
 
 _LISTS = {"tok": "names.md#tokenisers", "stem": "names.md#stemmers"}
