@@ -12,7 +12,7 @@ from karat.estimation.pair_samples import pair_labels
 import karat as kt
 from karat.evalset.judgements import JudgedPair, identical_judges
 from karat.stats.correlation import pearson
-from karat.stats.judges.agreement import intraclass, krippendorff_alpha
+from karat.stats.judges import intraclass, krippendorff_alpha
 
 N = 60
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.evalset.loading import KNOWN
-from karat.meta.documents.reliability import (
+from karat.meta.reliability import (
     ReliabilityCurves,
     fitting_lengths,
     references_in_words,
