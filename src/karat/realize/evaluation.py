@@ -43,7 +43,7 @@ from karat.realize.model import (
 )
 from karat.realize.orthography import plain
 from karat.realize.treebank import Treebank, split_into_blocks
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.stats.significance import UNDECIDED
 
 CLASS_NAMES = {
     "aux": "auxiliaries and copulas",

@@ -19,7 +19,7 @@ from karat.meta.reliability import (
     references_in_words,
     reliability,
 )
-from karat.metrics.matching import GTM
+from karat.metrics.gtm import GTM
 from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,

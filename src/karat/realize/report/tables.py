@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from karat.realize.report.drawings import tree_figure
 from karat.report.charts.models import Interval, intervals_figure
 from karat.report.model import Column, Document, Figure, Row, Table, listing, sentence_case, several
-from karat.stats.significance.verdicts import BETTER
+from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
     from karat.realize.choices import CompletionExplained, WordForm
