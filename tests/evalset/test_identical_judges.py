@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from karat.estimation.pair_samples import pair_labels
 
 import karat as kt
+from karat.estimation.evalset_samples import pair_labels
 from karat.evalset.judgements import JudgedPair, identical_judges
 from karat.stats.correlation import pearson
 from karat.stats.judges import intraclass, krippendorff_alpha
