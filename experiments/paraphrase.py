@@ -29,7 +29,6 @@ from karat.paraphrase.pem.evaluation import Gain, paired_gain
 from karat.paraphrase.pem.features import Features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.recognition import recognition
 from karat.paraphrase.pem.rivals import rival_features, rival_scores
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
@@ -108,7 +107,7 @@ def difference(where: str, one: Gain) -> None:
 
 
 def paper(pem: PEM) -> None:
-    """The paper's form, without controls and with them; recognition of pairs rated 0.75 or more."""
+    """The paper's form, without controls and with them."""
     print(f"{'Pearson / Spearman':>73}")
     judged = judged_rows(kt.load_evalset(SET))
     found = pem.features(judged.originals, judged.paraphrases)
@@ -117,12 +116,6 @@ def paper(pem: PEM) -> None:
     scores = rival_scores(judged, {"alone": ("bleu", "rouge1", "chrf++:case=lower")})
     for name, column in scores.items():
         line(f"{name} alone", judged, column)
-    measures = {"PEM": predicted, "pivot F1": found.pivot, "target F1": found.target, **scores}
-    for row in recognition(judged, measures, 4)[0]:
-        shown = " ".join(
-            f"{name} {value:.3f}" for name, value in zip(row._fields[3:], row[3:], strict=True)
-        )
-        print(f"  recognition by {row.measure}, {row.paraphrases:,} of {row.pairs:,}: {shown}")
     with_controls(pem, judged.evalset, judged.overall)
 
 

@@ -20,7 +20,7 @@ _MOST = 1000  # aligner.MOST, which is not imported for --help
 
 def _words(function: F) -> F:
     """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
-    for side, prefix, old in (("pivot", "pivot-", ""), ("source", "", "--source-")):
+    for side, prefix in (("pivot", "pivot-"), ("source", "")):
         for name, default, what in (
             ("stem", "none", "Stemmer"),
             ("case", "lower", "Case (mixed or lower)"),
@@ -33,7 +33,6 @@ def _words(function: F) -> F:
                 show_default=True,
                 metavar="NAME",
                 heading=WORDS,
-                old=old and f"{old}{name}",
             )(function)
     return function
 

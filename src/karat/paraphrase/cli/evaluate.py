@@ -34,7 +34,6 @@ from karat.paraphrase.cli import group
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
-    old="--rival",
 )
 @option(
     "--feature features",
@@ -55,14 +54,6 @@ from karat.paraphrase.cli import group
     "--train-first",
     "Train on the first N originals and test on the others, instead of cross-validation.",
     whole(min=2),
-    heading=TESTS,
-)
-@option(
-    "--recognise",
-    "Count pairs with at least this human score (1 to 5) as paraphrases, and show how well "
-    "thresholds recognise them.",
-    float,
-    metavar="SCORE",
     heading=TESTS,
 )
 @group.form
@@ -87,7 +78,7 @@ def command(
     \b
     karat paraphrase evaluate demo-paraphrases --controls
     karat paraphrase evaluate demo-paraphrases --form paper --train-first 27
-    karat paraphrase evaluate judged.tsv --model m.npz --recognise 4 -o page.html
+    karat paraphrase evaluate judged.tsv --model m.npz -o page.html
     """
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
     from karat.paraphrase.report.evaluation import evaluation_charts

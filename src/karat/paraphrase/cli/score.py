@@ -10,7 +10,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import ADVANCED, flag, option, share
+from karat.cli.parameters import ADVANCED, flag, option
 from karat.cli.show import check_output, show
 from karat.paraphrase.cli import group
 
@@ -20,7 +20,6 @@ from karat.paraphrase.cli import group
 @group.originals
 @group.model
 @flag("--segments", "Also show the score of every paraphrase.")
-@option("--threshold", "Mark pairs with at least this pivot F1 (0 to 1) as paraphrases.", share())
 @option(
     "--feature features",
     "Metric that the model has as a feature, with a file or folder that is elsewhere now. Give "

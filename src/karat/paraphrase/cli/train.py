@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=TOKENISER",
     heading=WORDS,
-    old="--tok",
 )
 @option(
     "--stem",

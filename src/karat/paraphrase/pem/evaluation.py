@@ -22,12 +22,10 @@ from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.metric_features import Names, as_features
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.paraphrase.pem.protocol import Protocol
-from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, recognition
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring.score_rows import interval_fields
-from karat.settings import renamed
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 
@@ -95,10 +93,6 @@ class ParaphraseEvaluation(Result):
     """The means of the predictions of each system."""
     dissimilarities: tuple[JudgedPoint, ...]
     """Dissimilarity and overall quality of adequate, fluent paraphrases."""
-    recognition: tuple[Recognition, ...]
-    """Recognition of paraphrases by thresholds, if it was asked for."""
-    recognition_points: tuple[RecognitionPoint, ...]
-    """Points of the precision-recall curves."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
@@ -110,7 +104,6 @@ class ParaphraseEvaluation(Result):
     """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
 
 
-@renamed(rivals="compare_with")
 def evaluate_paraphrases(
     evalset: EvalSet | str | os.PathLike[str],
     model: PEM | str | os.PathLike[str] = BUNDLED,
@@ -122,7 +115,6 @@ def evaluate_paraphrases(
     folds: int = 10,
     train_first: int | None = None,
     compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
-    recognise: float | None = None,
     grid: Sequence[Setting] = GRID,
     resamples: int = 1000,
     seed: int = SEED,
@@ -141,7 +133,6 @@ def evaluate_paraphrases(
         folds: number of folds.
         train_first: train on so many originals and test on the others, instead of cross-validation.
         compare_with: other metrics by name, in place of the usual ones (`RIVALS`).
-        recognise: lowest human score of a paraphrase, 1 to 5; thresholds are then evaluated.
         grid: settings of the regression to choose from.
         resamples: number of bootstrap resamples for the intervals.
         seed: seed of the random numbers.
@@ -159,12 +150,11 @@ def evaluate_paraphrases(
         "features": [one.name for one in pem.metrics],
         "folds": folds,
         "train_first": train_first,
-        "recognise": recognise,
         "resamples": resamples,
         "seed": seed,
     }
     chance = resamples, seed
-    return _evaluated(pem, how, as_rivals(compare_with), recognise, chance, settings, threads)
+    return _evaluated(pem, how, as_rivals(compare_with), chance, settings, threads)
 
 
 def _evaluated_model(pem: PEM, form: str | None, features: Names) -> PEM:
@@ -179,7 +169,6 @@ def _evaluated(
     pem: PEM,
     how: Protocol,
     rivals: Mapping[str, Sequence[str]],
-    recognise: float | None,
     chance: tuple[int, int],
     settings: Mapping[str, object],
     threads: int | None,
@@ -202,7 +191,6 @@ def _evaluated(
     parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
     parts, alone = how.only_tested(parts), how.only_tested(scores)
     measures = {"PEM": predicted, **parts, **alone}
-    recognised = ((), ()) if recognise is None else recognition(tested, measures, recognise)
     return ParaphraseEvaluation(
         judged.evalset.name,
         (*against_humans(tested, "PEM", predicted), *_with_humans(tested, others)),
@@ -214,7 +202,6 @@ def _evaluated(
         tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
         tuple(_system_means(tested, predicted)),
         tuple(_dissimilarities(judged)),
-        *recognised,
         settings,
         (how.note, *_notes(judged, pem, bool(rivals)), *_tested(chance[0]), *found.notes),
         pem.signature_with(how.combination, interval_fields(*chance)),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from karat.paraphrase.report.answers import evaluation_answer
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Curve, Curves, Knot, Point, Scatter
+from karat.report.charts.models import Point, Scatter
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -38,31 +38,11 @@ _GAINS = (
 )
 
 
-_RECOGNITION = (
-    Column("measure", "Measure"),
-    Column("pairs", "n", align="right"),
-    Column("paraphrases", "Paraphrases", align="right", help="Pairs that people call so."),
-    Column("average_precision", "AP", 3, align="right", help="Average precision."),
-    Column("threshold", "Threshold", 3, align="right", help="Of the best F1 on these pairs."),
-    Column("precision", "P", 3, align="right"),
-    Column("recall", "R", 3, align="right"),
-    Column("f1", "F1", 3, align="right", help="At that threshold: chosen on the same pairs."),
-    Column("f1_held_out", "F1 held out", 3, align="right", help="Thresholds of other originals."),
-)
-_POINTS = (
-    Column("measure", "Measure"),
-    Column("threshold", "Threshold"),
-    Column("precision", "Precision"),
-    Column("recall", "Recall"),
-)
-
-
 def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     """Return tables where the set has what they need, and the scatter plots."""
     gains = [one._asdict() for one in result.gains]
     several = len({one.pairs for one in result.gains}) > 1
     pairs = _PAIRS if several else replace(_PAIRS, readers="programs")
-    points = [one._asdict() for one in result.recognition_points]
     tables = (
         _table("rows", "Against human judgement", "Metric", "Human", result.rows),
         Table("better", "PEM against its rivals", (*_GAINS, pairs), gains),
@@ -70,8 +50,6 @@ def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
         _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
         _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),
         _table("criteria", "Criteria and overall quality", "Criterion", "With", result.criteria),
-        _recognition(result),
-        Table("curves", "Precision and recall", _POINTS, points, readers="programs"),
     )
     return Document(
         f"Paraphrase quality: {result.name}",
@@ -88,34 +66,19 @@ def _table(key: str, title: str, first: str, second: str, found: Sequence[Correl
     return Table(key, title, columns, [one._asdict() for one in found])
 
 
-def _recognition(result: ParaphraseEvaluation) -> Table:
-    rows = [one._asdict() for one in result.recognition]
-    note = f"A pair is a paraphrase if people gave it at least {result.settings['recognise']} of 5."
-    return Table("recognition", "Paraphrase recognition", _RECOGNITION, rows, notes=(note,))
-
-
-def _recognition_chart(result: ParaphraseEvaluation) -> Curves:
-    """Return the precision-recall curves of all measures."""
-    points = groupby(result.recognition_points, lambda one: one.measure)
-    curves = [Curve(name, [Knot(one.recall, one.precision) for one in own]) for name, own in points]
-    return Curves("Paraphrase recognition", "recall", "precision", curves)
-
-
 def _points(shown: Sequence[JudgedPoint]) -> tuple[Point, ...]:
     """Points in the colours of their systems, where these are few enough to tell apart."""
     few = 1 < len({point.system for point in shown}) <= MOST_COLORS
     return tuple(Point(*point, group=point.system if few else "") for point in shown)
 
 
-def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter | Curves]:
-    """Return the paper's Figures 4, 5 and 3, where there are points for them, and recognition."""
+def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
+    """Return the paper's Figures 4, 5 and 3, where there are points for them."""
     every = result.predictions
     shown = every[:: max(1, -(-len(every) // _MOST_POINTS))]
     caption = f"{len(shown):,} of {len(every):,} paraphrases." if len(shown) < len(every) else ""
     title = "PEM and human scores of paraphrases"
-    charts: list[Scatter | Curves] = [
-        Scatter(title, "human", "PEM", _points(shown), caption=caption)
-    ]
+    charts = [Scatter(title, "human", "PEM", _points(shown), caption=caption)]
     if len(result.system_means) > 1:
         means = tuple(starmap(Point, result.system_means))
         charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
@@ -123,6 +86,4 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter | Curves]:
         title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
         points = tuple(starmap(Point, result.dissimilarities))
         charts.append(Scatter(title, "dissimilarity", "overall", points))
-    if result.recognition_points:
-        charts.append(_recognition_chart(result))
     return charts

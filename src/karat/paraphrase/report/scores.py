@@ -37,10 +37,6 @@ _SEGMENTS = (
     Column("original", "Original", wrap=True),
     Column("paraphrase", "Paraphrase", wrap=True),
 )
-_RECOGNISED_SHARE = Column(
-    "recognised", "Recognised", 3, align="right", help="Share of pairs that reach the threshold."
-)
-_RECOGNISED = Column("recognised", "Paraphrase?", help="Whether pivot F1 reaches the threshold.")
 _GENERATED = (
     Column("segment", "Line", align="right"),
     Column("shown", "Paraphrase", wrap=True, readers="people"),
@@ -65,16 +61,13 @@ _WRITTEN = (
 
 def scores_document(result: ParaphraseScores, command: str) -> Document:
     """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
-    asked = result.settings.get("threshold") is not None
-    more = (_RECOGNISED_SHARE,) if asked else ()
     systems = [row._asdict() for row in result.rows]
     has_intervals = any(row.low is not None for row in result.rows)
     shown = [one for one in _SYSTEMS if has_intervals or one.key not in ("low", "high")]
-    tables = [Table("rows", "Paraphrases", (*shown, *more), systems)]
+    tables = [Table("rows", "Paraphrases", tuple(shown), systems)]
     if result.segments:
         every = [row._asdict() for row in result.segments]
-        columns = (*_SEGMENTS[:3], *((_RECOGNISED,) if asked else ()), *_SEGMENTS[3:])
-        tables.append(Table("segments", "Each paraphrase", columns, every, group="system"))
+        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
     pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
     blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
