@@ -24,17 +24,15 @@ import numpy as np
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-from karat.paraphrase.combine.svr import cross_predict
-from karat.paraphrase.pem.evaluation import Gain, paired_gain
-from karat.paraphrase.pem.features import Features
+from karat.paraphrase.pem.combination import cross_predict
+from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features, rival_scores
+from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import rival_features, rival_scores
+from karat.paraphrase.pem.stages import Pivot, train_language
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot
-from karat.paraphrase.train.language import train_language
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
 from karat.text.recipe import Recipe
 
@@ -80,7 +78,7 @@ def odd_rows(judged: JudgedPairs) -> np.ndarray:
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
 
 
-def rich(judged: JudgedPairs, found: Features) -> None:
+def rich(judged: JudgedPairs, found: PairFeatures) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
     half = judged.where(odd)

@@ -35,12 +35,11 @@ from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import pooled_f1, target_statistics
-from karat.paraphrase.pem.evaluation import Correlation, ParaphraseEvaluation
+from karat.paraphrase.pem.evaluation import RIVALS, Correlation, ParaphraseEvaluation
+from karat.paraphrase.pem.features import pooled_f1, target_statistics
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import RIVALS
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 ORIGINALS, TRAINED = 300, 200

@@ -81,7 +81,7 @@ def command(
     karat paraphrase evaluate judged.tsv --model m.npz -o page.html
     """
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
-    from karat.paraphrase.report.evaluation import evaluation_charts
+    from karat.paraphrase.report.documents import evaluation_charts
 
     given = click.get_current_context().get_parameter_source("folds")
     if settings["train_first"] is not None and given is ParameterSource.COMMANDLINE:

@@ -54,7 +54,7 @@ def command(
     karat paraphrase score out.txt --originals in.txt --form paper
     karat paraphrase score a.txt b.txt --originals in.txt --model m.npz --segments
     """
-    from karat.paraphrase.pem.metric_features import feature_files
+    from karat.paraphrase.pem.features import feature_files
     from karat.paraphrase.pem.model import as_pem
     from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
-from karat.paraphrase.align.batches import by_batches
-from karat.paraphrase.align.parallel_text import each_line
+from karat.paraphrase.align.parallel_text import by_batches, each_line
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.wordings import Wording, wordings

@@ -10,24 +10,143 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.combine.mean import ControlMean
-from karat.paraphrase.combine.svr import GRID, Setting
+from karat.metrics.names import metric
+from karat.paraphrase.pem.combination import (
+    GRID,
+    ControlMean,
+    Setting,
+    cross_predict,
+    split_predict,
+)
+from karat.paraphrase.pem.features import Names, PairFeatures, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.metric_features import Names, as_features
-from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
-from karat.paraphrase.pem.protocol import Protocol
-from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
+from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring.score_rows import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
+from karat.storage.digests import data_digest
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """Judged paraphrases, and how regressions are trained on some and tested on others."""
+
+    judged: JudgedPairs
+    folds: int
+    train_first: int | None
+    """Train on so many originals, the first of the set, and test on the rest; None: folds."""
+    grid: Sequence[Setting]
+    progress: Progress
+
+    @cached_property
+    def trained(self) -> Flags | None:
+        """The rows of the training part, if there is a fixed split."""
+        first = self.train_first
+        return None if first is None else self.judged.first_originals(first)
+
+    @property
+    def tests(self) -> Flags:
+        """The rows that are tested."""
+        trained = self.trained
+        return np.ones(len(self.judged), dtype=np.bool_) if trained is None else ~trained
+
+    @cached_property
+    def tested(self) -> JudgedPairs:
+        """The paraphrases that are tested."""
+        return self.judged.where(self.tests)
+
+    def predict(self, features: Floats) -> Floats:
+        """Predict the tested rows by regressions that have not seen their originals."""
+        known = features, self.judged.human, self.judged.originals
+        if self.trained is None:
+            found = cross_predict(*known, self.grid, self.folds, self.progress)
+        else:
+            found = split_predict(*known, self.trained, self.grid)
+        return np.clip(found, *SCALE)
+
+    def only_tested(self, columns: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return the tested rows of some columns."""
+        return {name: column[self.tests] for name, column in columns.items()}
+
+    @property
+    def combination(self) -> str:
+        """The regression that is tested, in the signature."""
+        first = self.train_first
+        split = f"folds={self.folds}" if first is None else f"train_first={first}"
+        judged = self.judged
+        learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
+        data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
+        values = [(one.C, one.epsilon, one.gamma) for one in self.grid]
+        grid = "" if tuple(self.grid) == GRID else f",grid={data_digest(values)}"
+        return f"combine=svr,{split},{data}{grid}"
+
+    @property
+    def note(self) -> str:
+        """The protocol in words."""
+        if self.train_first is None:
+            return (
+                f"Cross-validated in {self.folds} folds by original: no regression has seen an "
+                "original that it is tested on, and its settings were searched inside the training "
+                "part."
+            )
+        tested = len(set(self.tested.originals))
+        return (
+            f"Trained on the first {self.train_first:,} originals, tested on the other {tested:,}; "
+            "the settings of the regression were searched inside the training part. Tables of "
+            "judges and of criteria are of all originals."
+        )
+
+
+RIVALS: Mapping[str, tuple[str, ...]] = {
+    "stemmed unigram F1": ("rouge1:stem=porter-nltk",),
+    "ROUGE-1 and chrF++": ("rouge1", "chrf++:case=lower"),
+    "BLEU": ("bleu",),
+}
+"""Name -> the metrics that take the place of the pivot features; the original is the reference."""
+
+Scores = dict[str, Floats]
+"""Metric -> its score of every paraphrase."""
+
+
+def as_rivals(given: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
+    """Return rivals by name; a metric that is named alone is a rival of that name."""
+    if given is None:
+        given = RIVALS
+    named = given if isinstance(given, Mapping) else {name: (name,) for name in given}
+    return {name: [str(metric(one)) for one in metrics] for name, metrics in named.items()}
+
+
+def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
+    """Return the scores of all metrics of some rivals, each metric once."""
+    originals = [[text] for text in judged.originals]
+    names = dict.fromkeys(name for metrics in rivals.values() for name in metrics)
+    return {name: metric(name).segments(judged.paraphrases, originals, **work) for name in names}
+
+
+def rival_features(
+    judged: JudgedPairs,
+    found: PairFeatures,
+    rivals: Mapping[str, Sequence[str]] = RIVALS,
+    scores: Scores | None = None,
+    **work: Any,
+) -> dict[str, Floats]:
+    """Return the features of each rival: those of PEM with the pivots' replaced."""
+    known = rival_scores(judged, rivals, **work) if scores is None else scores
+    rest = found.without_pivots()
+    return {
+        name: np.column_stack([rest, *(known[one] for one in metrics)])
+        for name, metrics in rivals.items()
+    }
+
 
 ALL_PAIRS, NO_CONTROLS = "all", "no controls"
 """Pairs that correlations and gains are of."""

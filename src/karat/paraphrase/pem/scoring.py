@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError
 from karat.metrics.outputs import Outputs
-from karat.paraphrase.pem.metric_features import Names
+from karat.paraphrase.pem.features import Names
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -112,7 +112,7 @@ def score_paraphrases(
     notes += pem.cautions
     if pem.combination is None:
         notes += (_NO_SCORE,)
-    settings = {"model": pem.name, "model_settings": pem.description}
+    settings: dict[str, object] = {"model": pem.name, "model_settings": pem.description}
     settings |= {"resamples": resamples, "seed": seed}
     signature = pem.signature_of_scores(interval_fields(resamples, seed))
     return ParaphraseScores(tuple(rows), tuple(every), settings, notes, signature)
