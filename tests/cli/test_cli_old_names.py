@@ -25,7 +25,6 @@ RENAMED = [
     ((*PLANE, "--halves", "2"), "--halves", "--splits"),
     ((*PLANE, "--splits", "2", "--beside", "bleu"), "--beside", "--compare-with"),
     (("data", "judges", "demo", "--control", "drift"), "--control", "--exclude"),
-    (("paraphrase", "align", "two.tsv", "--source-tok", "13a"), "--source-tok", "--tok"),
     (
         ("meta", "reliability", "demo", "-m", "bleu", "--references", "1", "--repeats", "1"),
         "--references",

@@ -23,14 +23,14 @@ from karat.paraphrase.generate.confidence import (
     repeats,
 )
 from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.wordings import (
+from karat.paraphrase.generate.paraphraser import (
     Original,
     Replacement,
     RewrittenWords,
     Wording,
     wordings,
 )
+from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
