@@ -34,9 +34,8 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import plan_units
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import Sample, Scale, judge_values
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,

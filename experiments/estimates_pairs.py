@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import JudgeValues
-from karat.estimation.samples import Sample
+from karat.estimation.samples import JudgeValues, Sample
 from karat.evalset.judged_pairs import JudgedPair, win_shares
 
 SYSTEMS, SEGMENTS = 4, 200

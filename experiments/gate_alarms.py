@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.gating.decisions import FAIL, PASS, GateRow, decide
+from karat.gating.gates import Paired
 from karat.gating.items import Measured
-from karat.gating.matching import Paired
 from karat.progress import silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
 

@@ -18,12 +18,10 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 
 LAYERS = (
     ("_kernel",),
-    ("visible",),
-    ("errors", "trials"),
+    ("errors",),
     ("settings", "registry", "exports", "results"),
     ("arrays",),
     ("progress", "storage"),
-    ("asking",),
     ("arithmetic",),
     ("text",),
     ("evalset",),
@@ -43,9 +41,9 @@ LAYERS = (
 
 APPS: dict[str, set[str]] = {
     "compat": set(),
-    "judge": {"nuggets"},
+    "llm": {"nuggets"},
     "lm": set(),
-    "nuggets": set(),
+    "nuggets": {"llm"},
     "paraphrase": {"lm"},
     "realize": {"lm"},
     "scale": set(),
@@ -421,7 +419,7 @@ def test_what_breaks_a_rule_is_listed_by_file() -> None:
     "line",
     [
         "from karat.cli.main import main",
-        "import karat.report.model.table",
+        "import karat.report.model",
         "from karat import scoring",
         "def f():\n    from karat.metrics.base import Metric",
         "if TYPE_CHECKING:\n    from karat.stats import resampling",

@@ -196,7 +196,7 @@ KINDS = {
     "table_formats": "karat.arrow.pieces:TABLE_FORMATS",
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "reproductions": "karat.reproduction.papers:REPRODUCTIONS",
-    "sources": "karat.gating.sources:SOURCES",
+    "sources": "karat.gating.items:SOURCES",
     "tokenizers": "karat.text.tokenizers:REGISTRY",
     "stemmers": "karat.text.stemmers:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",

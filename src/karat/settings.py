@@ -8,45 +8,16 @@ from __future__ import annotations
 
 import difflib
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from karat.errors import InputError, MetricError, quoted
 
 Choices = Mapping[str, str] | Callable[[], Any]
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def renamed(**old: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator by which old names of arguments still work for a release, with a warning.
-
-    `renamed(bootstrap="resamples")` is for a function whose argument `bootstrap` is `resamples`
-    now.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def called(*args: P.args, **given: P.kwargs) -> R:
-            for name in old.keys() & given.keys():
-                new = old[name]
-                if new in given:
-                    raise InputError(f"{name} is now {new}: give {new} alone")
-                warnings.warn(f"{name} is now {new}", FutureWarning, stacklevel=2)
-                given[new] = given.pop(name)
-            return function(*args, **given)
-
-        return called
-
-    return decorate
 
 
 def setting(
@@ -305,3 +276,23 @@ def _number(text: str) -> float:
     if math.isnan(value):
         raise ValueError("not a number")
     return value
+
+
+MOST_TRIALS = 1_000_000
+
+
+def check_trials(name: str, value: int, least: int = 0) -> None:
+    """Refuse a number of resamples or trials that is too small or too large."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_TRIALS:
+        raise InputError(f"{name}={quoted(value)}: expected {least} to {MOST_TRIALS:,}")
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what is no seed; None would draw other numbers on every run."""
+    check_count("seed", seed)
+
+
+def check_count(name: str, value: int, least: int = 0) -> None:
+    """Refuse what is no whole number of `least` or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")

@@ -12,8 +12,8 @@ import pytest
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import JudgeValues
 from karat.estimation.planning import inclusion_probabilities, plan_units, systematic
+from karat.estimation.samples import JudgeValues
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,

@@ -16,7 +16,7 @@ from oracles.judged_pair_loops import both_orders, score_and_error
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import JudgeValues
+from karat.estimation.samples import JudgeValues
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,

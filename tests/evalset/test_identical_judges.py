@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.estimation.pair_samples import pair_labels
+from karat.estimation.evalset_samples import pair_labels
 from karat.evalset.judged_pairs import JudgedPair
 from karat.evalset.judgements import identical_judges
 from karat.stats.correlation import pearson

@@ -30,10 +30,9 @@ from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
-from karat.report.answers.planes import study_answer
 from karat.report.documents.comparisons import comparison_document
-from karat.report.documents.grids import caption
-from karat.report.documents.planes import plane_chart, plane_table
+from karat.report.documents.planes import plane_chart, plane_table, study_answer
+from karat.report.segment.document import caption
 
 NAN = math.nan
 

@@ -18,11 +18,11 @@ from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement, Judge
 from karat.meta.leaders import by_mean_rank, leaders
 from karat.meta.plane.study import Verdict
 from karat.meta.ranking import MetaRow, MetricTest
-from karat.report.answers.evalsets import check_answer, judges_answer
-from karat.report.answers.fits import fit_answer
-from karat.report.answers.metas import average_answer, meta_answer, meta_basis, row_labels
-from karat.report.answers.planes import plane_answer, recommendation_answer, study_answer
-from karat.report.answers.reliability import reliability_answer
+from karat.report.documents.evalsets import check_answer, judges_answer
+from karat.report.documents.fits import fit_answer
+from karat.report.documents.meta import average_answer, meta_answer, meta_basis, row_labels
+from karat.report.documents.planes import plane_answer, recommendation_answer, study_answer
+from karat.report.documents.reliability import reliability_answer
 
 NAN = math.nan
 

@@ -41,7 +41,6 @@ from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, as_metrics
-from karat.settings import renamed
 from karat.stats.buckets import MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
@@ -49,7 +48,6 @@ from karat.storage.output import FilePath
 Metrics = Sequence[str | Metric] | str | Metric
 
 
-@renamed(bootstrap="resamples")
 def score_table(
     table: Any,
     metrics: Metrics = ("bleu",),

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from karat.cli.groups import second_words
-from karat.cli.old_names import note
+from karat.cli.command import second_words
 from karat.cli.parameters import (
     ADVANCED,
     COMMON,
@@ -33,7 +32,7 @@ from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.trials import MOST_TRIALS
+from karat.settings import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -103,7 +102,7 @@ class _FilesOrSet(_TextFormats):
 
 
 _read_files_as = partial(
-    option, "--read-as", metavar="FORMAT", registry="text_formats", heading=INPUT, old="--as"
+    option, "--read-as", metavar="FORMAT", registry="text_formats", heading=INPUT
 )
 read_files_as = _read_files_as(
     "Format of the files: {names}. `text` is one segment per line, even if it looks like JSON. "
@@ -117,21 +116,10 @@ _read_texts_as = _read_files_as(
 )
 
 
-def _of_reader(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
-    """Say which options of readers have another name now."""
-    if value:
-        from karat.evalset.loading import OLD_OPTIONS
-
-        for name in {text.partition("=")[0] for text in value} & {*OLD_OPTIONS}:
-            note(f"--option {name} is now --option {OLD_OPTIONS[name]}")
-    return value
-
-
 _reader_options = option(
     "--option reader_options",
     "Option of the format's reader, such as pair=en-de or references=refB. Repeat for several.",
     multiple=True,
-    callback=_of_reader,
     metavar="NAME=VALUE",
     heading=INPUT,
 )
@@ -160,7 +148,6 @@ as_text = option(
     choice(PLAIN),
     callback=lambda ctx, param, value: value is not None,
     heading=INPUT,
-    old="--as",
 )
 signature = option(
     "--signature",
@@ -225,9 +212,7 @@ def resampling(
 
 
 resamples = resampling()
-interval_resamples = resampling(
-    "Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON, old="--bootstrap"
-)
+interval_resamples = resampling("Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON)
 comparison_resamples = resampling(
     "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.", None, 1
 )
@@ -245,15 +230,6 @@ charts = option(
     metavar="FOLDER",
     heading=OUTPUT,
 )
-
-
-def tested(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of a comparison: `--trials` of the bootstrap test is now `--resamples`."""
-    if settings["test"] == "bootstrap" and settings["trials"] is not None:
-        note("--trials of the bootstrap test is now --resamples")
-        trials = settings["trials"]
-        return {**settings, "trials": None, "resamples": settings["resamples"] or trials}
-    return settings
 
 
 def numbered_references(

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from karat.registry import registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
-Command = Callable[..., Any]
+CommandFunction = Callable[..., Any]
 
 path = click.Path()
 path.name = "file"  # which help shows as FILE
@@ -60,21 +60,16 @@ def _without_limits(extra: re.Match[str]) -> str:
 
 
 class Option(click.Option):
-    """An option under a heading of the help; names of the last release (`old`) still work."""
+    """An option under a heading of the help."""
 
-    def __init__(self, *args: Any, heading: str = COMMON, old: str = "", **more: Any) -> None:
+    def __init__(self, *args: Any, heading: str = COMMON, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.heading, self.old = heading, tuple(old.split())
+        self.heading = heading
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the two columns of the help, without click's notation for limits."""
         record = super().get_help_record(ctx)
         return record and (record[0], _LIMITS.sub(_without_limits, record[1]))
-
-    @property
-    def spelling(self) -> str:
-        """The long form, such as `--metric`."""
-        return next(name for name in self.opts if name.startswith("--"))
 
 
 class Listing(Option):
@@ -176,7 +171,7 @@ def option(
 ) -> Callable[[F], F]:
     """Return the decorator that adds an option such as `-m --metric metrics`; shows its default.
 
-    `heading` is where the help shows it, `old` has names of the last release.
+    `heading` is where the help shows it.
     """
     if default is not ...:  # None is a default, too: that of a switch nobody touched
         more = {"default": default, "show_default": default is not None, **more}
@@ -202,10 +197,12 @@ def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
     return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)
 
 
-def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command], Command]:
+def bundle(
+    name: str, *options: Any, make: CommandFunction = dict
+) -> Callable[[CommandFunction], CommandFunction]:
     """Return options whose values a command gets together, as `name`: what `make` makes of them."""
 
-    def add(function: Command) -> Command:
+    def add(function: CommandFunction) -> CommandFunction:
         @wraps(function)
         def called(**given: Any) -> Any:
             mine = {param.name: given.pop(param.name) for param in added}

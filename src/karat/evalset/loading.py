@@ -36,8 +36,6 @@ _OWN_NAMES = (
     *("judgements", "model_judges", "draws"),
 )
 """Names of parameters of functions that take the options of readers, too."""
-OLD_OPTIONS = {"judgements": "scores"}
-"""Options of readers by the names that they had in the last release."""
 
 
 def _own(module: str, **more: Any) -> SetFormat:
@@ -216,7 +214,6 @@ def as_options(given: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
-        name = OLD_OPTIONS.get(name, name)
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
         if name in _OWN_NAMES:

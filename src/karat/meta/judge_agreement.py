@@ -16,7 +16,6 @@ from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
-from karat.settings import renamed
 from karat.stats.correlation import pearson, quotient
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
 from karat.stats.judges.standing import (
@@ -109,7 +108,6 @@ class JudgeAgreement(Result):
         return max(comparable.values(), default=0) >= FEWEST_COMPARED
 
 
-@renamed(controls="exclude")
 def judge_agreement(
     given: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.gating.sources import Source
+from karat.gating.items import Source
 
 NUGGETS = Source(
     read="karat.nuggets.results.item_scores:read_questions",

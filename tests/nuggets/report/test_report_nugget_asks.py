@@ -11,7 +11,7 @@ from karat.nuggets.judging.likelihood import spoken
 from karat.nuggets.report.asks import heading, laid_out, numbered, page_lines, page_range, telling
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.runs import Response
-from karat.report.render.terminal import Sheet, display_width
+from karat.report.render.text import Sheet, display_width
 
 LENS = Nugget("1", ("the lens",))
 TEXTS = st.text(st.sampled_from("abclens \t設計。ה\u05b7\u202e\x1b\u0301-"), max_size=80)

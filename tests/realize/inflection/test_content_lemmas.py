@@ -27,7 +27,7 @@ from karat.realize.inflection.form_table import Cell, FormTable
 from karat.realize.model import input_kinds
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
-from karat.report.render.plain_text import render_text
+from karat.report.render.text import render_text
 
 BOTH = ("function-words", "punctuation")
 CONTENT = """\

@@ -8,13 +8,12 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Group
-from karat.cli.inputs import load_set
+from karat.cli.inputs import load_set, options_of_kinds, read_set
 from karat.cli.parameters import choice, option, path, share
-from karat.cli.set_kinds import options_of_kinds, read_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
+from karat.progress import Bar
 
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
 
@@ -132,7 +131,6 @@ def list_known(format: str, output: str | None) -> None:
     "System to leave out, such as a control. Repeat for several.",
     multiple=True,
     metavar="SYSTEM",
-    old="--control",
 )
 @options.output
 @options.reader
@@ -196,7 +194,7 @@ def draw(
     karat data draw my-set 50 --plan draws.tsv
     karat data draw my-set 20 --unit group --plan draws.tsv
     """
-    from karat.estimation.drawing import draw_units
+    from karat.estimation.planning import draw_units
     from karat.evalset.draws import draw_lines
     from karat.storage.output import write_atomically
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import Given, input_paths, load_set
 from karat.cli.parameters import NUGGETS, OUTPUT, TABLES, TESTS, choice, flag, option, path, whole
 from karat.cli.show import check_output, say, show
 from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
-from karat.gating.limits import LEAST_RESAMPLES, LimitError
-from karat.gating.sources import SOURCES
+from karat.gating.decisions import LEAST_RESAMPLES, LimitError
+from karat.gating.items import SOURCES
+from karat.progress import Bar
 from karat.registry import load
 
 if TYPE_CHECKING:
@@ -249,11 +249,11 @@ def _named(columns: Mapping[str, Any]) -> dict[str, Any]:
 def _report(result: GateResult, junit: str | None, github: bool, undecided_fails: bool) -> None:
     """Write what was asked for beside the result."""
     if junit is not None:
-        from karat.report.gate.junit import junit_xml
+        from karat.report.gates import junit_xml
 
         say([junit_xml(result, undecided_fails)], junit)
     if github:
-        from karat.report.gate.github import gate_annotations, gate_summary
+        from karat.report.gates import gate_annotations, gate_summary
 
         for line in gate_annotations(result, undecided_fails):
             click.echo(line, err=True)  # GitHub reads both streams; the other has the result

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
-from karat.cli.charts import check_charts, write_charts
 from karat.cli.command import Group
 from karat.cli.inputs import load_set
-from karat.cli.old_names import retired
 from karat.cli.parameters import TESTS, option, whole
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.show import check_beside, check_charts, check_output, show, write_charts
 from karat.errors import InputError
-from karat.trials import MOST_TRIALS
+from karat.progress import Bar
+from karat.settings import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.plane.predictions import Region
@@ -60,7 +57,6 @@ def command(context: click.Context) -> None:
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
-    old="--beside",
 )
 @option(
     "--by",
@@ -81,13 +77,10 @@ def command(context: click.Context) -> None:
     whole(0, MOST_TRIALS),
     200,
     heading=TESTS,
-    old="--halves",
 )
 @options.seed
 @options.charts
 @options.normalise
-@retired("--stem", "-m aev:stem=NAME", is_flag=False, flag_value="porter")
-@retired("--stop", "-m aev:stop=NAME", is_flag=False, flag_value="en")
 @options.threads
 def fit(name: str, charts: str | None, format: str, output: str | None, **settings: Any) -> None:
     """Fit the AEv plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
@@ -105,7 +98,7 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
     from karat.meta.plane.study import study_plane
     from karat.report.documents.planes import plane_chart
 
-    metric = _family(*map(settings.pop, ("base", "stem", "stop")))
+    metric = _family(settings.pop("base"))
     region = _region(*map(settings.pop, ("task", "guideline")))
     read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
     numbers, reader_options = options.numbered_references(
@@ -135,7 +128,7 @@ def _region(task: str | None, guideline: str | None) -> Region | None:
     return predicted(task, guideline)
 
 
-def _family(base: str, stem: str | None, stop: str | None) -> AEv:
+def _family(base: str) -> AEv:
     from karat.meta.plane.fit import check_family
     from karat.metrics.names import metric
     from karat.metrics.ngram import AEv
@@ -145,11 +138,8 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
         raise InputError(f"-m {base}: expected aev, as in -m aev:preset=paper")
     if (found.alpha, found.n) != (AEv().alpha, AEv().n):
         raise InputError(f"-m {base}: the plane covers all alpha and n; leave them out")
-    chosen = replace(
-        found, stem=found.stem if stem is None else stem, stop=found.stop if stop is None else stop
-    ).claiming(found.claims)
-    check_family(chosen)
-    return chosen
+    check_family(found)
+    return found
 
 
 @command.command(name="recommend")

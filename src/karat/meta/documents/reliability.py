@@ -37,11 +37,10 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import metrics_of_set
-from karat.settings import renamed
+from karat.settings import check_seed
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
-from karat.trials import check_seed
 
 LENGTHS = tuple(range(1, 26))
 """Segments in a pseudo-document, as in the paper."""
@@ -172,7 +171,6 @@ class ReliabilityCurves(Result):
         return "\n".join(self.signatures.values())
 
 
-@renamed(references="reference_counts")
 def reliability(
     given: EvalSet | GivenPath | ScoredSet,
     dimensions: str | Sequence[str] = (),

@@ -36,11 +36,10 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import renamed
+from karat.settings import check_trials
 from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
 from karat.stats.significance.verdicts import is_significant
-from karat.trials import check_trials
 
 FEWEST_SYSTEMS = 3
 MOST_DEALT = 7
@@ -361,7 +360,6 @@ def plane_name(dimension: str, group: str) -> str:
     return f"{dimension}, {group}" if group else dimension
 
 
-@renamed(beside="compare_with")
 def fit_plane(
     given: EvalSet | GivenPath | PlaneData,
     dimension: str,

@@ -8,11 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from karat.cli.show import say, takes_color
-from karat.errors import quoted
+from karat.errors import quoted, visible
 from karat.nuggets.cli.keyboard import Keyboard
 from karat.nuggets.report.asks import heading, laid_out, numbered, page_lines, page_range, telling
-from karat.report.render.terminal import Sheet
-from karat.visible import visible
+from karat.report.render.text import Sheet
 
 if TYPE_CHECKING:
     from karat.nuggets.judging.asking import Ask

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import choice, named, option, path, share
 from karat.cli.show import check_output
 from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
 
 
 @click.command(name="judge", cls=Command)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command as HelpCommand
-from karat.cli.old_names import note
 from karat.cli.parameters import (
     COMMON,
     INPUT,
@@ -25,6 +24,7 @@ from karat.cli.parameters import (
     option,
     path,
 )
+from karat.cli.show import note
 from karat.errors import InputError
 from karat.nuggets.sets.voting import HALF, TIES
 from karat.progress import Progress

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.old_names import retired
 from karat.cli.parameters import OUTPUT, flag, path
 from karat.cli.show import check_output, check_page, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
 
 
 @click.command(name="score", cls=nuggets_options.WithClassifiers)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from karat.nuggets.report.agreement_answers import agreement_answer
 from karat.nuggets.report.evaluation import SWAPPED, SWAPS
 from karat.nuggets.report.scores import AGREEMENT, number, records
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Line, Point, Scatter
-from karat.report.model.table import Column, Document, Figure, Table
+from karat.report.charts.models import Line, Point, Scatter, chart_figure
+from karat.report.model import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.results.judgement_agreement import NuggetAgreement

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.nuggets.report.answers import DIGITS
 from karat.nuggets.results.guess_notes import percentage
-from karat.report.model.cells import several
-from karat.report.model.phrases import signed, span
+from karat.report.model import several, signed, span
 
 if TYPE_CHECKING:
     from karat.nuggets.results.contents import NuggetContents

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, display_width, letters
-from karat.visible import visible
+from karat.errors import visible
+from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, letters
 
 if TYPE_CHECKING:
     from karat.nuggets.judging.asking import Ask

@@ -13,8 +13,8 @@ from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.report.charts.models import Bars, Interval
 from karat.report.charts.svg.frame import shorten
-from karat.report.model.table import Figure
-from karat.report.page.markup import data, element, quote
+from karat.report.markup import data, element, quote
+from karat.report.model import Figure
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import ChangeRow, NuggetChanges

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from karat.nuggets.report.answers import changes_answer, changes_basis
 from karat.nuggets.report.change_cards import changes_figure, guess_probabilities
 from karat.nuggets.report.scores import F_BETA, SHARES, number, records, without_ends
-from karat.report.charts.forest import Change, Forest
-from karat.report.charts.models import Line, Point, Scatter
-from karat.report.model.phrases import signed
-from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
+from karat.report.charts.models import Change, Forest, Line, Point, Scatter
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from karat.nuggets.report.agreement_answers import contents_answer
 from karat.nuggets.report.scores import number, records
 from karat.nuggets.sets.places import short_places
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.model import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.results.contents import NuggetContents

@@ -13,11 +13,20 @@ from karat.nuggets.report.agreement_answers import (
     tuning_basis,
 )
 from karat.nuggets.report.scores import AGREEMENT, MODELS, models_table, number, records
-from karat.report.charts.figures import chart_figure, intervals_figure
-from karat.report.charts.forest import Change, Forest
-from karat.report.charts.models import Curve, Curves, Interval, Knot, Line, Point, Scatter
-from karat.report.model.phrases import signed
-from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
+from karat.report.charts.models import (
+    Change,
+    Curve,
+    Curves,
+    Forest,
+    Interval,
+    Knot,
+    Line,
+    Point,
+    Scatter,
+    chart_figure,
+    intervals_figure,
+)
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
 
 if TYPE_CHECKING:
     from karat.nuggets.guess.agreement import JudgementAgreement

@@ -14,13 +14,13 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from karat.errors import visible
 from karat.nuggets.judging.likelihood import spoken_for
 from karat.nuggets.report.answers import measure_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Figure
-from karat.report.page.markup import data, element, quote
-from karat.visible import visible
+from karat.report.markup import data, element, quote
+from karat.report.model import Figure
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun

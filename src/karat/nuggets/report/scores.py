@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.nuggets.report.answers import measure_name, score_answer, score_basis
 from karat.nuggets.report.matrix import questions_figure
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.forest import Change, Forest
-from karat.report.charts.models import Interval
-from karat.report.model.phrases import signed
-from karat.report.model.table import Block, Column, Document, Figure, Gallery, Row, Table
+from karat.report.charts.models import Change, Forest, Interval, intervals_figure
+from karat.report.model import Block, Column, Document, Figure, Gallery, Row, Table, signed
 from karat.results import MadeRows
 
 if TYPE_CHECKING:

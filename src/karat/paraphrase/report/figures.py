@@ -12,9 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
-from karat.report.model.cells import brief, several
-from karat.report.model.table import Figure
-from karat.report.page.markup import Look, element, quote, shape
+from karat.report.markup import Look, element, quote, shape
+from karat.report.model import Figure, brief, several
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import PairExplanation, Phrase

@@ -7,16 +7,16 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_output, show
+from karat.progress import Bar
 from karat.realize.cli import group
 
 
 @click.command(name="explain", cls=Command)
 @group.model_and("trees")
-@option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1, old="--tree")
+@option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1)
 @group.every_input
 @group.only_realizer
 @group.n_best(default=5, help="Number of supertag assignments, paths and orders to show.")

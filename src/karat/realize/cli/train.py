@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import choice, named, option, path, whole
 from karat.cli.show import check_output
+from karat.progress import Bar
 from karat.realize.cli import group
 
 LM_ORDER = 3  # the paper's trigrams
@@ -22,7 +22,6 @@ LM_ORDER = 3  # the paper's trigrams
     "(ordering).",
     choice("fergus", "ordering", "all"),
     "all",
-    old="--model",
 )
 @named(
     "--inputs",
@@ -64,7 +63,7 @@ def command(
     """
     from karat.realize import train_realizer_file
     from karat.realize.model import check_complete_from, input_kinds
-    from karat.report.model.cells import several
+    from karat.report.model import several
 
     if realizer == "ordering" and lm_order != LM_ORDER:
         raise click.UsageError(

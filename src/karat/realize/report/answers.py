@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, sentence_case
+from karat.report.model import listing, sentence_case, several
 from karat.stats.significance.verdicts import BETTER
 
 if TYPE_CHECKING:

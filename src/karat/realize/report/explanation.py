@@ -16,8 +16,7 @@ from karat.realize.report.lattice import (
     unpruned_figure,
 )
 from karat.realize.report.tables import as_rows, number
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.model import Column, Document, Figure, Row, Table, several
 
 if TYPE_CHECKING:
     from karat.realize import explanation

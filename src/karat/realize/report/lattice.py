@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
-from karat.report.model.cells import several
-from karat.report.model.table import Figure
-from karat.report.page.markup import element, quote
-from karat.report.render.terminal import DIM, Sheet
+from karat.report.markup import element, quote
+from karat.report.model import Figure, several
+from karat.report.render.text import DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.completion.explained import OptionalWord

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.realize.report.answers import evaluation_answer, named_inputs, sentences_answer
 from karat.realize.report.trees import tree_figure
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.charts.models import Interval, intervals_figure
+from karat.report.model import Column, Document, Figure, Row, Table, several
 
 if TYPE_CHECKING:
     from karat.realize.evaluation import RealizerEvaluation, RealizerScores

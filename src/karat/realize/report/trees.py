@@ -11,9 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
-from karat.report.model.cells import enumeration
-from karat.report.model.table import Figure
-from karat.report.render.terminal import BOLD, DIM, Sheet
+from karat.report.model import Figure, enumeration
+from karat.report.render.text import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.fergus.grammar import Supertag

@@ -17,17 +17,12 @@ from karat.meta.documents.reliability import single_segments_note
 from karat.meta.leaders import FEWEST_RANKED
 from karat.meta.system_scores import MOST_SCATTERS
 from karat.metrics.explain.differing import differing_words
-from karat.report.answers.metas import statistic_label
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter
-from karat.report.documents.grids import grid_figures
-from karat.report.documents.metas import meta_document
+from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter, chart_figure
+from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import decimals
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, metric_label, sentence_case
-from karat.report.model.table import (
+from karat.report.model import (
     Case,
     Cell,
     Column,
@@ -38,7 +33,12 @@ from karat.report.model.table import (
     Passage,
     Table,
     columns,
+    listing,
+    metric_label,
+    sentence_case,
+    several,
 )
+from karat.report.segment.document import grid_figures
 
 if TYPE_CHECKING:
     from karat.meta.disagreements import Disagreement

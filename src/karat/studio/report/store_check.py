@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Row, Table
+from karat.report.model import Column, Document, Row, Table, several
 
 if TYPE_CHECKING:
     from karat.studio.checking.checks import StoreCheck
