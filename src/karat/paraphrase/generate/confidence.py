@@ -27,7 +27,7 @@ from karat.arithmetic import log, power, sigmoid
 from karat.arrays import Floats, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.lm.tables import EOS, UNK
-from karat.paraphrase.generate.rewriting import RewrittenWords
+from karat.paraphrase.generate.rewritten_text import RewrittenWords
 
 BESIDE = 64
 """Words that are asked for beside a phrase."""

@@ -17,7 +17,7 @@ from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.confidence import PhraseContexts
 from karat.paraphrase.generate.rewrites import ARTICLES, trusted
-from karat.paraphrase.generate.rewriting import ChooseArticle
+from karat.paraphrase.generate.rewritten_text import ChooseArticle
 from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.recipe import Recipe

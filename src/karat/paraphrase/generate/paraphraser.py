@@ -26,7 +26,7 @@ from karat.paraphrase.generate.confidence import (
     score,
 )
 from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewriting import (
+from karat.paraphrase.generate.rewritten_text import (
     Original,
     Replacement,
     RewrittenWords,
