@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
 from karat.paraphrase.report.figures import network_figure, pair_figure
-from karat.report.charts.figures import chart_figure, intervals_figure
-from karat.report.charts.models import Interval, Point, Scatter
-from karat.report.model.cells import brief, several
-from karat.report.model.phrases import listing, signed, span
-from karat.report.model.table import Cell, Column, Document, Figure, Row, Table
+from karat.report.charts.models import Interval, Point, Scatter, chart_figure, intervals_figure
+from karat.report.model import (
+    Cell,
+    Column,
+    Document,
+    Figure,
+    Row,
+    Table,
+    brief,
+    listing,
+    several,
+    signed,
+    span,
+)
 
 if TYPE_CHECKING:
     from karat.paraphrase.align.alignment import WordAlignment
