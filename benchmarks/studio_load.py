@@ -86,9 +86,9 @@ class Told:
 
 def fill(path: Path, judged: int, people: int) -> None:
     """Store judgements as assessors give them; power cuts do not matter here."""
-    from karat.studio.assignment.next_item import next_assignment
-    from karat.studio.store.clock import now
-    from karat.studio.store.judgements import Judgement, judge
+    from karat.studio.assignment import next_assignment
+    from karat.studio.store.events import now
+    from karat.studio.store.judgements import SentJudgement, judge
     from karat.studio.store.store import Store
 
     with Store.open(path) as store:
@@ -99,7 +99,7 @@ def fill(path: Path, judged: int, people: int) -> None:
             shown = next_assignment(store, who, now())
             assert shown
             value = {"ratings": {"quality": random.randint(1, 7)}}
-            judge(store, who, Judgement(str(uuid.uuid4()), shown.assignment, value, 2000))
+            judge(store, who, SentJudgement(str(uuid.uuid4()), shown.assignment, value, 2000))
 
 
 class Assessor:

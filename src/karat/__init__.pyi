@@ -171,10 +171,10 @@ from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic
 from karat.stats.significance.paired_tests import wilcoxon as wilcoxon
 from karat.stats.significance.paired_tests import williams as williams
-from karat.studio.checking.checks import StoreCheck as StoreCheck
-from karat.studio.export.files import check_studio as check_studio
-from karat.studio.export.files import export_studio as export_studio
-from karat.studio.export.files import import_studio as import_studio
+from karat.studio.checking import StoreCheck as StoreCheck
+from karat.studio.export.formats import check_studio as check_studio
+from karat.studio.export.formats import export_studio as export_studio
+from karat.studio.export.formats import import_studio as import_studio
 from karat.studio.opening.running import OpenStudio as OpenStudio
 from karat.studio.opening.running import open_studio as open_studio
 from karat.text.conllu import read_conllu as read_conllu
