@@ -90,7 +90,7 @@ def captions(model: str) -> dict[str, float]:
     from karat.paraphrase.align.alignment import align_words
     from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
     from karat.paraphrase.table.phrase_pairs import extract_phrases
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     folder = DATA / "parallel-multi30k"
     before = seconds()

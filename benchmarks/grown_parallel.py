@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens, read_parallel
 from karat.paraphrase.table.phrase_pairs import extract_phrases
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
+from karat.text.tokens import Recipe
 
 JUMP = 0.5  # the chance to go on from another place: 1 is a bigram model
 NEW = 0.04  # the chance of an invented word

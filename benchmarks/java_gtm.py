@@ -22,7 +22,7 @@ from typing import NamedTuple
 from table import Row, duration
 
 import karat as kt
-from karat.evalset.formats.gtm_sgml import align, read_gtm_sgml
+from karat.evalset.aligned_texts import align, read_gtm_sgml
 
 JAR = "KARAT_GTM_JAR"
 METRIC = kt.GTM(e=2)

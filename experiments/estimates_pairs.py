@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
 from karat.estimation.samples import JudgeValues, Sample
-from karat.evalset.judged_pairs import JudgedPair, win_shares
+from karat.evalset.judgements import JudgedPair, win_shares
 
 SYSTEMS, SEGMENTS = 4, 200
 PAIRS = [*combinations(range(SYSTEMS), 2)]

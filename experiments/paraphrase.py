@@ -34,7 +34,7 @@ from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot
 from karat.stats.correlation import pearson, spearman
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 SET = "paraphrase-twitter"

@@ -21,13 +21,9 @@ from karat.estimation.estimate_results import Estimate as Estimate
 from karat.estimation.estimates import estimate as estimate
 from karat.estimation.planning import DrawnUnits as DrawnUnits
 from karat.estimation.planning import draw_units as draw_units
-from karat.evalset.added.parsing import parse_evalset as parse_evalset
-from karat.evalset.added.parsing import parse_references as parse_references
 from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
 from karat.evalset.aligned_texts import load_texts as load_texts
 from karat.evalset.catalogue import SetFormat as SetFormat
-from karat.evalset.contents import EvalSetCheck as EvalSetCheck
-from karat.evalset.contents import check_evalset as check_evalset
 from karat.evalset.draft import make_evalset as make_evalset
 from karat.evalset.draws import Draw as Draw
 from karat.evalset.flooding import Flood as Flood
@@ -36,6 +32,10 @@ from karat.evalset.judgements import Dimension as Dimension
 from karat.evalset.judgements import Judgement as Judgement
 from karat.evalset.loading import known_evalsets as known_evalsets
 from karat.evalset.loading import load_evalset as load_evalset
+from karat.evalset.parsing import parse_evalset as parse_evalset
+from karat.evalset.parsing import parse_references as parse_references
+from karat.evalset.saving import EvalSetCheck as EvalSetCheck
+from karat.evalset.saving import check_evalset as check_evalset
 from karat.evalset.saving import convert_evalset as convert_evalset
 from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet
@@ -177,17 +177,17 @@ from karat.studio.export.formats import export_studio as export_studio
 from karat.studio.export.formats import import_studio as import_studio
 from karat.studio.opening.running import OpenStudio as OpenStudio
 from karat.studio.opening.running import open_studio as open_studio
-from karat.text.conllu import read_conllu as read_conllu
-from karat.text.recipe import Recipe as Recipe
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
-from karat.text.stemmers import stemmers as stemmers
-from karat.text.tokenizers import tokenizers as tokenizers
+from karat.text.tokens import Recipe as Recipe
 from karat.text.tokens import Tokens as Tokens
 from karat.text.tokens import Vocab as Vocab
+from karat.text.tokens import stemmers as stemmers
 from karat.text.tokens import tokenize as tokenize
+from karat.text.tokens import tokenizers as tokenizers
 from karat.text.trees import Tree as Tree
 from karat.text.trees import Trees as Trees
+from karat.text.trees import read_conllu as read_conllu
 
 __version__: str
 __all__: list[str]

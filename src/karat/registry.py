@@ -197,8 +197,8 @@ KINDS = {
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "reproductions": "karat.reproduction.papers:REPRODUCTIONS",
     "sources": "karat.gating.items:SOURCES",
-    "tokenizers": "karat.text.tokenizers:REGISTRY",
-    "stemmers": "karat.text.stemmers:stemmers",
+    "tokenizers": "karat.text.tokens:REGISTRY",
+    "stemmers": "karat.text.tokens:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",
 }
 """Kinds of the core that others can add to -> their registry, or its maker; apps have theirs."""

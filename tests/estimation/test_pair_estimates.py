@@ -23,7 +23,7 @@ from karat.estimation.system_estimates import (
     estimate_system,
     predict,
 )
-from karat.evalset.judged_pairs import JudgedPair, win_shares
+from karat.evalset.judgements import JudgedPair, win_shares
 from karat.stats.estimates.judged_pairs import on_units, unit_values
 
 SEGMENTS = 60

@@ -25,7 +25,7 @@ from karat.meta.plane.fit import fit_plane, judged
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import verdict
 from karat.meta.scores import score_evalset
-from karat.text.stopwords import stop_words
+from karat.text.tokens import stop_words
 
 Load = Callable[[str], kt.EvalSet]
 

@@ -13,9 +13,9 @@ from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
 from karat.progress import silent
 from karat.scoring import Wanted, as_inputs, collect
-from karat.text.recipe import Lexicon
 from karat.text.references import References
 from karat.text.segments import Lines
+from karat.text.tokens import Lexicon
 
 NAMES = [
     *("bleu", "bleu:tok=intl,case=lower", "aev:preset=paper,n=2,smooth=exp", "chrf++", "rouge2"),

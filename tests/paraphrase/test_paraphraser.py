@@ -21,8 +21,8 @@ from karat.paraphrase.generate.paraphraser import (
     wordings,
 )
 from karat.paraphrase.pem.model import PEM
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
+from karat.text.tokens import Recipe
 
 LINES = [
     "I want to buy a new car.",

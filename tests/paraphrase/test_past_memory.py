@@ -33,12 +33,12 @@ from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import AlignedText, train_pivot
 from karat.progress import silent
-from karat.storage import memory
-from karat.storage.array_file import ArrayFile
+from karat.storage import arrays
+from karat.storage.arrays import ArrayFile
 from karat.storage.stages import Stages
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
-from karat.text.stored_strings import StoredStrings
+from karat.text.tokens import Recipe
+from karat.text.word_table import StoredStrings
 
 Karat = Callable[..., "subprocess.CompletedProcess[bytes]"]
 WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "two", ".", "old"]
@@ -103,7 +103,7 @@ def test_links_do_not_depend_on_memory(
     threads: int,
     longest: int,
 ) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     texts = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"))
     how = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
     whole = align_words(*texts, how)
@@ -157,7 +157,7 @@ def test_links_as_text_come_part_by_part() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(1, 20_000), st.integers(1, 5))
 def test_tables_do_not_depend_on_memory(seed: int, number: int, limit: int, longest: int) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     words = Recipe("none"), Recipe("none")
     source, pivot = parallel_tokens([parallel(seed, number)], *words)
     links = align_words(source, pivot, Aligner(1, 1)).links

@@ -20,9 +20,8 @@ from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewr
 from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import padded, starts
-from karat.storage import memory
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.storage import arrays
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)
 HALF = Fraction(1, 2)

@@ -14,7 +14,7 @@ from karat.cli.command import TYPED
 from karat.cli.parameters import F
 from karat.cli.show import check_beside, check_output
 from karat.errors import InputError, quoted, sentence
-from karat.evalset.kinds import SET_KINDS
+from karat.evalset.catalogue import SET_KINDS
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.text.references import References, check_aligned
@@ -273,7 +273,7 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
     if optional:
         told = "--optional-references is for text, where a line may be empty"
         raise InputError(f"{told}: {trees[0]} has a tree for every segment; leave it out")
-    from karat.text.conllu import read_conllu
+    from karat.text.trees import read_conllu
 
     return [read_conllu(path) for path in trees]
 

@@ -31,8 +31,8 @@ from karat.estimation.system_estimates import (
     labels_to_halve,
     predict,
 )
+from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.draws import Draw
-from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent

@@ -21,8 +21,7 @@ from karat.estimation.samples import (
     grouping_of,
 )
 from karat.evalset.draws import Draw
-from karat.evalset.judge_kinds import ADJUDICATED
-from karat.evalset.judged_pairs import JudgedPair
+from karat.evalset.judgements import ADJUDICATED, JudgedPair
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
 from karat.stats.estimates.judged_pairs import unit_values

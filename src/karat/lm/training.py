@@ -31,6 +31,7 @@ from karat.lm.tables import (
 )
 from karat.progress import Progress, as_threads, in_order, silent
 from karat.results import Result
+from karat.storage.arrays import FileArray, Stored
 from karat.storage.digests import file_digest
 from karat.storage.memory import as_memory
 from karat.storage.npy import FileArray, Stored

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from karat.errors import InputError, quoted
-from karat.evalset.formats.settings_file import read_toml, toml_string
+from karat.evalset.formats.directory import read_toml, toml_string
 from karat.evalset.loading import as_options
 from karat.meta.bootstrap import OVER
 from karat.meta.scores import SYSTEM_SCORES

@@ -23,7 +23,7 @@ from karat.metrics.base import Metric
 from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Recipe
+from karat.text.tokens import CASES, TOKENIZERS, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,12 +21,9 @@ from karat.metrics.signatures.claims import Claims, references_fact
 from karat.progress import Progress, silent
 from karat.registry import origin
 from karat.settings import Named
-from karat.text.recipe import Recipe
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts, as_segments
-from karat.text.stemmers import stemmer_origin
-from karat.text.stopwords import stop_digest
-from karat.text.tokenizers import tokenizer_origin
+from karat.text.tokens import Recipe, stemmer_origin, stop_digest, tokenizer_origin
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet

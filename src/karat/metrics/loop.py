@@ -15,9 +15,9 @@ from karat.errors import InputError
 from karat.metrics.outputs import Outputs
 from karat.metrics.pairs import Pairs
 from karat.progress import Progress, Stop, as_threads, in_order, silent
-from karat.text.recipe import Lexicon, Passage, Recipe
 from karat.text.references import References, check_aligned
 from karat.text.segments import Segments, batches
+from karat.text.tokens import Lexicon, Passage, Recipe
 
 T = TypeVar("T")
 

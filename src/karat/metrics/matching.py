@@ -24,8 +24,7 @@ from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
 from karat.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Recipe
-from karat.text.stemmers import stemmers
+from karat.text.tokens import CASES, TOKENIZERS, Recipe, stemmers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

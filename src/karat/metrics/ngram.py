@@ -23,8 +23,7 @@ from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting, to_text
-from karat.text.recipe import CASES, TOKENIZERS, Recipe
-from karat.text.stemmers import stemmers
+from karat.text.tokens import CASES, TOKENIZERS, Recipe, stemmers
 
 SMOOTHINGS = {
     "none": "no smoothing: an order without a match makes the score 0",

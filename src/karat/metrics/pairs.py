@@ -13,7 +13,7 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.metrics.outputs import Outputs
-from karat.text.recipe import Passage, Ragged, Recipe
+from karat.text.tokens import Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from karat.text.trees import TreeBatch

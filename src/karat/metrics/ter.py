@@ -22,8 +22,8 @@ from karat.metrics.base import Metric
 from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
+from karat.text.tokens import CASES, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

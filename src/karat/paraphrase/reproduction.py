@@ -50,8 +50,7 @@ from karat.reproduction.results import (
     Reproduction,
 )
 from karat.stats.correlation import pearson
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 ORIGINALS = 300
 """Originals that are taken, as in the paper."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, quoted
-from karat.evalset.judge_kinds import ADJUDICATED
+from karat.evalset.judgements import ADJUDICATED
 from karat.studio.disputes import disputes
 from karat.studio.export.contents import Contents, pseudonym
 from karat.studio.export.sets import NUGGETS

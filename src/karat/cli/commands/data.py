@@ -49,8 +49,8 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
-    from karat.evalset.contents import check_evalset
     from karat.evalset.loading import as_options
+    from karat.evalset.saving import check_evalset
 
     check_beside(output, name)
     check_output(output, reader["judgements"])

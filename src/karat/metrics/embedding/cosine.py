@@ -21,7 +21,7 @@ from karat.metrics.embedding.vectors import Vectors, cosines, load_vectors
 from karat.metrics.outputs import SegmentNames
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES
+from karat.text.tokens import CASES
 
 
 @dataclass(frozen=True)

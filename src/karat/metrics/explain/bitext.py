@@ -18,9 +18,9 @@ from karat import _kernel
 from karat.arrays import Ints, np
 from karat.errors import InputError
 from karat.metrics.explain.edits import Alignment, edit_operations, spelled
-from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
 from karat.text.segments import Strings
+from karat.text.tokens import Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from karat.metrics.matching import GTM

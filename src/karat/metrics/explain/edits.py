@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import CASES, CHARACTERS, Lexicon, Passage, Ragged, Recipe, check_choice
 from karat.text.references import check_aligned, one_or_several
 from karat.text.segments import Texts, as_segments
-from karat.text.tokenizers import TOKENIZERS
+from karat.text.tokens import (
+    CASES,
+    CHARACTERS,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+)
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric

@@ -10,8 +10,8 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.metrics.explain.edits import Alignment, operations, spelled
 from karat.metrics.ter import MOST_TOKENS
-from karat.text.recipe import Lexicon, Passage
 from karat.text.segments import Strings
+from karat.text.tokens import Lexicon, Passage
 
 if TYPE_CHECKING:
     from karat.metrics.ter import TER

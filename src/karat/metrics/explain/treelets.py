@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from karat import _kernel
 from karat.errors import InputError
 from karat.metrics.explain.edits import Alignment, edit_operations, spelled
-from karat.text.recipe import Lexicon, Passage
 from karat.text.segments import Strings
+from karat.text.tokens import Lexicon, Passage
 from karat.text.trees import Tree, Trees
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from karat.errors import MetricError, quoted
 from karat.metrics.names import METRICS
 from karat.metrics.signatures.claims import Claims, check_version, is_count
 from karat.settings import nearest, to_text
-from karat.text.tokenizers import tokenizer_origin
+from karat.text.tokens import tokenizer_origin
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric

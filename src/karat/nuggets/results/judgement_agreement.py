@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.judge_kinds import PERSON
+from karat.evalset.judgements import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
 from karat.nuggets.guess.agreement import (
     AVERAGES,

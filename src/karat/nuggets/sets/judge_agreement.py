@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
-from karat.evalset.kinds import SetKind
+from karat.evalset.catalogue import SetKind
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.sets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks

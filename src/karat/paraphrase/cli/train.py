@@ -139,8 +139,7 @@ def command(
     from karat.paraphrase.pem.judged_pairs import judged_rows
     from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.paraphrase.written_files import train_model
-    from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-    from karat.text.stemmers import stemmers
+    from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
     if not judged:
         _check_unjudged(controls=controls, dimension=dimension)

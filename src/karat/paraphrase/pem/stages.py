@@ -42,7 +42,6 @@ from karat.storage.array_file import ArrayFile
 from karat.storage.memory import as_memory, forget_pages
 from karat.storage.stages import Stages
 from karat.storage.store import read_store, write_store
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 from karat.text.stored_strings import StoredStrings
 from karat.text.tokens import Vocab

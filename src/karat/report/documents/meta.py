@@ -9,7 +9,7 @@ from itertools import groupby
 from math import isclose
 from typing import TYPE_CHECKING, TypeAlias
 
-from karat.evalset.judge_kinds import raters_unnamed
+from karat.evalset.judgements import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage, TaskRow
 from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.leaders import FEWEST_RANKED, Leader, by_mean_rank, leaders

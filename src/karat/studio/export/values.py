@@ -14,10 +14,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.formats.logs.appraise import WEIGHTS as ESA_WEIGHTS
-from karat.evalset.formats.mqm import WEIGHTS, weight_of
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
-from karat.evalset.judgements import Dimension
+from karat.evalset.formats.appraise import WEIGHTS as ESA_WEIGHTS
+from karat.evalset.formats.wmt import WEIGHTS, weight_of
+from karat.evalset.judgements import ADJUDICATED, PERSON, Dimension
 from karat.evalset.reading import json_line
 from karat.studio.export.contents import Contents, ExportedAnswer, ExportedDecision
 from karat.studio.store.settings import ProjectSettings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from karat.arrays import Floats, Ints, np
 from karat.arrow.batches import RowRange, table_batches
 from karat.arrow.columns import Columns
-from karat.arrow.frames.frame import TABLE, Frame
+from karat.arrow.frames import TABLE, Frame
 from karat.arrow.jobs import added
 from karat.arrow.merged import Merged
 from karat.arrow.statistics import NO_IDS, Measure, Part, Statistics
