@@ -29,7 +29,7 @@ from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 SENTENCES = Path(__file__).with_name("paraphrase_sentences.txt")

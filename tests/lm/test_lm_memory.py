@@ -22,8 +22,8 @@ from karat import _kernel
 from karat.errors import InputError, OutputError
 from karat.lm import train_model, training
 from karat.lm.training import LEAST, Memory, trained
-from karat.storage.npy import FileArray
-from karat.storage.temporary import temporary_file
+from karat.storage.arrays import FileArray
+from karat.storage.output import temporary_file
 
 SMOOTHING = ["kneser-ney", "katz"]
 WORDS = st.sampled_from(["a", "a", "a", "a", "b", "b", "c", "d", "e", "f", "g"])

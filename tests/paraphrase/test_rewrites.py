@@ -20,7 +20,6 @@ from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewr
 from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import padded, starts
-from karat.storage import arrays
 from karat.text.tokens import Ragged, Recipe, Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)

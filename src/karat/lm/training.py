@@ -31,16 +31,22 @@ from karat.lm.tables import (
 )
 from karat.progress import Progress, as_threads, in_order, silent
 from karat.results import Result
-from karat.storage.arrays import FileArray, Stored
+from karat.storage.arrays import FileArray, Stored, as_memory
 from karat.storage.digests import file_digest
-from karat.storage.memory import as_memory
-from karat.storage.npy import FileArray, Stored
-from karat.storage.output import FilePath, check_writable
+from karat.storage.output import FilePath, check_writable, temporary_file, writing_temporary
 from karat.storage.store import store_digest, write_store
-from karat.storage.temporary import temporary_file, writing_temporary
-from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
 from karat.text.segments import Segments, Texts, as_segments, batches
-from karat.text.stemmers import stem_words, stemmers
+from karat.text.tokens import (
+    CASES,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+    stem_words,
+    stemmers,
+)
 from karat.text.word_table import word_arrays, word_table
 
 LEAST = 1 << 25

@@ -12,7 +12,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.links import RULES
 from karat.paraphrase.align.parallel_text import Words, word_count
-from karat.text.recipe import check_choice
+from karat.text.tokens import check_choice
 
 MODELS = {
     "fertility": "an HMM with jumps by word, fertilities, a null word and leave-one-out counts",

@@ -32,10 +32,8 @@ from karat.paraphrase.align.parallel_text import (
 )
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import as_memory, forget_pages
-from karat.text.recipe import Recipe
-from karat.text.tokens import Tokens
+from karat.storage.arrays import ArrayFile, as_memory, forget_pages
+from karat.text.tokens import Recipe, Tokens
 
 
 class Linked(NamedTuple):

@@ -14,13 +14,11 @@ from typing import Any, NamedTuple, TypeVar
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.progress import Progress, Stop, as_threads, in_order, silent
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import as_memory
-from karat.text.recipe import Recipe
+from karat.storage.arrays import ArrayFile, as_memory
 from karat.text.references import check_aligned
 from karat.text.segments import STRIDE, Lines, Segments
-from karat.text.stored_strings import StoredStrings
-from karat.text.tokens import Tokens, Vocab, token_parts, tokenize
+from karat.text.tokens import Recipe, Tokens, Vocab, token_parts, tokenize
+from karat.text.word_table import StoredStrings
 
 _PURPOSE = "the words of a text are held there"
 

@@ -195,7 +195,7 @@ def _opened(
     from karat.paraphrase.align.parallel_text import Parallel, read_parallel
     from karat.paraphrase.pem.stages import Pivot
     from karat.paraphrase.table.phrase_table import PIVOT
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     texts: dict[str, list[Parallel]] = {}
     for name, paths in named:

@@ -28,10 +28,8 @@ from karat.paraphrase.table.phrase_pairs import PhraseCounts, PhraseRows, Sorted
 from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
 from karat.paraphrase.table.training import PhraseTableFiles, whole_phrases
 from karat.progress import silent
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import as_memory, forget_pages
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.storage.arrays import ArrayFile, as_memory, forget_pages
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 _MAX_JOINED_PATHS = 1 << 22  # of paths through a pivot that are held in memory at a time, at most
 

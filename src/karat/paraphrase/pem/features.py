@@ -30,9 +30,9 @@ from karat.metrics.outputs import Outputs
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
 from karat.progress import Progress, silent
-from karat.text.recipe import Recipe
 from karat.text.references import as_references
 from karat.text.segments import Texts, as_segments
+from karat.text.tokens import Recipe
 
 MOST_ORDERS = 9
 

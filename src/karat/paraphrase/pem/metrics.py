@@ -32,7 +32,7 @@ from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
 from karat.storage.store import file_stamp, stored_kind
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 MODEL = "paraphrase model"
 """The kind of a stored `PEM`, which is loaded only where one is named."""

@@ -38,14 +38,12 @@ from karat.paraphrase.table.phrase_pairs import LONGEST, PhraseCounts, SortedPhr
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, every_word, starts
 from karat.paraphrase.table.training import AlignedText, about_corpora, link_corpora, most_pairs
 from karat.progress import Progress
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import as_memory, forget_pages
+from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.storage.stages import Stages
 from karat.storage.store import read_store, write_store
 from karat.text.segments import Segments
-from karat.text.stored_strings import StoredStrings
 from karat.text.tokens import Vocab
-from karat.text.word_table import word_arrays, word_table
+from karat.text.word_table import StoredStrings, word_arrays, word_table
 
 _DIGESTS_PURPOSE = "lines of text are compared there"
 _ROWS = 1 << 16  # that are read together

@@ -26,10 +26,8 @@ from karat.paraphrase.table.phrase_pairs import (
 )
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, padded, said, starts
 from karat.progress import Progress, silent
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import as_memory, forget_pages
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.storage.arrays import ArrayFile, as_memory, forget_pages
+from karat.text.tokens import Ragged, Recipe, Vocab
 from karat.text.word_table import word_arrays
 
 _PURPOSE = "the phrase table is made there"
