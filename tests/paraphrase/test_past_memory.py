@@ -47,7 +47,7 @@ WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "t
 @pytest.fixture(autouse=True)
 def any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow limits that are smaller than any text."""
-    monkeypatch.setattr(memory, "LEAST", 1)
+    monkeypatch.setattr(arrays, "LEAST", 1)
     monkeypatch.setattr(alignment, "_PAIRS", 7)
     monkeypatch.setattr(parallel_text, "_SENTENCES", 5)
     monkeypatch.setattr(training, "_PAIRS", 5)
@@ -192,7 +192,7 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @given(st.lists(st.lists(st.text(max_size=2), max_size=30), max_size=3), st.integers(1, 5000))
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     found = stages.different_lines([Strings(text) for text in texts], limit)
     wanted = list(dict.fromkeys(line for text in texts for line in text))
     assert found.views(0, len(found)).strings() == wanted

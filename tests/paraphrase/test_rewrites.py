@@ -20,6 +20,7 @@ from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewr
 from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import padded, starts
+from karat.storage import arrays
 from karat.text.tokens import Ragged, Recipe, Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)
@@ -121,7 +122,7 @@ def test_rewrites_do_not_depend_on_memory(
         for name in ("_MAX_JOINED_PATHS", "_ROWS_PER_PIECE"):
             patch.setattr(rewrites, name, run)
         patch.setattr(training, "_PAIRS", run)
-        patch.setattr(memory, "LEAST", 1)
+        patch.setattr(arrays, "LEAST", 1)
         if wanted is None:
             with pytest.raises(InputError, match="translated alike"):
                 rewrite_table(counted, Recipe("none"), limits, memory=limit)

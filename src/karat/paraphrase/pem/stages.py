@@ -41,9 +41,8 @@ from karat.progress import Progress
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.storage.stages import Stages
 from karat.storage.store import read_store, write_store
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
-from karat.text.tokens import Vocab
+from karat.text.tokens import Recipe, Vocab
 from karat.text.word_table import StoredStrings, word_arrays, word_table
 
 _DIGESTS_PURPOSE = "lines of text are compared there"
