@@ -23,16 +23,18 @@ from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
 from karat.stats.correlation import pearson, quotient
-from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
-from karat.stats.judges.standing import (
+from karat.stats.judges import (
     FEWEST_COMPARED,
+    SCALES,
     JudgePair,
     JudgeTable,
     Standing,
     distinct_judges,
     inter_judge,
     inter_judge_systems,
+    intraclass,
     judge_table,
+    krippendorff_alpha,
     standing_beside,
     standings,
 )

@@ -24,7 +24,7 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.metrics.base import signed
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
