@@ -21,13 +21,11 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.base import Metric
-from karat.metrics.embedding.cosine import Cosine
+from karat.metrics.cosine import Cosine
 from karat.metrics.given import Given
-from karat.metrics.loop import Counter, run_batches
 from karat.metrics.names import metric
 from karat.metrics.ngram import gram_totals
-from karat.metrics.outputs import Outputs
-from karat.metrics.pairs import Pairs
+from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
 from karat.progress import Progress, silent
 from karat.text.references import as_references
