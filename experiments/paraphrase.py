@@ -78,7 +78,7 @@ def odd_rows(judged: JudgedPairs) -> np.ndarray:
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
 
 
-def rich(judged: JudgedPairs, found: PairFeatures) -> None:
+def rich(judged: JudgedPairs, features: PairFeatures) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
     half = judged.where(odd)

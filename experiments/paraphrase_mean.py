@@ -43,7 +43,7 @@ def controlled(judged: JudgedPairs) -> JudgedPairs:
     return judged_rows(add_controls(judged.evalset, judged.overall), judged.overall)
 
 
-def adequacy(pem: PEM, found: PairFeatures) -> np.ndarray:
+def adequacy(pem: PEM, features: PairFeatures) -> np.ndarray:
     """The mean alone, 1 to 5: copies are not made bad."""
     if not isinstance(pem.combination, ControlMean):
         raise TypeError("the model has no mean")

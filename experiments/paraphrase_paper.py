@@ -144,9 +144,9 @@ def report(evaluation: ParaphraseEvaluation) -> None:
     show("Parts of PEM alone", evaluation.parts)
     show("Metrics alone", evaluation.alone)
     print("\nPEM minus rivals, 95% by a paired bootstrap over originals")
-    for one in found.gains:
-        ends = f"[{one.low:+.4f}, {one.high:+.4f}]"
-        print(f"  {one.second:42} {one.pairs:12} {one.difference:+.4f} {ends}")
+    for gain in evaluation.gains:
+        ends = f"[{gain.low:+.4f}, {gain.high:+.4f}]"
+        print(f"  {gain.second:42} {gain.pairs:12} {gain.difference:+.4f} {ends}")
 
 
 def judges(evaluation: ParaphraseEvaluation) -> None:
