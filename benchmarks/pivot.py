@@ -27,13 +27,13 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     if not (CAPTIONS.exists() and JUDGED.exists()):
         print("pivot: no captions and paraphrases in KARAT_DATA, left out", file=sys.stderr)
         return
-    made = train_pivot([read_parallel(CAPTIONS / "train.en.gz", CAPTIONS / "train.fr.gz")])
+    table = train_pivot([read_parallel(CAPTIONS / "train.en.gz", CAPTIONS / "train.fr.gz")])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "en-fr.npz"
-        made.save(path)
+        table.save(path)
         took = processor_time(lambda: PhraseTable.open(path), plan.rounds)
         yield Row(
-            f"phrase table, {made.pairs:,} pairs: opening",
+            f"phrase table, {table.pairs:,} pairs: opening",
             duration(took),
             "",
             1000 * took,

@@ -63,13 +63,13 @@ def main() -> None:
     }
     for title, settings, constants in STEPS:
         set_all(constants)
-        found = []
+        cells = []
         for name, gold in golds.items():
             before = time.process_time()
             links = align_words(*texts[name], Aligner(**settings), threads=1).links
             took = time.process_time() - before
-            found.append(f"{name} {error_rate(gold, list(links)):.4f} {took:5.2f} s")
-        print(f"{title:48}", *found, flush=True)
+            cells.append(f"{name} {error_rate(gold, list(links)):.4f} {took:5.2f} s")
+        print(f"{title:48}", *cells, flush=True)
 
 
 if __name__ == "__main__":

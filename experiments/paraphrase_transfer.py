@@ -47,8 +47,8 @@ def both(name: str) -> tuple[JudgedPairs, JudgedPairs]:
 def left_out(pem: PEM, judged: JudgedPairs, form: str) -> np.ndarray:
     """Cross-validated predictions of the paraphrases that are no controls."""
     texts = judged.originals, judged.paraphrases
-    found = features(pem.pivots, pem.language, *texts, form)
-    return cross_predict(found.matrix, judged.human, judged.originals)[judged.real]
+    pair_features = features(pem.pivots, pem.language, *texts, form)
+    return cross_predict(pair_features.matrix, judged.human, judged.originals)[judged.real]
 
 
 def overlap(judged: JudgedPairs) -> list[Column]:
@@ -68,9 +68,10 @@ def show(judged: JudgedPairs, columns: list[Column]) -> None:
         r, rho = pearson(judged.human, column), spearman(judged.human, column)
         print(f"  {name:44} {r:6.3f} / {rho:6.3f}")
     for other in columns[1:]:
-        one = paired_gain(judged, columns[0], other)
+        gain = paired_gain(judged, columns[0], other)
         print(
-            f"  {one.first} - {one.second}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+            f"  {gain.first} - {gain.second}: {gain.difference:+.3f} "
+            f"[{gain.low:+.3f}, {gain.high:+.3f}]"
         )
 
 
@@ -93,30 +94,30 @@ def transfer(pem: PEM, learned: tuple[JudgedPairs, JudgedPairs], tested: JudgedP
         (f"PEM, {name}", pem.train(judged).score(*texts).pem)
         for name, judged in zip(("no controls", "with controls"), learned, strict=True)
     ]
-    found = pem.features(*texts)
+    test_features = pem.features(*texts)
     rivals = replaced(pem, learned[0], tested)
-    show(tested, [*columns, *rivals, ("its pivot F1", found.pivot), *overlap(tested)])
+    show(tested, [*columns, *rivals, ("its pivot F1", test_features.pivot), *overlap(tested)])
 
 
 def replaced(pem: PEM, learned: JudgedPairs, tested: JudgedPairs) -> list[Column]:
     """The same regression with other features in place of the pivots'."""
-    here, there = (
+    learned_features, tested_features = (
         rival_features(judged, pem.features(judged.originals, judged.paraphrases))
         for judged in (learned, tested)
     )
     columns = []
-    for name, matrix in here.items():
+    for name, matrix in learned_features.items():
         setting = search(matrix, learned.human, learned.originals)
-        predicted = fit_svr(matrix, learned.human, setting).predict(there[name])
+        predicted = fit_svr(matrix, learned.human, setting).predict(tested_features[name])
         columns.append((f"{name} in place of pivots", predicted))
     return columns
 
 
 def believability() -> JudgedPairs:
     """Translations as paraphrases of their reference, judged for adequacy."""
-    given = kt.load_evalset("believability")
-    originals = [each[0].lower() for each in given.references or ()]
-    return judged_rows(replace(given, sources=tuple(originals)), "adequacy")
+    evalset = kt.load_evalset("believability")
+    originals = [group[0].lower() for group in evalset.references or ()]
+    return judged_rows(replace(evalset, sources=tuple(originals)), "adequacy")
 
 
 def multi30k(form: str) -> PEM:

@@ -10,10 +10,10 @@ DECLARED = {
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
-        "studio": ("karat.studio.cli.studio", "Judge outputs in the browser."),
-        "studio export": ("karat.studio.cli.export", "Export the judgements of a studio."),
-        "studio owner": ("karat.studio.cli.owner", "Print a new owner's link of a studio."),
-        "studio import": ("karat.studio.cli.restore", "Make a studio's store from its log."),
+        "studio": ("karat.studio.cli:studio", "Judge outputs in the browser."),
+        "studio export": ("karat.studio.cli:export", "Export the judgements of a studio."),
+        "studio owner": ("karat.studio.cli:owner", "Print a new owner's link of a studio."),
+        "studio import": ("karat.studio.cli:import_log", "Make a studio's store from its log."),
     },
     "kinds": {
         "classifiers": "karat.nuggets.guess.classifiers:classifiers",
@@ -63,7 +63,7 @@ DECLARED = {
         "RealizedTree": "karat.realize.report.explanation:explain_document",
         "RealizerEvaluation": "karat.realize.report.tables:evaluation_document",
         "RealizerTraining": "karat.realize.report.tables:training_document",
-        "StoreCheck": "karat.studio.report.store_check:store_check_document",
+        "StoreCheck": "karat.studio.report:store_check_document",
         "SupertagList": "karat.realize.report.tables:supertags_document",
     },
 }

@@ -23,8 +23,8 @@ from karat.errors import InputError, OutputError
 from karat.lm import scratch, train_model
 from karat.lm.memory import LEAST, Memory
 from karat.lm.training import trained
-from karat.storage.npy import FileArray
-from karat.storage.temporary import temporary_file
+from karat.storage.arrays import FileArray
+from karat.storage.output import temporary_file
 
 SMOOTHING = ["kneser-ney", "katz"]
 WORDS = st.sampled_from(["a", "a", "a", "a", "b", "b", "c", "d", "e", "f", "g"])

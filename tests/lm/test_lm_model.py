@@ -12,7 +12,7 @@ import karat as kt
 from karat.errors import InputError, Interrupted
 from karat.lm import token_batches
 from karat.lm.counting import SPECIAL
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 TEXT = ["the cat sat on the mat", "the dog sat", "a cat ran", "The dog ran to the cat"] * 3
 

@@ -17,8 +17,8 @@ from karat.paraphrase.generate.paraphraser import paraphrases
 from karat.paraphrase.generate.rewriting import Original, Replacement
 from karat.paraphrase.generate.wordings import MOST_WORDS, wordings
 from karat.paraphrase.pem.model import PEM
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
+from karat.text.tokens import Recipe
 
 LINES = [
     "I want to buy a new car.",

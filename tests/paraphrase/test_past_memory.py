@@ -34,12 +34,12 @@ from karat.paraphrase.table.training import AlignedText, train_pivot
 from karat.paraphrase.train import different_lines
 from karat.paraphrase.train.staged import Pivot
 from karat.progress import silent
-from karat.storage import memory
-from karat.storage.array_file import ArrayFile
+from karat.storage import arrays
+from karat.storage.arrays import ArrayFile
 from karat.storage.stages import Stages
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
-from karat.text.stored_strings import StoredStrings
+from karat.text.tokens import Recipe
+from karat.text.word_table import StoredStrings
 
 Karat = Callable[..., "subprocess.CompletedProcess[bytes]"]
 WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "two", ".", "old"]
@@ -48,7 +48,7 @@ WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "t
 @pytest.fixture(autouse=True)
 def any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow limits that are smaller than any text."""
-    monkeypatch.setattr(memory, "LEAST", 1)
+    monkeypatch.setattr(arrays, "LEAST", 1)
     monkeypatch.setattr(by_parts, "_PAIRS", 7)
     monkeypatch.setattr(batches, "_SENTENCES", 5)
     monkeypatch.setattr(table_files, "_PAIRS", 5)
@@ -104,7 +104,7 @@ def test_links_do_not_depend_on_memory(
     threads: int,
     longest: int,
 ) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     texts = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"))
     how = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
     whole = align_words(*texts, how)
@@ -158,7 +158,7 @@ def test_links_as_text_come_part_by_part() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(1, 20_000), st.integers(1, 5))
 def test_tables_do_not_depend_on_memory(seed: int, number: int, limit: int, longest: int) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     words = Recipe("none"), Recipe("none")
     source, pivot = parallel_tokens([parallel(seed, number)], *words)
     links = align_words(source, pivot, Aligner(1, 1)).links
@@ -193,7 +193,7 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @given(st.lists(st.lists(st.text(max_size=2), max_size=30), max_size=3), st.integers(1, 5000))
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     found = different_lines.different_lines([Strings(text) for text in texts], limit)
     wanted = list(dict.fromkeys(line for text in texts for line in text))
     assert found.views(0, len(found)).strings() == wanted

@@ -20,7 +20,7 @@ from karat.paraphrase.pem.explanation import explain_pair
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.pivot_metric import PivotF1
 from karat.paraphrase.table.phrase_table import table_digest
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 R, P = "Morning , sir .", "Hello , Querrien ."
 COUNTS = {"a b": {"x y": 2, "y": 1}, "c": {"y z": 1, "x": 1}, "a": {"x": 4, "z z z": 2}}

@@ -21,9 +21,8 @@ from karat.paraphrase.generate.rewrites import rewrite_table
 from karat.paraphrase.table import table_files
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import padded, starts
-from karat.storage import memory
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.storage import arrays
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)
 HALF = Fraction(1, 2)
@@ -124,7 +123,7 @@ def test_rewrites_do_not_depend_on_memory(
         for module in (rewrites_by_parts, paths):
             patch.setattr(module, "_ROWS", run)
         patch.setattr(table_files, "_PAIRS", run)
-        patch.setattr(memory, "LEAST", 1)
+        patch.setattr(arrays, "LEAST", 1)
         if wanted is None:
             with pytest.raises(InputError, match="translated alike"):
                 rewrite_table(counted, Recipe("none"), limits, memory=limit)

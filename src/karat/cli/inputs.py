@@ -15,7 +15,7 @@ from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
 from karat.cli.show import check_output, note
 from karat.errors import InputError, quoted, sentence
-from karat.evalset.kinds import SET_KINDS
+from karat.evalset.catalogue import SET_KINDS
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.text.references import References, check_aligned

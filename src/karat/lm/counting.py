@@ -15,8 +15,8 @@ from karat.lm.memory import Memory, not_too_many
 from karat.lm.scratch import Scratch
 from karat.lm.token_batches import token_batches
 from karat.progress import Progress, as_threads
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
+from karat.text.tokens import Recipe
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIAL = ("<unk>", "<s>", "</s>")

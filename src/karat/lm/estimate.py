@@ -17,7 +17,7 @@ from karat.lm.scratch import Scratch
 from karat.lm.smoothing import Contexts, Histograms, Rule, Smoothing
 from karat.lm.tables import ZERO, marked
 from karat.progress import Progress
-from karat.text.recipe import check_choice
+from karat.text.tokens import check_choice
 
 if TYPE_CHECKING:
     Logarithms = NDArray[np.float32]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from karat.errors import InputError
-from karat.storage.memory import as_memory
+from karat.storage.arrays import as_memory
 
 LEAST = 1 << 25
 """The least memory that training is allowed, in bytes, and the least for sorting."""

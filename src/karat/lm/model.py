@@ -22,8 +22,8 @@ from karat.storage.digests import file_digest
 from karat.storage.output import FilePath
 from karat.storage.schema import check_arrays, check_fields
 from karat.storage.store import content_digest, damaged, is_store, read_store, write_store
-from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Texts
+from karat.text.tokens import Ragged, Recipe
 from karat.text.word_table import word_arrays, word_table
 
 

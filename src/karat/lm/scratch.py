@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 from karat import _kernel
 from karat.lm.memory import Memory
-from karat.storage.temporary import temporary_file, writing_temporary
+from karat.storage.output import temporary_file, writing_temporary
 
 _PURPOSE = "n-grams are sorted there"
 

@@ -8,9 +8,18 @@ from collections.abc import Iterator, Sequence
 from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Progress, as_threads, in_order, silent
-from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
 from karat.text.segments import Segments, Texts, as_segments, batches
-from karat.text.stemmers import stem_words, stemmers
+from karat.text.tokens import (
+    CASES,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+    stem_words,
+    stemmers,
+)
 
 SEGMENTS_PER_BATCH = 1 << 14
 BYTES_PER_BATCH = 1 << 22

@@ -21,12 +21,12 @@ from karat.lm.tables import KIND, VERSION, Rows, model_layouts
 from karat.lm.token_batches import as_sources, check_recipe
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.storage.arrays import FileArray, Stored
 from karat.storage.digests import file_digest
-from karat.storage.npy import FileArray, Stored
 from karat.storage.output import FilePath, check_writable
 from karat.storage.store import store_digest, write_store
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments, Texts
+from karat.text.tokens import Recipe
 from karat.text.word_table import word_arrays, word_table
 
 TrainingTexts: TypeAlias = "Texts | Sequence[os.PathLike[str]] | Sequence[Segments]"

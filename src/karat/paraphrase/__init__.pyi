@@ -41,6 +41,6 @@ from karat.paraphrase.written_files import convert_table as convert_table
 from karat.paraphrase.written_files import make_table as make_table
 from karat.paraphrase.written_files import train_model as train_model
 from karat.paraphrase.written_files import write_controls as write_controls
-from karat.text.recipe import Recipe as Recipe
+from karat.text.tokens import Recipe as Recipe
 
 __all__: list[str]

@@ -24,8 +24,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.storage.output import FilePath
 from karat.storage.store import is_store
-from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-from karat.text.stemmers import stemmers
+from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
 
 class FileRow(NamedTuple):

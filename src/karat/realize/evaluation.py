@@ -44,7 +44,7 @@ from karat.realize.model import (
     fingerprints,
 )
 from karat.realize.treebank import Treebank
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.stats.significance import UNDECIDED
 
 METRICS = {
     "simple": "simple_accuracy",

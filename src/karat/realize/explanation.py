@@ -33,8 +33,7 @@ from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank, some_sentences
 from karat.realize.unseen_labels import labels_of_trees, unseen_labels
 from karat.settings import check_count
-from karat.storage.output import FilePath
-from karat.storage.paths import as_path
+from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
 
 IN_FILE = "the file"

@@ -37,7 +37,7 @@ from karat.realize.written_fields import (
     opening,
     text_problem,
 )
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 

@@ -44,8 +44,7 @@ from karat.realize.written_fields import MISSING
 from karat.results import Result
 from karat.settings import check_count
 from karat.storage import schema
-from karat.storage.output import FilePath
-from karat.storage.paths import as_path
+from karat.storage.output import FilePath, as_path
 from karat.storage.store import (
     Store,
     content_digest,

@@ -36,7 +36,7 @@ from karat.reproduction.results import (
     judged,
 )
 from karat.stats.resampling import SEED
-from karat.stats.significance.verdicts import BETTER, WORSE
+from karat.stats.significance import BETTER, WORSE
 from karat.text.trees import Tree
 
 CITATION = "Bangalore, Rambow and Whittaker 2000, Evaluation Metrics for Generation"

@@ -23,8 +23,8 @@ from karat.realize.written_fields import (
     is_notation,
 )
 from karat.storage.digests import data_digest
-from karat.storage.paths import as_path
-from karat.text.conllu import columns_in, map_conllu
+from karat.storage.output import as_path
+from karat.text.trees import columns_in, map_conllu
 
 COLUMNS, FEATS = 10, 5
 """Columns of CoNLL-U, and the place of the features."""

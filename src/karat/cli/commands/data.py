@@ -46,8 +46,8 @@ def check(source: SetInput, format: str, output: str | None) -> None:
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
-    from karat.evalset.contents import check_evalset
     from karat.evalset.loading import as_options
+    from karat.evalset.saving import check_evalset
 
     source.check_output(output)
     with Bar() as progress:

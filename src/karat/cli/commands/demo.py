@@ -72,7 +72,7 @@ def demo_command(output: str, texts: str | None) -> None:
 
 def _shared_word_figures(comparison: Comparison) -> list[Figure]:
     """Return pictures of the words that a system and the reference share in a long segment."""
-    from karat.metrics.matching import GTM
+    from karat.metrics.gtm import GTM
     from karat.report.segment.document import grid_figures
 
     example = max(comparison.examples, key=lambda row: len(row.system_text))

@@ -313,7 +313,7 @@ def meta_reliability_command(
     karat meta reliability summeval --lengths 1,2,5,10,25 -o reliability.html
     karat meta reliability demo -m gtm:preset=paper --documents joined
     """
-    from karat.meta.documents.reliability import reliability
+    from karat.meta.reliability import reliability
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
     source.check_output(output)

@@ -16,7 +16,7 @@ from karat.progress import Bar
 from karat.settings import MOST_TRIALS
 
 if TYPE_CHECKING:
-    from karat.meta.plane.predictions import Region
+    from karat.meta.plane_study import Region
     from karat.metrics.ngram import AEv
 
 _TASK = "Task: mt, paraphrase, qa, viewpoint-summary or summary."
@@ -95,7 +95,7 @@ def fit(
     karat plane fit demo -d fluency --by groups
     karat plane fit my-set -o plane.html
     """
-    from karat.meta.plane.study import study_plane
+    from karat.meta.plane_study import study_plane
     from karat.report.documents.planes import plane_chart
 
     metric = _family(settings.pop("base"))
@@ -111,7 +111,7 @@ def fit(
 
 
 def _region(task: str | None, guideline: str | None) -> Region | None:
-    from karat.meta.plane.predictions import predicted
+    from karat.meta.plane_study import predicted
 
     if task is None and guideline is None:
         return None
@@ -121,7 +121,7 @@ def _region(task: str | None, guideline: str | None) -> Region | None:
 
 
 def _family(base: str) -> AEv:
-    from karat.meta.plane.fit import check_family
+    from karat.meta.plane import check_family
     from karat.metrics.names import metric
     from karat.metrics.ngram import AEv
 
@@ -149,7 +149,7 @@ def recommend(
     karat plane recommend --task qa --guideline strict --format json
     karat plane recommend --task mt --guideline fluency -o plane.svg
     """
-    from karat.meta.plane.predictions import recommend as recommend_metrics
+    from karat.meta.plane_study import recommend as recommend_metrics
     from karat.report.documents.planes import regions_chart
 
     check_output(output)

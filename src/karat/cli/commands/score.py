@@ -349,7 +349,7 @@ def metrics_command(names: tuple[str, ...], format: str, output: str | None) -> 
     karat metrics aev bleu
     karat metrics --format json
     """
-    from karat.metrics.catalogue import list_metrics
+    from karat.metrics.names import list_metrics
 
     check_output(output)
     show(list_metrics(*names), format, output)

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Ints, np
-from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
+from karat.text.tokens import Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from karat import _kernel

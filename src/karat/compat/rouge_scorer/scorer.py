@@ -56,7 +56,7 @@ class RougeScorer(BaseScorer):
             return {}
         from karat.compat.one_segment import pairs_of
         from karat.compat.rouge_scorer.own_tokens import passage_of
-        from karat.text.recipe import Passage
+        from karat.text.tokens import Passage
 
         own = type(self._tokenizer) is DefaultTokenizer
         metrics = _metrics(tuple(names), self._tokenizer.stem if own else "none")

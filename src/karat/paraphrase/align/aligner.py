@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.paraphrase.align.links import RULES
-from karat.text.recipe import check_choice
+from karat.text.tokens import check_choice
 
 MODELS = {
     "fertility": "an HMM with jumps by word, fertilities, a null word and leave-one-out counts",

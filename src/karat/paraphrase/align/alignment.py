@@ -24,9 +24,8 @@ from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
 from karat.paraphrase.align.stored_tokens import Words, word_count
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.storage.memory import as_memory
-from karat.text.recipe import Recipe
-from karat.text.tokens import Tokens
+from karat.storage.arrays import as_memory
+from karat.text.tokens import Recipe, Tokens
 
 WORDS = Recipe("none", "lower")
 """The default recipe: what white space separates, lower-cased."""

@@ -27,8 +27,7 @@ from karat.paraphrase.align.linking import Linked, link_words
 from karat.paraphrase.align.links import Links, StoredLinks
 from karat.paraphrase.align.stored_tokens import Words
 from karat.progress import Progress
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import forget_pages
+from karat.storage.arrays import ArrayFile, forget_pages
 from karat.text.tokens import Tokens
 
 _PURPOSE = "pairs of words are counted there"

@@ -12,12 +12,11 @@ from karat.arrays import np
 from karat.errors import InputError
 from karat.paraphrase.align.stored_tokens import Words, stored_tokens
 from karat.progress import Progress, silent
-from karat.storage.memory import as_memory
-from karat.text.recipe import Recipe
+from karat.storage.arrays import as_memory
 from karat.text.references import check_aligned
 from karat.text.segments import STRIDE, Lines, Segments
-from karat.text.stored_strings import StoredStrings
-from karat.text.tokens import Tokens, Vocab, tokenize
+from karat.text.tokens import Recipe, Tokens, Vocab, tokenize
+from karat.text.word_table import StoredStrings
 
 _SHARE = 32  # one part in so many of memory may be text
 

@@ -7,10 +7,9 @@ from copy import copy
 from typing import Any
 
 from karat.arrays import NDArray, np
-from karat.storage.array_file import ArrayFile
-from karat.text.recipe import Recipe
+from karat.storage.arrays import ArrayFile
 from karat.text.segments import Segments
-from karat.text.tokens import Tokens, Vocab, token_parts
+from karat.text.tokens import Recipe, Tokens, Vocab, token_parts
 
 _PURPOSE = "the words of a text are held there"
 

@@ -139,8 +139,7 @@ def command(
     from karat.paraphrase.pem.metric_features import as_features, feature_files
     from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.paraphrase.written_files import train_model
-    from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-    from karat.text.stemmers import stemmers
+    from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
     if not judged:
         _check_unjudged(controls=controls, dimension=dimension)
@@ -196,7 +195,7 @@ def _opened(
     from karat.paraphrase.align.parallel_text import Parallel, read_parallel
     from karat.paraphrase.table.phrase_table import PIVOT
     from karat.paraphrase.train.staged import Pivot
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     texts: dict[str, list[Parallel]] = {}
     for name, paths in named:

@@ -21,9 +21,8 @@ from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.generate.rewriting import ChooseArticle
 from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.storage.store import Arrays, with_prefix, without_prefix
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
-from karat.text.tokens import Vocab, token_parts
+from karat.text.tokens import Recipe, Vocab, token_parts
 
 WEIGHT = 1.0
 """The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""

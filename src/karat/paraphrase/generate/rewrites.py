@@ -35,9 +35,8 @@ from karat.paraphrase.generate.rewrites_by_parts import rewrite_pairs
 from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
-from karat.storage.memory import as_memory
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.storage.arrays import as_memory
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 _WIDEST = 16  # words of a phrase that may be rewritten
 _BYTES_OF_PAIR = 512  # while its paths are made

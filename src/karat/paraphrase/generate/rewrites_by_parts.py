@@ -27,10 +27,8 @@ from karat.paraphrase.table.phrase_pairs import Rows, SortedPhrases
 from karat.paraphrase.table.phrase_table import PhrasePairs, padded, starts
 from karat.paraphrase.table.table_files import TableFiles, whole_phrases
 from karat.progress import silent
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import forget_pages
-from karat.text.recipe import Ragged
-from karat.text.tokens import Vocab
+from karat.storage.arrays import ArrayFile, forget_pages
+from karat.text.tokens import Ragged, Vocab
 
 _PURPOSE = "rewrites of phrases are found there"
 _COLUMNS = ("int64", "int64", "float64", "int64")  # of paths

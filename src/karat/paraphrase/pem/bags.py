@@ -21,15 +21,13 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.metrics.loop import Counter, run_batches
 from karat.metrics.ngram import gram_totals
-from karat.metrics.outputs import Outputs
-from karat.metrics.pairs import Pairs
+from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
 from karat.progress import Progress, silent
-from karat.text.recipe import Recipe
 from karat.text.references import as_references
 from karat.text.segments import Texts, as_segments
+from karat.text.tokens import Recipe
 
 MOST_ORDERS = 9
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat import __version__
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import Outputs
 from karat.paraphrase.pem import bags
 from karat.paraphrase.pem.features import FORMS
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem

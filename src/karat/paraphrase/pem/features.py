@@ -19,8 +19,7 @@ from typing import Any
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
-from karat.metrics.outputs import Outputs
-from karat.metrics.pairs import Pairs
+from karat.metrics.pairs import Outputs, Pairs
 from karat.paraphrase.pem.bags import (
     PivotBags,
     PivotSettings,

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
-from karat.metrics.embedding.cosine import Cosine
+from karat.metrics.cosine import Cosine
 from karat.metrics.given import Given
 from karat.metrics.names import metric
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 
 class MetricFeature(NamedTuple):

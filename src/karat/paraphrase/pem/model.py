@@ -24,7 +24,7 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.metrics.base import signed
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.combine.mean import POWER, ControlMean, fit_mean
 from karat.paraphrase.combine.svr import GRID, SVR, Setting, fit_svr, search

@@ -25,7 +25,7 @@ from karat.paraphrase.pem.metric_features import (
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
 from karat.settings import setting
 from karat.storage.store import file_stamp
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 _PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 

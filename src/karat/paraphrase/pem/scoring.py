@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import Outputs
 from karat.paraphrase.pem.metric_features import Names
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.score_rows import interval_fields
+from karat.scoring.scores import interval_fields
 from karat.stats.resampling import SEED
 from karat.text.segments import Texts, as_segments
 

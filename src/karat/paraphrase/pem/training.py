@@ -22,10 +22,10 @@ from karat.paraphrase.train.staged import (
     staged_regression,
 )
 from karat.progress import Progress, silent
-from karat.storage.memory import as_memory
+from karat.storage.arrays import as_memory
 from karat.storage.output import FilePath
 from karat.storage.stages import Stages, work_folder
-from karat.text.recipe import Recipe, check_choice
+from karat.text.tokens import Recipe, check_choice
 
 
 class Trained(NamedTuple):

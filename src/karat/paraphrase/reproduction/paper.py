@@ -47,8 +47,7 @@ from karat.reproduction.results import (
     Reproduction,
 )
 from karat.stats.correlation import pearson
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 CITATION = (
     "Liu, Dahlmeier and Ng 2010, PEM: A Paraphrase Evaluation Metric Exploiting Parallel Texts"

@@ -18,8 +18,7 @@ from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import AnyLinks, Links, check_lengths, check_links
 from karat.paraphrase.align.stored_tokens import Words
 from karat.progress import Progress, silent
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import forget_pages
+from karat.storage.arrays import ArrayFile, forget_pages
 
 LONGEST = 4
 """Words of a phrase, at most."""

@@ -13,8 +13,7 @@ from karat.paraphrase.align.links import AnyLinks, Links, StoredLinks
 from karat.paraphrase.table.phrase_pairs import PhraseCounts, SortedPhrases
 from karat.paraphrase.table.phrase_table import starts
 from karat.progress import Progress
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import forget_pages
+from karat.storage.arrays import ArrayFile, forget_pages
 from karat.storage.store import read_store, write_store
 from karat.text.tokens import Vocab
 from karat.text.word_table import word_arrays, word_table

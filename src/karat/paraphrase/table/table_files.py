@@ -18,10 +18,8 @@ from karat.arrays import Flags, Ints, NDArray, np
 from karat.paraphrase.table.phrase_pairs import Order, Rows
 from karat.paraphrase.table.phrase_table import padded, starts
 from karat.progress import Progress
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import forget_pages
-from karat.text.recipe import Ragged
-from karat.text.tokens import Vocab
+from karat.storage.arrays import ArrayFile, forget_pages
+from karat.text.tokens import Ragged, Vocab
 from karat.text.word_table import word_arrays
 
 _PURPOSE = "the phrase table is made there"

@@ -23,8 +23,8 @@ from karat.paraphrase.table.phrase_pairs import (
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, said
 from karat.paraphrase.table.table_files import TableFiles, text_order, whole_phrases
 from karat.progress import Progress, silent
-from karat.storage.memory import as_memory
-from karat.text.recipe import Recipe
+from karat.storage.arrays import as_memory
+from karat.text.tokens import Recipe
 
 _BYTES_OF_PAIR = 256  # a pair takes 40, and as much again while batches are merged
 

@@ -11,10 +11,9 @@ from itertools import islice
 
 from karat.arrays import Flags, NDArray, np
 from karat.paraphrase.align.parallel_text import each_line
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import as_memory
+from karat.storage.arrays import ArrayFile, as_memory
 from karat.text.segments import Segments
-from karat.text.stored_strings import StoredStrings
+from karat.text.word_table import StoredStrings
 
 _PURPOSE = "lines of text are compared there"
 _ROWS = 1 << 16  # that are read together

@@ -11,8 +11,8 @@ from karat.lm.model import LanguageModel
 from karat.paraphrase.align.parallel_text import each_line
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.train.different_lines import different_lines
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
+from karat.text.tokens import Recipe
 
 ORDER = 4
 """The order of the language model, as in the paper."""

@@ -36,11 +36,11 @@ from karat.paraphrase.table.stored_phrases import (
 )
 from karat.paraphrase.table.training import AlignedText, about_corpora, link_corpora, most_pairs
 from karat.paraphrase.train.language import ORDER, text_digest, train_language
-from karat.storage.memory import forget_pages
+from karat.storage.arrays import forget_pages
 from karat.storage.stages import Stages
 from karat.storage.store import read_store, write_store
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
+from karat.text.tokens import Recipe
 
 _REGRESSION, _CASING = "regression of paraphrases", "case of words"
 _PIECE = 1 << 20  # links whose digest is taken together

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.model import listing, sentence_case, several
-from karat.stats.significance.verdicts import BETTER
+from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
     from karat.realize.completion.explained import CompletionExplained

@@ -125,8 +125,8 @@ class BLEU(Metric[BLEUScore]):
     @property
     def tokenizer_signature(self) -> str:
         """The tokeniser as signatures name it."""
-        from karat.metrics.signatures.sacrebleu import written_tokenizer
-        from karat.text.tokenizers import tokenizer_origin
+        from karat.metrics.signatures import written_tokenizer
+        from karat.text.tokens import tokenizer_origin
 
         return written_tokenizer(self._tok) or f"spm-{tokenizer_origin(self._tok)}"
 
