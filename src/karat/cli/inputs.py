@@ -250,7 +250,7 @@ def _open_trees(paths: Sequence[str], optional_references: bool) -> list[Trees]:
     if optional_references:
         problem = "--optional-references is for text, where a line may be empty"
         raise InputError(f"{problem}: {trees[0]} has a tree for every segment; leave it out")
-    from karat.text.conllu import read_conllu
+    from karat.text.trees import read_conllu
 
     return [read_conllu(path) for path in trees]
 
