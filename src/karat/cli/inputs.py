@@ -15,7 +15,6 @@ from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
 from karat.cli.show import check_output, note
 from karat.errors import InputError, quoted, sentence
-from karat.evalset.catalogue import SET_KINDS
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.text.references import References, check_aligned
@@ -73,6 +72,8 @@ class SetInput(NamedTuple):
 
         An evaluation set includes its draws; those of other kinds are read by `read_draws_of`.
         """
+        from karat.evalset.catalogue import SET_KINDS
+
         added = {"judgements": self.judgements, "model_judges": self.model_judges}
         for kind in SET_KINDS.known():
             read = load(SET_KINDS[kind].read)
@@ -84,6 +85,8 @@ class SetInput(NamedTuple):
 
 def add_kind_options(function: F) -> F:
     """Add the options that other kinds of sets have."""
+    from karat.evalset.catalogue import SET_KINDS
+
     for kind in SET_KINDS.known():
         function = load(SET_KINDS[kind].options)(function)
     return function
@@ -91,6 +94,8 @@ def add_kind_options(function: F) -> F:
 
 def read_draws_of(loaded: Any, draws: str | None) -> Sequence[Draw] | None:
     """Read the draws of a set of another kind; None if the set has its own."""
+    from karat.evalset.catalogue import SET_KINDS
+
     kind = type(loaded).__name__
     if draws is None or kind not in SET_KINDS:
         return None

@@ -279,7 +279,7 @@ reader = _set_input(_read_as, _reader_options)
 judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
 """How SET is read, with judgements beside its own; the command receives `source`."""
 human_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges, exclude)
-"""The same, with systems to leave out."""
+"""How SET is read, with judgements beside its own and systems to leave out: `source`."""
 experiment_reader = combine(
     _read_as, _reader_options, _judgements, _model_judges, exclude, set_references
 )
