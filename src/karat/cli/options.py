@@ -275,17 +275,17 @@ def _make_set_input(**values: Any) -> SetInput:
 set_argument = click.argument("name", metavar="SET", shell_complete=complete_set)
 _set_input = partial(bundle, "source", make=_make_set_input, arguments=("name",))
 reader = _set_input(_read_as, _reader_options)
-"""How SET is read; the command receives `source`."""
+"""Options for reading SET; the command receives `source`."""
 judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
-"""How SET is read, with judgements beside its own; the command receives `source`."""
+"""Options for reading SET, with judgements beside its own; the command receives `source`."""
 human_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges, exclude)
-"""How SET is read, with judgements beside its own and systems to leave out: `source`."""
+"""Options for reading SET, with judgements beside its own and systems to leave out: `source`."""
 experiment_reader = combine(
     _read_as, _reader_options, _judgements, _model_judges, exclude, set_references
 )
-"""How sets are read, as settings of an experiment."""
+"""Options for reading sets, as settings of an experiment."""
 outputs_reader = _set_input(exclude, _read_as, _reader_options)
-"""How SET is read, with systems to leave out; the command receives `source`."""
+"""Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
