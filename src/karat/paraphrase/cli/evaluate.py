@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.parameters import TESTS, flag, option, whole
-from karat.cli.show import check_beside, check_charts, show, write_charts
+from karat.cli.show import check_charts, check_output, show, write_charts
 from karat.paraphrase.cli import group
 from karat.progress import Bar
 
@@ -85,7 +85,7 @@ def command(
     given = click.get_current_context().get_parameter_source("folds")
     if settings["train_first"] is not None and given is ParameterSource.COMMANDLINE:
         raise click.UsageError("--folds and --train-first exclude each other: give one")
-    check_beside(output, name)
+    check_output(output, sets=[name])
     check_charts(charts)
     with Bar() as progress:
         result = evaluate_paraphrases(
