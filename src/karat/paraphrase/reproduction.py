@@ -1,22 +1,20 @@
-"""Liu, Dahlmeier and Ng 2010, Tables 1 to 3: PEM against human judgement of paraphrases.
-
-The paper's judgements and corpora are not public. Translations of TED talks stand for its
-paraphrases: one reference is the original, the other reference and 13 systems are paraphrases, and
-the errors that raters marked give adequacy, fluency and overall quality.
-"""
+"""Judged translations as paraphrases of a reference, with the paper's four criteria from 1 to 5."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, combinations
 from math import isnan
 from statistics import mean, median
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
+from karat.evalset.draft import make_evalset
+from karat.evalset.judgements import Dimension
 from karat.evalset.loading import KNOWN, load_evalset
+from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import PivotSettings, pivot_statistics, pooled_f1
 from karat.paraphrase.pem.evaluation import (
     NO_CONTROLS,
     Correlation,
@@ -29,10 +27,16 @@ from karat.paraphrase.pem.evaluation import (
     resampled_system_r,
     without_controls,
 )
+from karat.paraphrase.pem.features import (
+    PivotSettings,
+    pivot_statistics,
+    pooled_f1,
+    target_statistics,
+)
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM, as_pem
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.reproduction.translations import judged_translations, reference_as_original
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.train.staged import Pivot
@@ -48,6 +52,59 @@ from karat.reproduction.results import (
 )
 from karat.stats.correlation import pearson
 from karat.text.tokens import Ragged, Recipe, Vocab
+
+ORIGINALS = 300
+"""Originals that are taken, as in the paper."""
+CRITERIA = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
+"""Criterion of the paper -> the errors that raters marked."""
+BEST, WORST = 5.0, 1.0
+Row = tuple[str, str, str, str, float]
+
+
+def judged_translations(given: EvalSet) -> EvalSet:
+    """Return the first outputs of a set with MQM errors as paraphrases of its reference.
+
+    A criterion is 5 minus the penalty by each rater, at least 1. Nobody judged dissimilarity: it is
+    1 + 4 (1 - F1 of the texts' own n-grams).
+    """
+    originals = [texts[0] for texts in given.references][:ORIGINALS]
+    systems = {name: list(texts[:ORIGINALS]) for name, texts in given.systems.items()}
+    judgements = [*_criteria(given, systems), *_dissimilarities(originals, systems)]
+    scales = [Dimension(name, low=WORST, high=BEST) for name in (*CRITERIA, "dissimilarity")]
+    return make_evalset(
+        given.name,
+        systems,
+        references=originals,
+        sources=originals,
+        judgements=judgements,
+        dimensions=scales,
+    )
+
+
+def _criteria(given: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
+    for criterion, errors in CRITERIA.items():
+        for rater in given.judgements.judges:
+            scores = BEST + given.rated_by(rater, errors)  # penalties, turned: more is better
+            for s, name in enumerate(systems):
+                for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
+                    if not np.isnan(value):
+                        yield name, str(i), rater, criterion, max(WORST, value)
+
+
+def _dissimilarities(
+    originals: Sequence[str], systems: Mapping[str, Sequence[str | None]]
+) -> Iterator[Row]:
+    for name, texts in systems.items():
+        shared = pooled_f1(target_statistics(originals, [text or "" for text in texts]))
+        for i, value in enumerate(shared.tolist(), 1):
+            yield name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value
+
+
+def reference_as_original(given: EvalSet) -> EvalSet:
+    """Return a set whose reference, in lower case as its outputs are, is the original."""
+    originals = [texts[0].lower() for texts in given.references]
+    return replace(given, sources=tuple(originals))
+
 
 CITATION = (
     "Liu, Dahlmeier and Ng 2010, PEM: A Paraphrase Evaluation Metric Exploiting Parallel Texts"
@@ -86,7 +143,7 @@ EXAMPLE_TABLE = (
 PLAIN = {"tok": "none", "case": "mixed", "stem": "none"}
 
 
-class Evaluated(NamedTuple):
+class PemTables(NamedTuple):
     """A set that PEM was evaluated on."""
 
     name: str
@@ -120,7 +177,7 @@ def reproduce_pem(request: Request) -> Reproduction:
     )
 
 
-def _real(request: Request) -> Evaluated:
+def _real(request: Request) -> PemTables:
     text = read_parallel(request.data / PARALLEL)
     pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
     work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
@@ -131,13 +188,13 @@ def _real(request: Request) -> Evaluated:
     given = load_evalset(place, known.format, name=SET, progress=request.progress, **options)
     found = _evaluated(judged_translations(given), model, TRAINED, request)
     judges = _judges(request) if request.data.has(KNOWN[JUDGES].place) else None
-    return Evaluated(SET, found, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
+    return PemTables(SET, found, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
-def _bundled(request: Request) -> Evaluated:
+def _bundled(request: Request) -> PemTables:
     evalset = load_evalset(DEMO, progress=request.progress)
     found = _evaluated(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
-    return Evaluated(DEMO, found, "the small bundled model", (DEMO, [*found.inter_judge]))
+    return PemTables(DEMO, found, "the small bundled model", (DEMO, [*found.inter_judge]))
 
 
 def _evaluated(
@@ -191,7 +248,7 @@ def _ragged(texts: Sequence[str]) -> tuple[Ragged, Vocab]:
     return Ragged(ids, np.array([0, *accumulate(map(len, words))], dtype=np.int64)), vocab
 
 
-def _numbers(one: Evaluated) -> Iterator[ReproducedNumber]:
+def _numbers(one: PemTables) -> Iterator[ReproducedNumber]:
     if one.judges is not None:
         yield from _between_judges(one.judges[0], 0, [pair.pearson for pair in one.judges[1]])
     if one.name == DEMO:
@@ -214,7 +271,7 @@ def _numbers(one: Evaluated) -> Iterator[ReproducedNumber]:
         yield number._replace(detail=said if paper else "")
 
 
-def _single_judges(one: Evaluated) -> Iterator[ReproducedNumber]:
+def _single_judges(one: PemTables) -> Iterator[ReproducedNumber]:
     """Yield the rows of Table 3 for single judges, each compared with the paper's mean."""
     for row in one.found.rows:
         if row.first != "PEM" or not row.second.startswith("judge "):
@@ -304,7 +361,7 @@ class Evidence(NamedTuple):
         return f"{self.values}, margin {self.margin:.3f} {ends}"
 
 
-def _conclusions(one: Evaluated, seed: int) -> Iterator[Conclusion]:
+def _conclusions(one: PemTables, seed: int) -> Iterator[Conclusion]:
     """Yield the conclusions; one that holds or fails does so with control pairs and without."""
     for where, claim, measure in (
         (
@@ -408,7 +465,7 @@ STRONG = 0.5
 # -------------------------------------------------------------------------------- differences
 
 
-def _differs(one: Evaluated, real: bool) -> Iterator[Difference]:
+def _differs(one: PemTables, real: bool) -> Iterator[Difference]:
     pairs = one.found.rows[0]
     tested = f"{one.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
     yield Difference("paraphrases", "700 tested pairs of 7 systems with controls", tested)

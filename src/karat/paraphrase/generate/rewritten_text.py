@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from karat.paraphrase.generate.english import ARTICLES
+from karat.paraphrase.generate.rewrites import ARTICLES
 from karat.text.joining import is_clitic, join_words, spaces_of
 
 ChooseArticle = Callable[[str], str | None]

@@ -1,12 +1,14 @@
-"""SVM regression with an RBF kernel: learned by scikit-learn, stored as arrays, predicted here.
+"""A mean of features on a scale that the paper's three controls set; it needs no judgements.
 
-The prediction for a row x of standardised features is
+A feature x that stands for adequacy (pivot F1, or a metric) is 0 where it has no more than the
+controls `random` and `unigram` have on average, and 1 for the original itself:
 
-    f(x) = b + sum over support vectors v of a_v exp(-gamma |x - v|^2)
+    a(x) = (x - none) / (copy - none), kept between 0 and 1
+    A    = 1 + 4 (mean of all a(x))
+    PEM  = (1 - c) A + 2 c, where c = (target F1)^6
 
-scikit-learn multiplies and exponentiates as the processor likes best. Here kernels are made first,
-with arithmetic that is the same everywhere, and it only solves. That takes a table of rows x rows:
-of more than `WHOLE` rows scikit-learn makes its own kernels, a part at a time.
+So the controls have the scores of the paper: 1, 1, and 2 for a copy, which has no other words. The
+power keeps the loss to those that are nearly copies. Fluency is not looked at.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from karat.arithmetic import product, quick_exp
@@ -24,7 +27,80 @@ from karat.stats.correlation import pearson
 from karat.storage.schema import Layout, check_arrays
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.features import Features
+    from karat.paraphrase.pem.features import PairFeatures
+
+
+POWER = 6
+"""Of 1 to 64, that with the best agreement on half of the judged headlines (docs/lab/pem.md)."""
+COPY = 2.0
+"""The score of the original itself (section 5.1 of the paper)."""
+
+_LARGEST_MEAN = 1e50
+_MEAN_LAYOUTS = {
+    "mean_none": Layout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
+    "mean_copy": Layout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
+}
+"""The arrays of a mean, in the order of its fields."""
+
+
+@dataclass(frozen=True, eq=False)
+class ControlMean:
+    """The means of each feature of adequacy over controls."""
+
+    none: Floats
+    """Over sentences that have nothing to do with the original."""
+    copy: Floats
+    """Over the originals themselves."""
+
+    @property
+    def width(self) -> int:
+        """The number of features of adequacy, and target F1."""
+        return len(self.none) + 1
+
+    def inputs(self, found: PairFeatures) -> Floats:
+        """Return the features of adequacy, and target F1 in the last column."""
+        return np.column_stack([found.adequacy, found.target])
+
+    def names(self, found: PairFeatures) -> tuple[str, ...]:
+        """Return the names of `inputs`."""
+        return ("pivot F1", *found.names[len(found.names) - found.metrics :], "target F1")
+
+    def predict(self, features: Floats) -> Floats:
+        """Return one value for each row of features."""
+        adequacy, target = features[:, :-1], features[:, -1]
+        parts = np.clip((adequacy - self.none) / (self.copy - self.none), 0.0, 1.0)
+        mean = sum(parts.T) / len(self.none)
+        square = target * target  # multiplied out: other powers may differ between processors
+        copied = square * square * square
+        return np.asarray((1.0 - copied) * (1.0 + 4.0 * mean) + copied * COPY)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to be stored."""
+        return dict(zip(_MEAN_LAYOUTS, (self.none, self.copy), strict=True))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ControlMean:
+        """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
+        check_arrays(arrays, _MEAN_LAYOUTS)
+        none, copy = (arrays[name] for name in _MEAN_LAYOUTS)
+        if not len(none) or (none == copy).any():
+            raise ValueError("its mean does not tell the original from other sentences")
+        return cls(none, copy)
+
+
+def fit_mean(names: Sequence[str], copies: Floats, others: Floats) -> ControlMean:
+    """Set the scale by features of the originals themselves, and of unrelated sentences."""
+    none, copy = (
+        np.array([fsum(column) / len(rows) for column in rows.T]) for rows in (others, copies)
+    )
+    for name, low, high in zip(names, none.tolist(), copy.tolist(), strict=True):
+        if low == high:
+            raise InputError(
+                f"feature {name} is {high:g} for a copy and for an unrelated sentence: a mean "
+                "needs features that tell them apart, so leave it out"
+            )
+    return ControlMean(none, copy)
+
 
 _ROWS = 1024  # predicted at a time, so that memory stays bounded
 WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
@@ -32,7 +108,7 @@ SEED = 12345
 SEARCHED = 2000  # rows from which settings are chosen
 
 _LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
-_COLUMNS = {
+_SVR_LAYOUTS = {
     "svr_mean": Layout("float64", "features", -_LARGEST, _LARGEST),
     "svr_scale": Layout("float64", "features", 1 / _LARGEST, _LARGEST),
     "svr_vectors": Layout("float64", "vectors x features", -_LARGEST, _LARGEST),
@@ -72,11 +148,11 @@ class SVR:
         """The number of features."""
         return len(self.mean)
 
-    def inputs(self, found: Features) -> Floats:
+    def inputs(self, found: PairFeatures) -> Floats:
         """Return the features that it is learned from: all of them."""
         return found.matrix
 
-    def names(self, found: Features) -> tuple[str, ...]:
+    def names(self, found: PairFeatures) -> tuple[str, ...]:
         """Return the names of `inputs`."""
         return found.names
 
@@ -93,13 +169,13 @@ class SVR:
         """Return the arrays to be stored."""
         numbers = np.array((self.intercept, self.gamma, *vars(self.setting).values()))
         parts = (self.mean, self.scale, self.vectors, self.weights, numbers)
-        return dict(zip(_COLUMNS, parts, strict=True))
+        return dict(zip(_SVR_LAYOUTS, parts, strict=True))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
         """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
-        check_arrays(arrays, _COLUMNS)
-        mean, scale, vectors, weights, numbers = (arrays[name] for name in _COLUMNS)
+        check_arrays(arrays, _SVR_LAYOUTS)
+        mean, scale, vectors, weights, numbers = (arrays[name] for name in _SVR_LAYOUTS)
         if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
             raise ValueError("the regression's numbers are not an intercept, a gamma and a setting")
         intercept, gamma, *setting = numbers.tolist()
