@@ -16,8 +16,8 @@ from karat.text.trees import TextWithTrees, Trees
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.metrics.explain.bitext import Explanation
-    from karat.metrics.explain.treelets import TreeExplanation
+    from karat.metrics.gtm import Explanation
+    from karat.metrics.tree import TreeExplanation
 
 
 class ExplainedSegment(NamedTuple):
@@ -120,7 +120,7 @@ def _segment_indices(segments: Sequence[int], texts: Segments) -> list[int]:
 def _explain_segment(
     by: Any, texts: Segments, refs: References, place: int
 ) -> Explanation | TreeExplanation:
-    from karat.metrics.matching import GTM
+    from karat.metrics.gtm import GTM
 
     if isinstance(by, GTM):
         against: Any = refs.strings([place])[0]

@@ -17,7 +17,7 @@ from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
 if TYPE_CHECKING:
-    from karat.arrow.frames.measured import Asked
+    from karat.arrow.frame_scores import Asked
     from karat.metrics.base import Metric
 
 TABLE_SYSTEM = "candidate"

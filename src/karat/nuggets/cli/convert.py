@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from karat.cli.command import Command
-from karat.cli.old_names import note
 from karat.cli.parameters import choice, option
+from karat.cli.show import note
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command as HelpCommand
-from karat.cli.old_names import note
 from karat.cli.parameters import (
     COMMON,
     INPUT,
@@ -25,6 +24,7 @@ from karat.cli.parameters import (
     option,
     path,
 )
+from karat.cli.show import note
 from karat.errors import InputError
 from karat.nuggets.sets.voting import HALF, TIES
 from karat.progress import Progress
@@ -123,7 +123,7 @@ def read_judged(
     name: str, dimensions: Sequence[str], progress: Progress, **given: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
-    from karat.evalset.added.judgement_files import has_ratings
+    from karat.evalset.additions import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
     if not is_nuggets(name) and all(map(has_ratings, given["judgements"])):

@@ -19,9 +19,7 @@ from pathlib import Path
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
-from karat.estimation.judge_values import JudgeValues
-from karat.estimation.samples import Sample, Scale
-from karat.estimation.units import Grouping, designed
+from karat.estimation.samples import Grouping, JudgeValues, Sample, Scale, designed
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
 from karat.evalset.reading import Reading

@@ -41,7 +41,7 @@ from karat.report.model import (
     number,
     sentence_case,
 )
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
 """Relative width of intervals at which judges add almost nothing."""

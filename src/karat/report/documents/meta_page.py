@@ -50,12 +50,10 @@ from karat.report.model import (
 from karat.report.segment.document import grid_figures
 
 if TYPE_CHECKING:
-    from karat.meta.disagreements import Disagreement
-    from karat.meta.full_report import MetaReport
+    from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
     from karat.meta.ranking import MetaRow
-    from karat.meta.system_scores import SystemScatter, SystemScore
     from karat.metrics.base import Metric
-    from karat.metrics.explain.bitext import Explanation
+    from karat.metrics.gtm import Explanation
 
 _GAP = "Percentile by the metric minus percentile by humans, as shares."
 _DISAGREEMENTS = (

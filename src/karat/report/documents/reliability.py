@@ -26,7 +26,7 @@ from karat.report.model import (
 )
 
 if TYPE_CHECKING:
-    from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow
+    from karat.meta.reliability import ReliabilityCurves, ReliabilityRow
 
 
 MAX_SENTENCES = 4

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from karat.metrics.explain.bitext import Block, Explanation
-from karat.metrics.explain.edits import Alignment, Operation
+from karat.metrics.accuracy import Alignment, Operation
+from karat.metrics.gtm import AlignedBlock, Explanation
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, coordinate, element, quote, shape
 from karat.report.model import format_count, join_items

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from types import MappingProxyType
 
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
-from karat.evalset.reading import Reading
+from karat.evalset.judgements import ADJUDICATED, PERSON
+from karat.evalset.reading import Place, Reading
 from karat.evalset.sets import EvalSet
+from karat.nuggets.formats.jsonl import jsonl_lines, take_rows
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
-from karat.studio.export.contents import Contents, Item
-from karat.studio.export.decided import decided_label
-from karat.studio.export.preferences import counted
-from karat.studio.export.values import WIN, dimensions_of, rated_values
+from karat.studio.export.contents import Contents, Item, read_contents
+from karat.studio.export.values import WIN, counted, decided_label, dimensions_of, rated_values
+from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 
 NUGGETS = "nuggets"
@@ -88,7 +91,7 @@ def nuggets_of(contents: Contents) -> NuggetSet:
         segment = contents.items[output.item].segment
         responses[output.system].append((segment, Response(output.text)))
     runs = {tag: make_run(tag, own) for tag, own in responses.items()}
-    rows = Judgements(tuple(_labels(contents)))
+    rows = Judgements(tuple(_nugget_judgements(contents)))
     return NuggetSet(contents.project.name, key_of(contents).key, MappingProxyType(runs), rows)
 
 
@@ -97,7 +100,7 @@ def _question(item: Item) -> str:
     return "" if item.source in (None, item.segment) else str(item.source)
 
 
-def _labels(contents: Contents) -> Iterator[Judged]:
+def _nugget_judgements(contents: Contents) -> Iterator[Judged]:
     for one in contents.of_task(NUGGETS):
         judge = contents.names[one.assessor]
         for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
@@ -115,3 +118,27 @@ def _judged(
     output = contents.outputs[id]
     question = contents.items[output.item].segment
     return Judged(question, nugget, output.text, value, output.system, judge, kind=kind)
+
+
+def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> EvalSet:
+    """Return ratings, penalties, scores and win shares with their draws.
+
+    Args:
+        path: the store; another process may be using it.
+        reading: a reading, which a store does not need: what it holds was checked.
+        anonymous: use pseudonyms instead of the names of assessors.
+    """
+    with Store.reading(path) as store, store.intact():
+        return evalset_of(read_contents(store, anonymous))
+
+
+def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
+    """Put the key, the runs and every current label of a store into a draft."""
+    with Store.reading(path) as store, store.intact():
+        put_nuggets(read_contents(store), str(path), draft)
+
+
+def put_nuggets(contents: Contents, name: str, draft: NuggetDraft) -> None:
+    """Put the key, the runs and every current label of a project into a draft."""
+    lines = enumerate(jsonl_lines(nuggets_of(contents)), 1)
+    take_rows(((Place(name, number), json.loads(line)) for number, line in lines), draft)
