@@ -96,7 +96,7 @@ def explain_segments(
 
 def _check_explains(explainer: Metric) -> Any:
     """Return the metric if it can explain segments; otherwise raise."""
-    from karat.metrics.matching import GTM
+    from karat.metrics.gtm import GTM
     from karat.metrics.tree import TreeAccuracy
 
     if not isinstance(explainer, GTM | TreeAccuracy):

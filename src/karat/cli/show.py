@@ -87,8 +87,10 @@ def show(report: Document | Result, format: str, path: str | None) -> None:
         write_atomically(path, render_pieces(document, format, spreadsheet_safe=safe))
         return
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    shown = render_pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe)
-    say(shown, None)
+    say(
+        render_pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe),
+        None,
+    )
 
 
 def takes_color() -> bool:

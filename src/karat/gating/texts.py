@@ -10,7 +10,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores
 from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
-from karat.metrics.outputs import SegmentNames
+from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
 from karat.text.references import VaryingReferences
@@ -73,7 +73,7 @@ def read_texts(
 
 
 def _is_table(output: Any) -> bool:
-    from karat.arrow.frames.frame import as_frame
+    from karat.arrow.frames import as_frame
 
     texts = isinstance(output, list | tuple) and all(isinstance(text, str) for text in output[:1])
     return not texts and as_frame(output) is not None

@@ -11,7 +11,6 @@ from karat.lm.model import LanguageModel
 from karat.lm.training import as_sources
 from karat.progress import Progress, silent
 from karat.results import LazyRows, Result
-from karat.text.recipe import check_choice
 from karat.text.segments import Segments, Texts
 from karat.text.tokens import check_choice
 

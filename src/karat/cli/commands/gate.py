@@ -182,10 +182,13 @@ def command(
             settings["threads"] = threads
         settings |= {"baseline": baseline, "progress": progress}
         if update:
-            settings = {**settings, "texts": texts, "progress": progress, "baseline": baseline}
-            made = write_baseline(*texts_and_refs, wanted, **settings)
-            names = ", ".join(one.name for one in made.metrics)
-            say([f"{baseline}: {count_items(made.ids)} of {made.system} by {names}\n"], None)
+            settings["texts"] = texts
+            written = write_baseline(*outputs, names, **settings)
+            by_metric = ", ".join(measured.name for measured in written.metrics)
+            say(
+                [f"{baseline}: {count_items(written.ids)} of {written.system} by {by_metric}\n"],
+                None,
+            )
             return
         if texts:
             raise InputError("--texts needs --update: add it, or leave out --texts")
@@ -193,10 +196,9 @@ def command(
         try:
             result = gate(*outputs, names, **settings)
         except LimitError as error:  # named as it was typed
-            typed = error.limit_name.replace("_", "-")
-            raise InputError(f"--{typed}{error.problem}") from error
-    show(result.document(options.command_line()), format, output)
-    _report(result, junit, github, undecided == "fail")
+            raise InputError(f"--{error.limit_name.replace('_', '-')}{error.problem}") from error
+    show(result, format, output)
+    _write_ci_reports(result, junit, github, undecided == "fail")
     fails = result.undecided and undecided == "fail"
     raise click.exceptions.Exit(UNDECIDED_EXIT if fails else EXITS[result.verdict])
 
@@ -207,9 +209,7 @@ def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
     from karat.gating.texts import DEFAULT_METRICS
     from karat.scoring import as_metrics
 
-    if written is not None:
-        for one in as_metrics(metrics or baseline_metrics(baseline) or DEFAULT_METRICS):
-            yield from one.input_files()
+    return as_metrics(names or baseline_metrics(baseline) or DEFAULT_METRICS)
 
 
 def _source_outputs(
@@ -227,24 +227,20 @@ def _source_outputs(
 def _text_outputs(
     inputs: InputFiles, metrics: Sequence[Metric], columns: Mapping[str, Any], progress: Progress
 ) -> tuple[Any, Any]:
-    """Return the texts of one system and their references, however they are given."""
-    from karat.gating.texts import DEFAULT_METRICS
-    from karat.scoring import as_metrics
-
-    table = TableOptions(
-        _listed(columns["candidate"]), None, columns["id"], "local", (), None, None
-    )
-    if are_tables(given, table):
-        if columns["id"] is None:
-            told = "a table needs a column of ids: name it with --id"
-            raise InputError(f"{given.candidates[0]}: {told}")
-        return _one(given.candidates), list(given.references) or None
-    given.check(None)
-    if given.evalset is not None:
-        found = load_set(*given.evalset, progress)
-        return found.select(systems=given.candidates or found.systems), None
-    _one(given.candidates)
-    return given.open(as_metrics(metrics or DEFAULT_METRICS), progress, copies=True)
+    """Return the texts of one system and their references, from a table, a set or files."""
+    column, id_column = columns["candidate"], columns["id"]
+    table = TableOptions(candidate=() if column is None else (column,), id=id_column)
+    if are_tables(inputs, table):
+        if id_column is None:
+            advice = "a table needs a column of ids: name it with --id"
+            raise InputError(f"{inputs.candidates[0]}: {advice}")
+        return _single_candidate(inputs), list(inputs.references) or None
+    inputs.check(None)
+    if inputs.evalset is not None:
+        evalset = inputs.evalset.load(progress)
+        return evalset.select(systems=inputs.candidates or evalset.systems), None
+    _single_candidate(inputs)
+    return inputs.open(metrics, progress, copies=True)
 
 
 def _single_candidate(inputs: InputFiles) -> str:

@@ -206,15 +206,14 @@ def show_signatures(
     from karat.report.documents.scores import note_signature_form, signature_document
     from karat.scoring import interval_fields
 
-    how = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
-    signature = settings["signature"]
-    shown = dict.fromkeys(m.of_segments() for m in metrics) if settings["segments"] else metrics
-    for metric in shown:
-        metric.check_claims(references, how)
-    signatures = {str(metric): metric.signature(references, signature, how) for metric in shown}
-    document = note_signature_form(
-        signature_document(signatures, options.command_line()), signature
-    )
+    interval = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
+    form = settings["signature"]
+    if settings["segments"]:
+        metrics = list(dict.fromkeys(metric.of_segments() for metric in metrics))
+    for metric in metrics:
+        metric.check_claims(references, interval)
+    signatures = {str(metric): metric.signature(references, form, interval) for metric in metrics}
+    document = note_signature_form(signature_document(signatures, command_line()), form)
     if format == "text":
         say((f"{line}\n" for line in document.signatures.values()), output)
     else:

@@ -15,7 +15,7 @@ from karat.report.model import (
     join_names,
     sentence_case,
 )
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, UNDECIDED
+from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges

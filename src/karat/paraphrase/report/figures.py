@@ -93,7 +93,9 @@ def _network_words(phrase: Phrase) -> str:
 def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
     few = phrase.edges[:MOST_ARCS]
-    labels = [f"{svg.shorten(' '.join(words), LONGEST)} / {format_brief(p)}" for words, p in few]
+    labels = [
+        f"{svg.shorten(' '.join(words), NETWORK_LONGEST)} / {format_brief(p)}" for words, p in few
+    ]
     more = len(phrase.edges) - len(few)
     return [*labels, f"and {more} more"] if more else labels
 
@@ -163,7 +165,7 @@ def _draw_pair(title: str, one: PairExplanation) -> str:
         look: Look = {"stroke": svg.ACCENT, "stroke_opacity": 0.35 + 0.65 * weight}
         ends: Look = {"x1": x1, "y1": PAIR_BOX + 4, "x2": x2, "y2": lower - 2}
         words = (one.original[link.original].words, one.paraphrase[link.paraphrase].words)
-        told = f"{' '.join(words[0])} - {' '.join(words[1])}: {brief(link.weight)}"
+        told = f"{' '.join(words[0])} - {' '.join(words[1])}: {format_brief(link.weight)}"
         line = shape("line", **ends, **look, stroke_width=1 + 3 * weight)
         parts.append(element("g", svg.tooltip(told), line))
     for phrases, places, y, linked in (
@@ -173,7 +175,7 @@ def _draw_pair(title: str, one: PairExplanation) -> str:
         for number, (phrase, place) in enumerate(zip(phrases, places, strict=True)):
             parts += _draw_pair_box(phrase, place, y, number in linked)
     width = max(end for _, end in [*above, *below]) + 2
-    told = f"{several(len(one.links), 'pair')} of phrases with shared pivot words"
+    told = f"{format_count(len(one.links), 'pair')} of phrases with shared pivot words"
     return svg.chart(title, told, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid")
 
 

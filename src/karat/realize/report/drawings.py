@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import element, quote
-from karat.report.model import Figure, format_count
-from karat.report.render.text import DIM, Sheet
+from karat.report.model import Figure, format_count, join_items
+from karat.report.render.text import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.choices import OptionalWord
@@ -270,7 +270,7 @@ def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
+    told = join_items([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
     return svg.chart(title, told, y + HEIGHT, parts)
 
 

@@ -14,7 +14,7 @@ from karat.realize.report.drawings import (
     orders_figure,
     unpruned_figure,
 )
-from karat.realize.report.tables import as_rows, number
+from karat.realize.report.tables import as_rows, explanation_answer, is_alternative, number
 from karat.report.model import Column, Document, Figure, Row, Table, format_count
 
 if TYPE_CHECKING:

@@ -7,10 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from karat.realize.report.answers import evaluation_answer, named_inputs, sentences_answer
-from karat.realize.report.trees import tree_figure
+from karat.realize.report.drawings import tree_figure
 from karat.report.charts.models import ChartInterval, intervals_figure
-from karat.report.model import Column, Document, Figure, Row, Table, format_count
+from karat.report.model import (
+    Column,
+    Document,
+    Figure,
+    Row,
+    Table,
+    format_count,
+    join_names,
+    sentence_case,
+)
+from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
     from karat.realize.choices import CompletionExplained, WordForm
@@ -49,7 +58,7 @@ def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
         if row.model != IN_FILE:
             made.setdefault((row.sentence, row.exact), []).append(row.model)
     told = [
-        f"{sentence_case(listing(models))}{_FILE[exact]}: {sentence}"
+        f"{sentence_case(join_names(models))}{_FILE[exact]}: {sentence}"
         for (sentence, exact), models in made.items()
     ]
     return (*told, *_in_file(found))
@@ -57,7 +66,7 @@ def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
 
 def _inflected(forms: Sequence[WordForm]) -> str:
     """Say how many forms were made, and how many might well be others."""
-    made = several(sum(one.chosen for one in forms), "form")
+    made = format_count(sum(one.chosen for one in forms), "form")
     unsure = len({one.place for one in forms if is_alternative(one)})
     return f"{made} made from lemmas, {unsure} in doubt"
 
@@ -65,9 +74,9 @@ def _inflected(forms: Sequence[WordForm]) -> str:
 def _completed(found: RealizedTree, completion: CompletionExplained) -> tuple[str, ...]:
     """Return the completed sentence, and how much of it was inserted."""
     slots = [one for one in completion.optional if one.probability is not None]
-    unsure = several(sum(bool(one.others) for one in slots), "choice")
+    unsure = format_count(sum(bool(one.others) for one in slots), "choice")
     words = sum(len(one.word.split()) for one in slots)
-    inserted = several(words, "word") if words else "No words"
+    inserted = format_count(words, "word") if words else "No words"
     return (f"{inserted} inserted, {unsure} in doubt: {found.rows[0].sentence}",)
 
 
@@ -95,7 +104,7 @@ def evaluation_answer(found: RealizerEvaluation) -> tuple[str, ...]:
         first.setdefault(row.inputs, row)
     leads = {lead.inputs: lead for lead in found.leads}
     sentences = [_scored(leads.get(inputs), row) for inputs, row in first.items()]
-    trees = f"On {several(found.training.sentences, 'tree')}{_in_training(found.training)}"
+    trees = f"On {format_count(found.training.sentences, 'tree')}{_in_training(found.training)}"
     return (f"{trees}, {sentences[0]}", *map(sentence_case, sentences[1:]))
 
 
@@ -141,8 +150,8 @@ def sentences_answer(found: RealizedSentences) -> tuple[str, ...]:
     """Say how many sentences were made, and what from."""
     inputs = named_inputs(str(found.settings["inputs"]))
     realizer = REALIZERS_NAMED[str(found.settings["realizer"])]
-    trees = several(len({row.tree for row in found.rows}), "tree")
-    sentences = several(len(found.rows), "sentence")
+    trees = format_count(len({row.tree for row in found.rows}), "tree")
+    sentences = format_count(len(found.rows), "sentence")
     return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{_inserted(found)}.",)
 
 
@@ -153,7 +162,7 @@ def _inserted(found: RealizedSentences) -> str:
         return ""
     if not found.inserted:
         return f"; no {' or '.join(classes)} inserted"
-    return f"; {' and '.join(classes)} inserted ({several(found.inserted, 'token')})"
+    return f"; {' and '.join(classes)} inserted ({format_count(found.inserted, 'token')})"
 
 
 number = partial(Column, align="right")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
     Forest,
     ForestChange,
@@ -41,7 +41,7 @@ from karat.report.model import (
     score_digits,
 )
 from karat.scoring import ScoreRow, WideScores
-from karat.stats.significance.verdicts import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
+from karat.stats.significance import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
 
 MAX_SENTENCES = 4
 """Systems with a sentence each; more are counted."""

@@ -10,7 +10,7 @@ from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.evalset.saving import EvalSetCheck
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
-from karat.metrics.catalogue import MetricCatalogue
+from karat.metrics.names import MetricCatalogue
 from karat.report.model import (
     Column,
     Document,

@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.documents.reliability import single_segments_note
-from karat.meta.leaders import FEWEST_RANKED
-from karat.meta.system_scores import MOST_SCATTERS
-from karat.metrics.explain.differing import differing_words
+from karat.meta.full_report import MOST_SCATTERS
+from karat.meta.ranking import FEWEST_RANKED
+from karat.meta.reliability import single_segments_note
+from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
     Chart,
     ChartLine,

@@ -7,8 +7,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.documents.best_curves import best_curve
-from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow, references_in_words
+from karat.meta.reliability import (
+    ReliabilityCurves,
+    ReliabilityRow,
+    best_curve,
+    references_in_words,
+)
 from karat.report.charts.models import Curve, Curves, Knot, chart_figure
 from karat.report.documents.meta import statistic_label
 from karat.report.model import (

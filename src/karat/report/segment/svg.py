@@ -93,7 +93,7 @@ def grid_story(explanation: Explanation) -> str:
     return f"{sizes}. {hits}, {format_count(chosen, 'run')} chosen. {runs}".rstrip()
 
 
-def block_story(explanation: Explanation, block: Block) -> str:
+def block_story(explanation: Explanation, block: AlignedBlock) -> str:
     """Describe a run."""
     words = svg.shorten(" ".join(explanation.candidate[block.row : block.row + block.length]), 60)
     of = f" of reference {block.reference + 1}" if len(explanation.references) > 1 else ""
@@ -194,7 +194,7 @@ def _cell_middle(frame: GridFrame, row: int, column: int) -> str:
     return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
 
 
-def _block(explanation: Explanation, frame: GridFrame, block: Block) -> str:
+def _block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> str:
     """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal."""
     n_counted = math.ceil(block.counted)
     color = svg.ACCENT if n_counted else svg.WARM
@@ -206,7 +206,7 @@ def _block(explanation: Explanation, frame: GridFrame, block: Block) -> str:
     return element("g", svg.tooltip(description), area, *hits, **look)
 
 
-def _hit(frame: GridFrame, block: Block, k: int) -> str:
+def _hit(frame: GridFrame, block: AlignedBlock, k: int) -> str:
     """Draw a chosen hit: filled as far as it counts, hollow beyond the cap."""
     share = min(max(block.counted - k, 0.0), 1.0)
     gap = 0.12 if frame.labelled else 0.0
