@@ -14,7 +14,7 @@ from karat.errors import InputError
 from karat.lm.memory import Memory, not_too_many
 from karat.lm.scratch import Scratch
 from karat.lm.token_batches import token_batches
-from karat.progress import Progress, as_threads
+from karat.progress import Progress, n_threads
 from karat.text.segments import Segments
 from karat.text.tokens import Recipe
 
@@ -50,7 +50,7 @@ def count_text(
 ) -> Counted:
     """Count all n-grams up to a length, batch by batch, in the memory of `scratch`."""
     memory = scratch.memory
-    cutters = memory.threads(as_threads(threads))
+    cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
     known = _known(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.progress import Progress, as_threads, in_order, silent
+from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.text.segments import Segments, Texts, as_segments, batches
 from karat.text.tokens import (
     CASES,
@@ -73,7 +73,7 @@ def token_batches(
         stems = stem_words(recipe.stem, words, 0, target)
         return Ragged(stems[tokens.ids], tokens.offsets), target
 
-    for job, batch in zip(jobs, in_order(cut, jobs, as_threads(threads)), strict=True):
+    for job, batch in zip(jobs, map_in_order(cut, jobs, n_threads(threads)), strict=True):
         yield batch
         job[0].release(job[1], job[2])
         done += len(batch[0].offsets) - 1

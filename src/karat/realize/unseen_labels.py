@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from karat.errors import LONGEST_FIELD, visible
+from karat.errors import MAX_FIELD_LENGTH, visible
 from karat.realize.completion.content import CLOSED, MODALITY, MOODS
 from karat.realize.input_trees import InputTrees
 from karat.realize.model import RealizerModel
@@ -52,7 +52,7 @@ def unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
         return ()
     several = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    shown = ", ".join(visible(name[:LONGEST_FIELD]) for name in names[:NAMED])
+    shown = ", ".join(visible(name[:MAX_FIELD_LENGTH]) for name in names[:NAMED])
     return (f"The input has {several} that the model never saw: {shown}{more}.",)
 
 

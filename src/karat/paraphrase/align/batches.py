@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from karat.arrays import Ints, np
 from karat.paraphrase.align.stored_tokens import Words
-from karat.progress import Progress, Stop, as_threads, in_order
+from karat.progress import Progress, Stop, map_in_order, n_threads
 from karat.text.tokens import Tokens
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def by_batches(
     stop: Stop | None = None,
 ) -> Iterator[T]:
     """Yield `work(start, stop)` of every batch, in order, and report after each."""
-    done = in_order(lambda cut: work(*cut), cuts, as_threads(threads), stop)
+    done = map_in_order(lambda cut: work(*cut), cuts, n_threads(threads), stop)
     with closing(done):  # else the workers go on until a traceback is forgotten
         for (_, end), found in zip(cuts, done, strict=True):
             yield found

@@ -8,7 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import flag, option, whole
+from karat.cli.parameters import flag, integer, option
 from karat.cli.show import check_output, show
 from karat.progress import Bar
 from karat.realize.cli import group
@@ -16,7 +16,7 @@ from karat.realize.cli import group
 
 @click.command(name="explain", cls=Command)
 @group.model_and("trees")
-@option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1)
+@option("-s --segment", "Number of the tree to explain, from 1.", integer(min=1), 1)
 @group.every_input
 @group.only_realizer
 @group.n_best(default=5, help="Number of supertag assignments, paths and orders to show.")

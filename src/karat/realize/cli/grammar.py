@@ -6,13 +6,13 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import option, whole
+from karat.cli.parameters import integer, option
 from karat.cli.show import check_output, show
 
 
 @click.command(name="grammar", cls=Command)
 @click.argument("source", metavar="MODEL|TREEBANK", type=click.Path())
-@option("--most", "Number of supertags to list, the most frequent first.", whole(min=1), 30)
+@option("--most", "Number of supertags to list, the most frequent first.", integer(min=1), 30)
 @options.output
 def command(source: str, most: int, format: str, output: str | None) -> None:
     """List the supertags of a model or a treebank, and draw elementary trees.

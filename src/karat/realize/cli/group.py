@@ -10,7 +10,7 @@ import click
 
 from karat.cli.command import command_group
 from karat.cli.old_names import old_argument
-from karat.cli.parameters import F, choice, named, option, path, whole
+from karat.cli.parameters import F, choice, integer, named, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.realize.cli.train", "Train a realiser on a treebank."),
@@ -79,7 +79,7 @@ def names(listed: str | None) -> tuple[str, ...]:
 
 def n_best(default: int, help: str) -> Callable[[F], F]:
     """Return `--n-best`."""
-    return option("--n-best", help, whole(1, 1000), default)
+    return option("--n-best", help, integer(1, 1000), default)
 
 
 def model_and(name: str) -> Callable[[F], F]:

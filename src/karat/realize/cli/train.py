@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.command import Command
-from karat.cli.parameters import choice, named, option, path, whole
+from karat.cli.parameters import choice, integer, named, option, path
 from karat.cli.show import check_output
 from karat.progress import Bar
 from karat.realize.cli import group
@@ -41,7 +41,7 @@ LM_ORDER = 3  # the paper's trigrams
 @option(
     "--lm-order",
     "Order of the LP Chooser's language model. The paper uses trigrams.",
-    whole(min=1, max=6),
+    integer(min=1, max=6),
     LM_ORDER,
 )
 def command(
