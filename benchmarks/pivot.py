@@ -14,7 +14,7 @@ from table import Row, duration
 from timing import processor_time
 
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import pivot_statistics
+from karat.paraphrase.pem.features import pivot_statistics
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
 

@@ -24,18 +24,15 @@ import numpy as np
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-from karat.paraphrase.combine.svr import cross_predict
-from karat.paraphrase.pem.evaluation import Gain, paired_gain
-from karat.paraphrase.pem.features import Features
+from karat.paraphrase.pem.combination import cross_predict
+from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features, rival_scores
+from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.recognition import recognition
-from karat.paraphrase.pem.rivals import rival_features, rival_scores
+from karat.paraphrase.pem.stages import Pivot, train_language
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot
-from karat.paraphrase.train.language import train_language
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
 from karat.text.tokens import Recipe
 
@@ -81,7 +78,7 @@ def odd_rows(judged: JudgedPairs) -> np.ndarray:
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
 
 
-def rich(judged: JudgedPairs, features: Features) -> None:
+def rich(judged: JudgedPairs, features: PairFeatures) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
     half = judged.where(odd)
@@ -108,7 +105,7 @@ def difference(subset: str, gain: Gain) -> None:
 
 
 def paper(pem: PEM) -> None:
-    """The paper's form, without controls and with them; recognition of pairs rated 0.75 or more."""
+    """The paper's form, without controls and with them."""
     print(f"{'Pearson / Spearman':>73}")
     judged = judged_rows(kt.load_evalset(SET))
     features = pem.features(judged.originals, judged.paraphrases)
@@ -117,17 +114,6 @@ def paper(pem: PEM) -> None:
     scores = rival_scores(judged, {"alone": ("bleu", "rouge1", "chrf++:case=lower")})
     for name, column in scores.items():
         line(f"{name} alone", judged, column)
-    measures = {
-        "PEM": predicted,
-        "pivot F1": features.pivot,
-        "target F1": features.target,
-        **scores,
-    }
-    for row in recognition(judged, measures, 4)[0]:
-        numbers = " ".join(
-            f"{name} {value:.3f}" for name, value in zip(row._fields[3:], row[3:], strict=True)
-        )
-        print(f"  recognition by {row.measure}, {row.paraphrases:,} of {row.pairs:,}: {numbers}")
     with_controls(pem, judged.evalset, judged.overall)
 
 

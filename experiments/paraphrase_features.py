@@ -22,12 +22,11 @@ from paraphrase import SET, line, odd_rows, pivots
 from paraphrase_transfer import believability
 
 import karat as kt
-from karat.paraphrase.combine.svr import cross_predict
-from karat.paraphrase.pem.evaluation import paired_gain
+from karat.paraphrase.pem.combination import cross_predict
+from karat.paraphrase.pem.evaluation import paired_gain, rival_scores
+from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.metric_features import as_features
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import rival_scores
 from karat.paraphrase.pem.training import train_pem
 
 STRINGS = ("rouge1", "chrf++:case=lower")

@@ -20,13 +20,13 @@ from paraphrase_transfer import believability
 
 import karat as kt
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.combine.mean import COPY, POWER, ControlMean
+from karat.paraphrase.pem.combination import COPY, POWER, ControlMean
 from karat.paraphrase.pem.evaluation import paired_gain
-from karat.paraphrase.pem.features import Features
+from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import CONTROLS, JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson
 
 STRINGS = ("rouge1", "chrf++:case=lower")
@@ -43,7 +43,7 @@ def controlled(judged: JudgedPairs) -> JudgedPairs:
     return judged_rows(add_controls(judged.evalset, judged.overall), judged.overall)
 
 
-def adequacy(pem: PEM, features: Features) -> np.ndarray:
+def adequacy(pem: PEM, features: PairFeatures) -> np.ndarray:
     """The mean alone, 1 to 5: copies are not made bad."""
     if not isinstance(pem.combination, ControlMean):
         raise TypeError("the model has no mean")

@@ -35,12 +35,11 @@ from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import pooled_f1, target_statistics
-from karat.paraphrase.pem.evaluation import Correlation, ParaphraseEvaluation
+from karat.paraphrase.pem.evaluation import RIVALS, Correlation, ParaphraseEvaluation
+from karat.paraphrase.pem.features import pooled_f1, target_statistics
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import RIVALS
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 ORIGINALS, TRAINED = 300, 200
@@ -148,11 +147,6 @@ def report(evaluation: ParaphraseEvaluation) -> None:
     for gain in evaluation.gains:
         ends = f"[{gain.low:+.4f}, {gain.high:+.4f}]"
         print(f"  {gain.second:42} {gain.pairs:12} {gain.difference:+.4f} {ends}")
-    if evaluation.recognition:
-        print("\nRecognition: average precision, best F1 (its threshold), F1 held out")
-    for row in evaluation.recognition:
-        best = f"{row.f1:.3f} ({row.threshold:.3f})"
-        print(f"  {row.measure:42} {row.average_precision:.3f} {best} {row.f1_held_out:.3f}")
 
 
 def judges(evaluation: ParaphraseEvaluation) -> None:
@@ -180,7 +174,7 @@ def main() -> None:
     ted = translations()
     for controls in (True, False):
         print(f"\n== TED, {ORIGINALS} originals, {'with' if controls else 'without'} controls")
-        split: dict[str, Any] = {"controls": controls, "train_first": TRAINED, "recognise": 4}
+        split: dict[str, Any] = {"controls": controls, "train_first": TRAINED}
         report(kt.evaluate_paraphrases(ted, pem, compare_with=rivals, **split))
     print("\n== believability: adequacy, ten folds by original, no controls")
     bleu_only = {"BLEU": ("bleu",)}

@@ -23,14 +23,13 @@ import numpy as np
 import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.combine.svr import cross_predict, fit_svr, search
-from karat.paraphrase.pem.evaluation import paired_gain
+from karat.paraphrase.pem.combination import cross_predict, fit_svr, search
+from karat.paraphrase.pem.evaluation import paired_gain, rival_features
 from karat.paraphrase.pem.features import features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import rival_features
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))

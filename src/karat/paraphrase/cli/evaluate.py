@@ -55,14 +55,6 @@ from karat.progress import Bar
     integer(min=2),
     heading=TESTS,
 )
-@option(
-    "--recognise",
-    "Count pairs with at least this human score (1 to 5) as paraphrases, and show how well "
-    "thresholds recognise them.",
-    float,
-    metavar="SCORE",
-    heading=TESTS,
-)
 @group.form
 @options.resamples
 @options.seed
@@ -85,10 +77,10 @@ def command(
     \b
     karat paraphrase evaluate demo-paraphrases --controls
     karat paraphrase evaluate demo-paraphrases --form paper --train-first 27
-    karat paraphrase evaluate judged.tsv --model m.npz --recognise 4 -o page.html
+    karat paraphrase evaluate judged.tsv --model m.npz -o page.html
     """
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
-    from karat.paraphrase.report.evaluation import evaluation_charts
+    from karat.paraphrase.report.documents import evaluation_charts
 
     given = click.get_current_context().get_parameter_source("folds")
     if settings["train_first"] is not None and given is ParameterSource.COMMANDLINE:

@@ -1,26 +1,23 @@
-"""`karat realize`: the group of its commands, loaded when called, and options they share."""
+"""`karat realize`: the group of its commands, loaded when called."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, cast
-
-import click
 
 from karat.cli.command import command_group
 from karat.cli.old_names import old_argument
 from karat.cli.parameters import F, choice, integer, named, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "train": ("karat.realize.cli.train", "Train a realiser on a treebank."),
-    "generate": ("karat.realize.cli.generate", "Generate a sentence for every tree."),
-    "evaluate": ("karat.realize.cli.evaluate", "Compare the realisers of a model on a treebank."),
-    "explain": ("karat.realize.cli.explain", "Explain how a tree is ordered."),
-    "grammar": ("karat.realize.cli.grammar", "List supertags and draw elementary trees."),
-    "demo": ("karat.realize.cli.demo", "Train and explain on a bundled treebank."),
+    "train": ("karat.realize.cli.commands:train", "Train a realiser on a treebank."),
+    "generate": ("karat.realize.cli.commands:generate", "Generate a sentence for every tree."),
+    "evaluate": (
+        "karat.realize.cli.commands:evaluate",
+        "Compare the realisers of a model on a treebank.",
+    ),
+    "explain": ("karat.realize.cli.commands:explain", "Explain how a tree is ordered."),
+    "grammar": ("karat.realize.cli.commands:grammar", "List supertags and draw elementary trees."),
+    "demo": ("karat.realize.cli.commands:demo", "Train and explain on a bundled treebank."),
 }
-"""Name -> module (with a `command`) and the line that `karat realize --help` shows."""
+"""Name -> its function, and the line that `karat realize --help` shows."""
 
 command = command_group(
     "realize",
