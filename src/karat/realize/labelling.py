@@ -22,8 +22,14 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.progress import Stop, map_in_order, n_threads
-from karat.realize.ordering.symbols import NodeColumns, Symbols, symbols
-from karat.realize.ordering.weight_bytes import check_power_of_two, from_half_bytes, to_half_bytes
+from karat.realize.symbols import (
+    NodeColumns,
+    Symbols,
+    check_power_of_two,
+    from_half_bytes,
+    symbols,
+    to_half_bytes,
+)
 from karat.storage.schema import Layout, check_arrays
 
 Weights = NDArray[np.float32]
