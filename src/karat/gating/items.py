@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from karat.arrays import Floats, NDArray
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
-from karat.registry import Registry, call, check_that, load, returned
+from karat.registry import Registry, call, expect_type, load, make_check
 from karat.settings import check_settings
 
 
@@ -175,6 +175,6 @@ def item_scores(
         f"source {source}",
         read,
         lambda: read(output, against, measures, progress=progress, **settings),
-        returned(ItemScores, "ItemScores"),
+        expect_type(ItemScores, "ItemScores"),
     )
     return scores if scores.source == source else replace(scores, source=source)
