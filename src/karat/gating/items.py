@@ -135,7 +135,7 @@ SOURCES: Registry[ScoreSource] = Registry(
     "sources",
     "source",
     {"texts": ScoreSource("karat.gating.texts:read_texts")},
-    check=check_that(lambda entry: isinstance(entry, ScoreSource), "source", "a karat.ScoreSource"),
+    check=make_check(lambda entry: isinstance(entry, ScoreSource), "source", "a karat.ScoreSource"),
 )
 
 

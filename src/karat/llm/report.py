@@ -61,7 +61,7 @@ def missing_clause(missing: Sequence[Any]) -> str:
 
 def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
     """Return what would be sent."""
-    (row,) = found.rows
+    (row,) = plan.rows
     cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
     return (
@@ -157,11 +157,10 @@ def _bias(pairs: ModelPairs) -> list[str]:
     bias = pairs.bias
     if bias.flipped_share is None:
         return []
-    told = f"The order changed no winner in {format_count(bias.pairs, 'pair')}"
+    sentence = f"The order changed no winner in {format_count(bias.pairs, 'pair')}"
     if bias.flipped:
-        pairs = format_count(bias.pairs, "pair")
-        told = f"The order changed the winner of {bias.flipped:,} of {pairs}"
-        told += f" ({bias.flipped_share:.1%}), which count as ties"
+        sentence = f"The order changed the winner of {bias.flipped:,} of {format_count(bias.pairs, 'pair')}"
+        sentence += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{sentence}."]
     return [
@@ -184,8 +183,12 @@ def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
 
 def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> str:
     """The means of systems, the best first."""
-    ranked = sorted(systems, key=lambda one: one.mean, reverse=not lower)
-    return join_names([f"{one.system} {form.format(one.mean)}" for one in ranked]) if ranked else ""
+    ranked = sorted(systems, key=lambda system: system.mean, reverse=not lower)
+    return (
+        join_names([f"{system.system} {form.format(system.mean)}" for system in ranked])
+        if ranked
+        else ""
+    )
 
 
 def _agreement(judging: Judging) -> list[str]:
@@ -369,7 +372,7 @@ def _distribution(
     return [chart_figure(chart)]
 
 
-def _tally(one: SystemShares) -> ForestTally:
+def _tally(system: SystemShares) -> ForestTally:
     """Wins, ties and losses; a mean of replicates between them counts as a tie."""
-    wins, losses = (round(one.shares.get(value, 0.0) * one.judged) for value in ("1", "0"))
-    return ForestTally(one.system, wins, one.judged - wins - losses, losses)
+    wins, losses = (round(system.shares.get(value, 0.0) * system.judged) for value in ("1", "0"))
+    return ForestTally(system.system, wins, system.judged - wins - losses, losses)

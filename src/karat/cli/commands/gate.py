@@ -186,7 +186,7 @@ def command(
         if update:
             settings["texts"] = texts
             written = write_baseline(*outputs, names, **settings)
-            by_metric = ", ".join(measured.name for measured in written.metrics)
+            by_metric = ", ".join(gated_metric.name for gated_metric in written.metrics)
             say(
                 [f"{baseline}: {count_items(written.ids)} of {written.system} by {by_metric}\n"],
                 None,

@@ -77,7 +77,7 @@ def render_pieces(
 
     if origin(renderer):
         subject = f"the renderer of the format {format}"
-        text = call(subject, renderer, render_foreign, returned(Iterable, "text"))
+        text = call(subject, renderer, render_foreign, expect_type(Iterable, "text"))
     else:
         text = renderer(document, **options)
     return [text] if isinstance(text, str) else text
