@@ -157,9 +157,10 @@ def _bias(pairs: ModelPairs) -> list[str]:
     bias = pairs.bias
     if bias.flipped_share is None:
         return []
-    sentence = f"The order changed no winner in {format_count(bias.pairs, 'pair')}"
+    pairs = format_count(bias.pairs, "pair")
+    sentence = f"The order changed no winner in {pairs}"
     if bias.flipped:
-        sentence = f"The order changed the winner of {bias.flipped:,} of {format_count(bias.pairs, 'pair')}"
+        sentence = f"The order changed the winner of {bias.flipped:,} of {pairs}"
         sentence += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{sentence}."]
