@@ -157,10 +157,10 @@ def _bias(pairs: ModelPairs) -> list[str]:
     bias = pairs.bias
     if bias.flipped_share is None:
         return []
-    pairs = format_count(bias.pairs, "pair")
-    sentence = f"The order changed no winner in {pairs}"
+    pair_count = format_count(bias.pairs, "pair")
+    sentence = f"The order changed no winner in {pair_count}"
     if bias.flipped:
-        sentence = f"The order changed the winner of {bias.flipped:,} of {pairs}"
+        sentence = f"The order changed the winner of {bias.flipped:,} of {pair_count}"
         sentence += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{sentence}."]
