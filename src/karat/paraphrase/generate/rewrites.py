@@ -25,7 +25,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts, PhraseRows, SortedPhrases
-from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, padded, starts
 from karat.paraphrase.table.training import PhraseTableFiles, whole_phrases
 from karat.progress import silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
@@ -422,10 +422,7 @@ def rewrite_table(
     """
     how, vocab = limits or RewriteLimits(), Vocab()
     most = max(as_memory(memory) // _BYTES_OF_PAIR, 1)
-    if sum(len(one.counts) for one in languages) > most:
-        pairs = rewrite_pairs(languages, vocab, how, most)
-    else:
-        pairs = _rewrite_at_once(languages, vocab, how)
+    pairs = rewrite_pairs(languages, vocab, how, most)
     if pairs is None:
         alike = "translated alike" if len(languages) == 1 else "translated alike in two ways"
         raise InputError(
@@ -434,31 +431,6 @@ def rewrite_table(
         )
     about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
-
-
-def _rewrite_at_once(
-    languages: Sequence[PivotPhrases], vocab: Vocab, how: RewriteLimits
-) -> PhrasePairs | None:
-    """Return the rewrites with all phrase pairs in memory."""
-    sides, paths, seen = [], [], []
-    for one in languages:
-        phrases, N, found = _pivoted(one.counts, how)
-        sides.append(Ragged(vocab.merge(one.vocab)[phrases.ids], phrases.offsets))
-        paths.append(found)
-        seen.append(N)
-    lengths = np.concatenate([side.lengths for side in sides])
-    ids = np.concatenate([side.ids for side in sides])
-    number, phrases = distinct(Ragged(ids, starts(lengths)))
-    numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
-    both = zip(numbers, paths, strict=True)
-    joined = mean([p._replace(source=k[p.source], target=k[p.target]) for k, p in both])
-    supported = joined.some(joined.ways >= how.fewest_ways(len(languages)))
-    kept = _best(supported, phrases, how)
-    if not len(kept.p):
-        return None
-    counts = _totals(number, np.concatenate(seen))
-    source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
-    return PhrasePairs(source, target, kept.p, counts[kept.source])
 
 
 def trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
@@ -522,48 +494,9 @@ def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> Flags:
     return np.asarray(found == sizes)
 
 
-def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, Paths]:
-    """Return the phrases of one language, N(e), and the paths from each there and back."""
-    e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
-    f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
-    times = counts.counts.astype(np.float64)
-    N, M = _totals(e, times), _totals(f, times)
-    there, back = (times - how.discount) / N[e], (times - how.discount) / M[f]
-    backward = np.flatnonzero(back >= how.backward)
-    backward = backward[np.argsort(f[backward], kind="stable")]
-    first = starts(np.bincount(f[backward], minlength=len(M)))
-    parts = [
-        add_up(
-            single_ways(
-                e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]]
-            )
-        )
-        for rows, steps, ends in joins(e, f, np.flatnonzero(there >= how.forward), first)
-    ]
-    return phrases, N, Paths(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _best(paths: Paths, phrases: Ragged, how: RewriteLimits) -> Paths:
-    """Return the most probable rewrites of each phrase."""
-    width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
-    keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)  # the way back: paths are sorted
-    back = np.where(keys[at] == wanted, paths.p[at], 0.0)
-    good = (paths.p >= how.rewrite) & (back >= how.rewrite)
-    probable = both_ways(paths.some(good), back[good])
-    words = padded(phrases, int(phrases.lengths.max(initial=1)))
-    a, b = words[probable.source], words[probable.target]
-    return most_probable(probable.some(~(within(a, b) | within(b, a))), how.most)
-
-
 def _rows(phrases: Ragged, numbers: Ints) -> Ragged:
     """Return some phrases, in the order of their numbers."""
     lengths = phrases.lengths[numbers]
     offsets = starts(lengths)
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     return Ragged(phrases.ids[np.repeat(phrases.offsets[numbers], lengths) + within], offsets)
-
-
-def _totals(numbers: Ints, values: Floats) -> Floats:
-    """Return the sum of the values of each number."""
-    return np.asarray(np.bincount(numbers, values), dtype=np.float64)

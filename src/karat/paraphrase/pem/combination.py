@@ -63,7 +63,7 @@ class ControlMean:
 
     def names(self, found: PairFeatures) -> tuple[str, ...]:
         """Return the names of `inputs`."""
-        return ("pivot F1", *found.names[len(found.names) - found.metrics :], "target F1")
+        return ("pivot F1", *found.names[len(found.names) - found.n_metrics :], "target F1")
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""

@@ -14,18 +14,14 @@ from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.features import (
-    FORMS,
     MOST_ORDERS,
-    MetricColumns,
     MetricFeature,
     PivotBags,
     PivotSettings,
-    TargetBags,
     embedding_features,
     f1,
     feature_files,
     feature_notes,
-    pair_features,
     share,
 )
 from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
@@ -191,21 +187,19 @@ class PEMMetric(Metric):
         return {one: [f"model{k}_{name}" for name in one.metric.columns()] for k, one in found}
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        model = opened_model(self.model)
-        yield from TargetBags(model.language.recipe, FORMS[model.form].order).overlaps()
-        yield from MetricColumns(model.metrics).overlaps()
+        yield from opened_model(self.model).feature_counter.overlaps()
 
     @property
     def slow(self) -> bool:
         """True if a feature of the model is."""
-        return MetricColumns(opened_model(self.model).metrics).slow
+        return opened_model(self.model).feature_counter.slow
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         model = opened_model(self.model)
-        found = pair_features(model.pivots, model.language, pairs, model.form, model.metrics)
-        value = model.combine(found)
-        own = [found.statistics[model.metrics.index(one)] for one in self._columns]
-        rows = np.column_stack([value, *found.parts, np.ones(len(value)), *own])
+        features, metric_stats = model.feature_counter.extract(pairs)
+        value = model.combine(features)
+        cosine_stats = [metric_stats[model.metrics.index(feature)] for feature in self._columns]
+        rows = np.column_stack([value, *features.parts, np.ones(len(value)), *cosine_stats])
         return rows[pairs.best(value)]
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:

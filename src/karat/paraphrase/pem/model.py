@@ -40,11 +40,12 @@ from karat.paraphrase.pem.combination import (
 )
 from karat.paraphrase.pem.features import (
     FORMS,
+    FeatureCounter,
     MetricFeature,
     Names,
     PairFeatures,
     check_feature_form,
-    features,
+    extract_features,
     identified,
     read_features,
     scores_digests,
@@ -202,8 +203,12 @@ class PEM:
 
         `outputs` says which system and segment each pair is of, for metrics that ask.
         """
-        more: dict[str, Any] = {"metrics": self.metrics, "outputs": outputs, **work}
-        return features(self.pivots, self.language, originals, paraphrases, self.form, **more)
+        return extract_features(self.feature_counter, originals, paraphrases, outputs, **work)
+
+    @property
+    def feature_counter(self) -> FeatureCounter:
+        """A new counter of the features that are combined."""
+        return FeatureCounter(self.pivots, self.language, self.form, self.metrics)
 
     def taking(self, metrics: Names) -> PEM:
         """Return the model with the same metrics as features, whose files are elsewhere."""
