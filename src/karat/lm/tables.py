@@ -91,8 +91,8 @@ def make_tables(
 
 def _marked(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
     is_context = np.zeros(len(backoff), np.bool_)
-    for found in contexts:
-        is_context[found] = True
+    for context_ids in contexts:
+        is_context[context_ids] = True
     return marked(backoff, is_context)
 
 
@@ -137,18 +137,18 @@ def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32
 
 def signature(about: Mapping[str, Any], digest: str) -> str:
     """Return the settings of a model, and the digest of its file if there is one."""
-    kept = about.get("min_counts")
+    min_counts = about.get("min_counts")
     settings = {
         "order": about["order"],
         "smoothing": about.get("smoothing"),
         **{part: about["recipe"][part] for part in RECIPE},
         "vocabulary": about.get("vocabulary") or "all",
         "min_count": about.get("min_count", 1),
-        "min_counts": "/".join(map(str, kept)) if kept else "all",
+        "min_counts": "/".join(map(str, min_counts)) if min_counts else "all",
     }
-    shown = ",".join(f"{name}={value}" for name, value in settings.items())
+    settings_text = ",".join(f"{name}={value}" for name, value in settings.items())
     model = f"|model={digest}" if digest else ""
-    return f"lm:{shown}{model}|log=10|karat={__version__}"
+    return f"lm:{settings_text}{model}|log=10|karat={__version__}"
 
 
 _PIECE = 1 << 24  # bytes read between two looks at the clock and the keyboard
@@ -194,10 +194,10 @@ def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = 
     counts = [count_rows(arrays, n) for n in range(1, order + 1)]
 
     def rows(n: int, most: int) -> Iterator[NgramRows]:
-        found = list_rows(arrays, n)
-        for start in range(0, len(found.p), most):
+        ngrams = list_rows(arrays, n)
+        for start in range(0, len(ngrams.p), most):
             part = slice(start, start + most)
-            yield NgramRows(found.ids[part], found.p[part], found.backoff[part])
+            yield NgramRows(ngrams.ids[part], ngrams.p[part], ngrams.backoff[part])
 
     write_rows(path, word_table(arrays, "words"), counts, rows, progress)
 
@@ -231,17 +231,17 @@ def _pieces(
     rows: Callable[[int, int], Iterable[NgramRows]],
     progress: Progress,
 ) -> Iterator[bytes]:
-    said = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
-    yield f"\\data\\\n{said}".encode()
+    header = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
+    yield f"\\data\\\n{header}".encode()
     done = 0
     for n in range(1, len(counts) + 1):
         yield f"\n\\{n}-grams:\n".encode()
-        for some in rows(n, _ROWS):
-            lines = _kernel.arpa_lines(words, *some, n == len(counts))
+        for ngrams in rows(n, _ROWS):
+            lines = _kernel.arpa_lines(words, *ngrams, n == len(counts))
             if n == 1:
                 _check_text(lines)
             yield lines
-            done += len(some.p)
+            done += len(ngrams.p)
             progress(done, sum(counts), "writing")
     yield b"\n\\end\\\n"
 

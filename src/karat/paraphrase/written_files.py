@@ -70,9 +70,9 @@ def write_controls(
     check_free(Path(path))
     if not isinstance(evalset, EvalSet):
         evalset = load_evalset(evalset, progress=progress)
-    found = add_controls(evalset, dimension, seed)
-    save_evalset(found, path)
-    row = FileRow(os.fspath(path), repr(found))
+    with_controls = add_controls(evalset, dimension, seed)
+    save_evalset(with_controls, path)
+    row = FileRow(os.fspath(path), repr(with_controls))
     return WrittenFile((row,), {"dimension": dimension, "seed": seed})
 
 
@@ -122,14 +122,19 @@ def make_table(
     files; the table is the same.
     """
     check_choice("stem", stem, stemmers())
-    for one in (tok, pivot_tok):
-        check_choice("tok", one, TOKENIZERS)
+    for tokenizer in (tok, pivot_tok):
+        check_choice("tok", tokenizer, TOKENIZERS)
     text = read_parallel(source, pivot, progress, as_text=as_text)
     recipes = Recipe(tok, "lower", stem), Recipe(pivot_tok, "lower")
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-    how = aligner or Aligner()
-    table = train_pivot([text], *recipes, aligner=how, **work)
+    settings_of_aligner = aligner or Aligner()
+    table = train_pivot([text], *recipes, aligner=settings_of_aligner, **work)
     table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
-    settings = {"stem": stem, "tok": tok, "pivot_tok": pivot_tok, "aligner": str(how)}
+    settings = {
+        "stem": stem,
+        "tok": tok,
+        "pivot_tok": pivot_tok,
+        "aligner": str(settings_of_aligner),
+    }
     return WrittenFile((row,), settings)

@@ -50,8 +50,8 @@ def link_words(learner: Learner, kernel: Any, source: Tokens, pivot: Tokens, **w
 
     def decoded(rule: str) -> Links:
         decode = learner.decode(kernel, rule)
-        found = by_batches(decode, cuts, what="linking words", **work)
-        return _joined(Links(*batch) for batch in found)
+        batches = by_batches(decode, cuts, step_name="linking words", **work)
+        return _joined(Links(*batch) for batch in batches)
 
     decoding = learner.how.decoding
     if decoding == "posterior":
@@ -79,17 +79,22 @@ def batch_cells(memory: int) -> int:
 
 
 def align_by_parts(
-    source: Words, pivot: Words, how: Aligner, most: int, threads: int | None, progress: Progress
+    source: Words,
+    pivot: Words,
+    aligner: Aligner,
+    max_cells: int,
+    threads: int | None,
+    progress: Progress,
 ) -> Linked:
     """Align part by part, each of at most so many cells."""
     work: dict[str, Any] = {"threads": threads, "progress": progress}
     with ExitStack() as stack:
-        table = _Table(stack, source, pivot, how)
-        for cut in large_cuts(source, pivot, how.longest, most):
+        table = _Table(stack, source, pivot, aligner)
+        for cut in large_cuts(source, pivot, aligner.longest, max_cells):
             table.add_part(*cut)
             progress(cut[1], len(source), "finding word pairs")
         table.number_pairs(progress)
-        for step in how.iterations():
+        for step in aligner.iterations():
             table.iterate(step, **work)
         links = StoredLinks()
         for part in table.parts:
@@ -109,16 +114,16 @@ class _Part(NamedTuple):
 class _Table:
     """The word pairs of all parts."""
 
-    def __init__(self, stack: ExitStack, source: Words, pivot: Words, how: Aligner) -> None:
+    def __init__(self, stack: ExitStack, source: Words, pivot: Words, aligner: Aligner) -> None:
         self.source, self.pivot = source, pivot
-        self.learner = learner_of(source, pivot, how)
+        self.learner = learner_of(source, pivot, aligner)
         self.parts: list[_Part] = []
         self.bounds: list[Ints] = []  # for each range of pairs: where each part's end
 
         def file(dtype: str, width: int | None = None) -> ArrayFile:
-            found = ArrayFile(dtype, _PURPOSE, width)
-            stack.callback(found.close)
-            return found
+            array_file = ArrayFile(dtype, _PURPOSE, width)
+            stack.callback(array_file.close)
+            return array_file
 
         self.cells, self.columns, self.numbers = file("int32"), file("int32"), file("int32")
         self.rows, self.counts = file("int64"), file("int64")
@@ -170,9 +175,9 @@ class _Table:
         while not union.done:
             rows, numbers = union.next(_PAIRS)
             self.all_keys.append(rows)
-            for part, found in enumerate(numbers):
-                self.numbers.write(int(ends[part]), found)
-                ends[part] += len(found)
+            for part, part_numbers in enumerate(numbers):
+                self.numbers.write(int(ends[part]), part_numbers)
+                ends[part] += len(part_numbers)
             self.bounds.append(ends.copy())
             forget_pages([keys])
             progress(int(sum(ends) - sum(p.pairs[0] for p in self.parts)), total, "sorting pairs")
@@ -188,8 +193,8 @@ class _Table:
         """Return the aligner of a part, with what is known so far, and its last posteriors."""
         texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
         cells, entries = self.cells.read(*part.cells), self.entries.read(*part.pairs)
-        kept = part.cells if self.learner.keeps_posteriors else (0, 0)
-        posteriors = self.posteriors.read(*kept)
+        cell_range = part.cells if self.learner.keeps_posteriors else (0, 0)
+        posteriors = self.posteriors.read(*cell_range)
         return self.learner.part(texts, cells, entries, posteriors), posteriors
 
     def iterate(self, step: Iteration, threads: int | None, progress: Progress) -> None:
@@ -198,9 +203,9 @@ class _Table:
             source, pivot = self.text(part)
             kernel, posteriors = self.aligner(part, source, pivot)
             cuts = batch_cuts(source, pivot)
-            shown = _shifted(progress, part.sentences[0], len(self.source))
+            part_progress = _shifted(progress, part.sentences[0], len(self.source))
             expect = self.learner.expect(kernel, step)
-            deque(by_batches(expect, cuts, threads, shown, step.what), maxlen=0)
+            deque(by_batches(expect, cuts, threads, part_progress, step.what), maxlen=0)
             self.posteriors.write(part.cells[0], posteriors)
             self._collect(part, kernel)
             self.learner.add_part(kernel)
@@ -218,23 +223,23 @@ class _Table:
             columns = self.columns.read(first + at, first + end)
             self.learner.add_pairs(_sources(rows, at, end), columns, counts)
 
-    def _estimate(self, progress: Progress, what: str) -> None:
+    def _estimate(self, progress: Progress, step_name: str) -> None:
         """Add up the counts of each pair, and give its new entry to all parts."""
         starts = np.array([part.pairs[0] for part in self.parts], dtype=np.int64)
         for number, ends in enumerate(self.bounds):
             keys = self.all_keys.read(number * _PAIRS, (number + 1) * _PAIRS)
             cuts = zip(starts.tolist(), ends.tolist(), strict=True)
-            some = [cut for cut in cuts if cut[0] < cut[1]]
-            numbers = [self.numbers.read(*cut) for cut in some]
+            ranges = [cut for cut in cuts if cut[0] < cut[1]]
+            numbers = [self.numbers.read(*cut) for cut in ranges]
             sums = np.zeros(len(keys), np.int64)
-            for at, cut in zip(numbers, some, strict=True):
+            for at, cut in zip(numbers, ranges, strict=True):
                 _kernel.add_at(sums, at, self.counts.read(*cut))
-            held = partial(self._held, len(keys), numbers, some)
-            found = self.learner.entries(keys, sums, held)
-            for at, cut in zip(numbers, some, strict=True):
-                self.entries.write(cut[0], found[at])
+            held = partial(self._held, len(keys), numbers, ranges)
+            entries = self.learner.entries(keys, sums, held)
+            for at, cut in zip(numbers, ranges, strict=True):
+                self.entries.write(cut[0], entries[at])
             starts = ends
-            progress(number + 1, len(self.bounds), f"{what}: estimating")
+            progress(number + 1, len(self.bounds), f"{step_name}: estimating")
 
     def _held(self, size: int, numbers: list[Any], cuts: list[tuple[int, int]]) -> NDArray[Any]:
         """Return the entries that some pairs have so far."""
@@ -319,24 +324,28 @@ def align_words(
     """
     check_lengths(source, pivot)
     _check_size(source, pivot)
-    how = (aligner or Aligner()).resolved()
-    source, pivot = shortened(source, how.prefix), shortened(pivot, how.prefix)
-    size = text_size(source, pivot, how.longest)
+    settings = (aligner or Aligner()).resolved()
+    source, pivot = shortened(source, settings.prefix), shortened(pivot, settings.prefix)
+    size = text_size(source, pivot, settings.longest)
     work: dict[str, Any] = {"threads": threads, "progress": progress}
-    most = batch_cells(as_memory(memory))
-    if size.cells > most:
-        found = align_by_parts(source, pivot, how, most, **work)
+    max_cells = batch_cells(as_memory(memory))
+    if size.cells > max_cells:
+        linked = align_by_parts(source, pivot, settings, max_cells, **work)
     else:
-        found = _align_at_once(source.part(0, size.pairs), pivot.part(0, size.pairs), how, **work)
-    row = AlignmentRow(size.pairs, found.links.size, size.empty, size.too_long)
-    long = f"with more than {how.longest} words on a side"
-    whys = {"with an empty side": size.empty, long: size.too_long}
+        linked = _align_at_once(
+            source.part(0, size.pairs), pivot.part(0, size.pairs), settings, **work
+        )
+    row = AlignmentRow(size.pairs, linked.links.size, size.empty, size.too_long)
+    long = f"with more than {settings.longest} words on a side"
+    skipped = {"with an empty side": size.empty, long: size.too_long}
     notes = tuple(
-        f"no links for {'1 sentence pair' if n == 1 else f'{n:,} sentence pairs'} {why}"
-        for why, n in whys.items()
+        f"no links for {'1 sentence pair' if n == 1 else f'{n:,} sentence pairs'} {reason}"
+        for reason, n in skipped.items()
         if n
     )
-    return WordAlignment(found.links, (row,), found.pairs, found.nbytes, vars(how), notes, str(how))
+    return WordAlignment(
+        linked.links, (row,), linked.pairs, linked.nbytes, vars(settings), notes, str(settings)
+    )
 
 
 def _check_size(source: Words, pivot: Words) -> None:
@@ -349,15 +358,15 @@ def _check_size(source: Words, pivot: Words) -> None:
         )
 
 
-def _align_at_once(source: Tokens, pivot: Tokens, how: Aligner, **work: Any) -> Linked:
+def _align_at_once(source: Tokens, pivot: Tokens, aligner: Aligner, **work: Any) -> Linked:
     """Align with all word pairs in memory."""
-    cuts, learner = batch_cuts(source, pivot), learner_of(source, pivot, how)
+    cuts, learner = batch_cuts(source, pivot), learner_of(source, pivot, aligner)
     work["progress"](0, len(source), "finding word pairs")
     texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
     kernel: Any = learner.whole(texts, _STORED_CELLS)
-    for step in how.iterations():
+    for step in aligner.iterations():
         expect = learner.expect(kernel, step)
-        deque(by_batches(expect, cuts, what=step.what, **work), maxlen=0)
+        deque(by_batches(expect, cuts, step_name=step.what, **work), maxlen=0)
         learner.update(kernel, step)
     return Linked(link_words(learner, kernel, source, pivot, **work), kernel.pairs, kernel.nbytes)
 

@@ -54,11 +54,11 @@ class StoredTokens:
 
     def map(self, function: Callable[[str], str]) -> StoredTokens:
         """Apply any function to the words, as `Tokens.map` does; the files are the same."""
-        found, target = copy(self), Vocab()
+        mapped_tokens, target = copy(self), Vocab()
         mapped = target.add([function(word) for word in self.vocab.words(0, len(self.vocab))])
-        found.vocab = target
-        found._mapped = mapped if self._mapped is None else mapped[self._mapped]
-        return found
+        mapped_tokens.vocab = target
+        mapped_tokens._mapped = mapped if self._mapped is None else mapped[self._mapped]
+        return mapped_tokens
 
 
 Words = Tokens | StoredTokens
@@ -72,12 +72,12 @@ def word_count(words: Words) -> int:
 
 def stored_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
     """Cut one or more texts into words, one after the other; `work` is `threads`, `progress`."""
-    found = StoredTokens()
+    tokens = StoredTokens()
     for text in texts:
-        for part in token_parts(text, recipe, found.vocab, **work):
-            found.append(part)
+        for part in token_parts(text, recipe, tokens.vocab, **work):
+            tokens.append(part)
             text.release(0, len(text))
-    return found
+    return tokens
 
 
 _SHARE = 32  # one part in so many of memory may be text
@@ -116,9 +116,9 @@ def read_parallel(
     for number, line in enumerate(each_line(lines, progress), 1):
         row = line.split("\t")
         if len(row) != 2:
-            found = "1 column" if len(row) == 1 else f"{len(row)} columns"
+            columns_found = "1 column" if len(row) == 1 else f"{len(row)} columns"
             raise InputError(
-                f"{lines.name}, line {number}: found {found}, expected two with a tab between "
+                f"{lines.name}, line {number}: found {columns_found}, expected two with a tab between "
                 "(source, pivot); for two files that are aligned line by line, name both"
             )
         for column, text in zip(columns, row, strict=True):
@@ -158,8 +158,8 @@ def joined_tokens(
     if sum(int(text.sizes().sum()) for text in texts) > as_memory(memory) // _SHARE:
         return stored_tokens(texts, recipe, **work)
     vocab = Vocab()
-    how = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
-    parts = [tokenize(one, *how, vocab=vocab, **work) for one in texts]
+    recipe_settings = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
+    parts = [tokenize(one, *recipe_settings, vocab=vocab, **work) for one in texts]
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0, *(len(part.ids) for part in parts)])
@@ -179,15 +179,15 @@ def by_batches(
     cuts: Sequence[tuple[int, int]],
     threads: int | None,
     progress: Progress,
-    what: str,
+    step_name: str,
     stop: Stop | None = None,
 ) -> Iterator[T]:
     """Yield `work(start, stop)` of every batch, in order, and report after each."""
     done = in_order(lambda cut: work(*cut), cuts, as_threads(threads), stop)
     with closing(done):  # else the workers go on until a traceback is forgotten
-        for (_, end), found in zip(cuts, done, strict=True):
-            yield found
-            progress(end, cuts[-1][1], what)
+        for (_, end), result in zip(cuts, done, strict=True):
+            yield result
+            progress(end, cuts[-1][1], step_name)
 
 
 def batch_cuts(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:

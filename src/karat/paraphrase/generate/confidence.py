@@ -48,9 +48,9 @@ class PhraseContexts:
         self._beside = (frequent + EOS + 1).tolist()
         self.of = lru_cache(_PHRASES_KEPT)(self._of)
 
-    def likeness(self, one: Phrase, other: Phrase) -> float:
+    def likeness(self, first: Phrase, second: Phrase) -> float:
         """Return how alike the words beside two phrases are, 0 to 1."""
-        sides = zip(self.of(one), self.of(other), strict=True)
+        sides = zip(self.of(first), self.of(second), strict=True)
         return min(float(np.sqrt(p * q).sum()) for p, q in sides)
 
     def log10_p(self, word: str) -> float:
@@ -60,16 +60,16 @@ class PhraseContexts:
     def _ids(self, words: Phrase) -> list[int]:
         vocab = _kernel.Vocab()
         ids = vocab.add(list(words))
-        found: list[int] = self.language.find(vocab)[ids].tolist()
-        return found
+        ids_here: list[int] = self.language.find(vocab)[ids].tolist()
+        return ids_here
 
     def _of(self, words: Phrase) -> tuple[Floats, Floats]:
         """Return the distributions of the words before and behind a phrase."""
         phrase = self._ids(words)
         size, count = len(phrase), len(self._beside)
         before = [(UNK, word, *phrase) for word in self._beside]  # an unknown word ends the history
-        behind = [(UNK, *phrase, word) for word in self._beside]
-        rows = [*before, *behind, phrase, (UNK, *phrase)]
+        after = [(UNK, *phrase, word) for word in self._beside]
+        rows = [*before, *after, phrase, (UNK, *phrase)]
         lengths = np.array([0, *map(len, rows)])
         ids = np.array([word for row in rows for word in row], dtype=np.int32)
         logs, _ = self.language.kernel.words(ids, np.cumsum(lengths))
@@ -126,21 +126,23 @@ def confidences(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
 ) -> list[float]:
     """Return the confidence in each rewrite of an original, by itself."""
-    found = [0.0] * len(rewrites)
-    scored = score(contexts.language, [original, *(one.written.words for one in rewrites)])
+    values = [0.0] * len(rewrites)
+    scored = score(contexts.language, [original, *(rewrite.written.words for rewrite in rewrites)])
     twice = repeats(original, range(len(original)))
-    good = [
+    accepted = [
         i
-        for i, (one, lengths) in enumerate(zip(rewrites, scored.lengths[1:], strict=True))
-        if not only_forms(one.old, one.new)
-        and fits(one.written, lengths, twice)
-        and _seen_around(one, lengths)
+        for i, (rewrite, lengths) in enumerate(zip(rewrites, scored.lengths[1:], strict=True))
+        if not only_forms(rewrite.old, rewrite.new)
+        and fits(rewrite.written, lengths, twice)
+        and _seen_around(rewrite, lengths)
     ]
-    own = scored.totals[0]
-    for i in good:
-        row = _features(contexts, rewrites[i], scored.totals[i + 1] - own, scored.lengths[i + 1])
-        found[i] = sigmoid(WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], row, strict=True)))
-    return found
+    original_log10_p = scored.totals[0]
+    for i in accepted:
+        row = _features(
+            contexts, rewrites[i], scored.totals[i + 1] - original_log10_p, scored.lengths[i + 1]
+        )
+        values[i] = sigmoid(WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], row, strict=True)))
+    return values
 
 
 def score(language: LanguageModel, rows: Sequence[Words]) -> Scored:
@@ -148,37 +150,37 @@ def score(language: LanguageModel, rows: Sequence[Words]) -> Scored:
     vocab = _kernel.Vocab()
     ids = vocab.add([word for row in rows for word in row])
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    p, found = language.kernel.words(language.find(vocab)[ids], offsets)
+    p, lengths = language.kernel.words(language.find(vocab)[ids], offsets)
     logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
     cuts = list(pairwise(ends))
-    return Scored([float(logs[a:b].sum()) for a, b in cuts], [found[a:b] for a, b in cuts])
+    return Scored([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
 
 
 def fits(written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]) -> bool:
     """Return whether new words were seen beside others, and none stand twice in a row."""
     new = np.array([*written.new, False])
-    seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
-    return bool(seen.all()) and repeats(written.words, np.flatnonzero(new).tolist()) <= twice
+    is_seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
+    return bool(is_seen.all()) and repeats(written.words, np.flatnonzero(new).tolist()) <= twice
 
 
-def _seen_around(one: Rewrite, lengths: NDArray[np.int32]) -> bool:
+def _seen_around(rewrite: Rewrite, lengths: NDArray[np.int32]) -> bool:
     """Return whether words in a row were seen across both ends of the new words."""
-    end = one.at + len(one.new)
-    return all(lengths[place : place + 2].max() >= _SEEN for place in (one.at, end))
+    end = rewrite.at + len(rewrite.new)
+    return all(lengths[place : place + 2].max() >= _SEEN for place in (rewrite.at, end))
 
 
 def _features(
-    contexts: PhraseContexts, one: Rewrite, change: float, lengths: NDArray[np.int32]
+    contexts: PhraseContexts, rewrite: Rewrite, change: float, lengths: NDArray[np.int32]
 ) -> list[float]:
     """Return the features of a rewrite; `change` is that of log10 Pr of the sentence."""
-    around = lengths[one.at : one.at + len(one.new) + 2]
+    around = lengths[rewrite.at : rewrite.at + len(rewrite.new) + 2]
     return [
-        log(one.probability),
-        contexts.likeness(one.old, one.new),
+        log(rewrite.probability),
+        contexts.likeness(rewrite.old, rewrite.new),
         min(change, 0.0),
         max(change, 0.0),
         float(around.mean()),
-        min(map(contexts.log10_p, (*one.old, *one.new))),
+        min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
     ]
 
 

@@ -79,11 +79,13 @@ class Generator:
         @lru_cache(_ARTICLES_KEPT)
         def article(word: str) -> str | None:
             vocab = _kernel.Vocab()
-            ids = vocab.add([text for one in ARTICLES for text in (one, self.fold(word))])
-            known = self.language.find(vocab)[ids]
-            p, lengths = self.language.kernel.words(known, np.array([0, 2, 4]))
-            behind = slice(1, None, 3)  # of article, word and end
-            return ARTICLES[int(p[behind].argmax())] if lengths[behind].max() > 1 else None
+            ids = vocab.add(
+                [text for article_word in ARTICLES for text in (article_word, self.fold(word))]
+            )
+            word_ids = self.language.find(vocab)[ids]
+            p, lengths = self.language.kernel.words(word_ids, np.array([0, 2, 4]))
+            word_rows = slice(1, None, 3)  # of article, word and end
+            return ARTICLES[int(p[word_rows].argmax())] if lengths[word_rows].max() > 1 else None
 
         return article
 
@@ -140,7 +142,10 @@ def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
         if any(word != word.lower() for word in counts):
             for word, count in counts.items():
                 forms[word.lower()][word] += count
-    best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
+    best = {
+        low: min(counts_by_form, key=lambda w: (-counts_by_form[w], w))
+        for low, counts_by_form in forms.items()
+    }
     return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}
 
 
@@ -149,8 +154,8 @@ def _inner_words(text: Segments, recipe: Recipe) -> dict[str, int]:
     vocab, counts = Vocab(), np.zeros(0, np.int64)
     for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
         inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
-        here = np.bincount(inner, minlength=len(vocab))
-        here[: len(counts)] += counts
-        counts = here
+        batch_counts = np.bincount(inner, minlength=len(vocab))
+        batch_counts[: len(counts)] += counts
+        counts = batch_counts
         text.release(0, len(text))
     return dict(zip(vocab.words(0, len(vocab)), counts.tolist(), strict=True))

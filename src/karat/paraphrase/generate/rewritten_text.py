@@ -46,18 +46,18 @@ class Original(NamedTuple):
 
     def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> RewrittenWords:
         """Return the words of a rewriting, with the right article where it or the next is new."""
-        found = RewrittenWords([], [], [])
+        rewritten = RewrittenWords([], [], [])
         followed = False  # whether the last word stands for the original's word before this one
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
             at = end - step.length
             new = self._new_words(at, step)
             alike = followed and _is_word(new[0]) == _is_word(self.words[at])
-            known = self.spaced[at] if alike and not is_clitic(new[0]) else None
-            found.words.extend(new)
-            found.new.extend(_changed(self.words[at:end], new))
-            found.spaced.extend([known, *[None] * (len(new) - 1)])
+            space_before = self.spaced[at] if alike and not is_clitic(new[0]) else None
+            rewritten.words.extend(new)
+            rewritten.new.extend(_changed(self.words[at:end], new))
+            rewritten.spaced.extend([space_before, *[None] * (len(new) - 1)])
             followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
-        return _with_articles(found, article)
+        return _with_articles(rewritten, article)
 
     def _new_words(self, at: int, step: Replacement) -> list[str]:
         """Return the words of a step; those that both phrases begin or end with are kept."""

@@ -46,10 +46,10 @@ from karat.text.tokens import Recipe
 MOST_ORDERS = 9
 
 
-def share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+def share(part: NDArray[Any], total: NDArray[Any]) -> Floats:
     """Return part / whole; 0/0 is 0."""
-    some = np.asarray(whole) > 0
-    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=some))
+    is_positive = np.asarray(total) > 0
+    return np.asarray(np.divide(part, total, out=np.zeros(np.shape(part)), where=is_positive))
 
 
 def f1(stats: NDArray[Any]) -> Floats:
@@ -138,17 +138,17 @@ def pair_statistics(
 ) -> Floats:
     """Return the rows of a counter; `outputs` says which system and segment each pair is of."""
     texts = as_segments(paraphrases, "paraphrases")
-    refs = as_references(as_segments(originals, "originals"), len(texts), texts.name)
-    found = run_batches(
+    references = as_references(as_segments(originals, "originals"), len(texts), texts.name)
+    batches = run_batches(
         [counter],
         {texts.name: texts},
-        refs,
+        references,
         lambda _, rows, __: rows,
         outputs=outputs,
         threads=threads,
         progress=progress,
     )
-    return np.concatenate([part[0][0] for part in found])
+    return np.concatenate([batch[0][0] for batch in batches])
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,17 +165,19 @@ class PivotBags:
     def rows(self, pairs: Pairs) -> Floats:
         """Return pairs x orders x (common, candidate, reference)."""
         recipe = self.table.recipe
-        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+        paraphrases, originals = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
         maps = self.table.maps(pairs.candidates.vocab(recipe))
         rules = self.settings.rules
-        found = self.table.kernel.overlaps(*mine, *theirs, pairs.starts, *maps, rules, pairs.check)
-        if (bad := np.isnan(found[:, 0, 0])).any():
+        stats = self.table.kernel.overlaps(
+            *paraphrases, *originals, pairs.starts, *maps, rules, pairs.check
+        )
+        if (bad := np.isnan(stats[:, 0, 0])).any():
             raise InputError(
                 f"segment {pairs.place(int(bad.argmax())):,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )
-        return found
+        return stats
 
 
 @dataclass(frozen=True)
@@ -191,11 +193,11 @@ class TargetBags:
 
     def rows(self, pairs: Pairs) -> Floats:
         """Return pairs x orders x (common, candidate, reference)."""
-        mine = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
-        theirs = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
+        paraphrase_totals = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
+        original_totals = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
         common = pairs.matches(self.recipe, self.order).each
-        spread = np.repeat(mine, np.diff(pairs.starts), axis=0)
-        return np.stack([common, spread, theirs], axis=-1).astype(np.float64)
+        spread = np.repeat(paraphrase_totals, np.diff(pairs.starts), axis=0)
+        return np.stack([common, spread, original_totals], axis=-1).astype(np.float64)
 
 
 class MetricFeature(NamedTuple):
@@ -215,14 +217,14 @@ class MetricFeature(NamedTuple):
         if self.identity is None:
             return self.metric
         try:
-            here = self.metric.identity()
+            current_identity = self.metric.identity()
         except InputError as error:
             moved = "if its file or folder is elsewhere now, name it with --feature"
             raise type(error)(f"feature {self.metric} of this model: {error}; {moved}") from error
-        if self.identity != here:
+        if self.identity != current_identity:
             raise InputError(
                 f"feature {self.metric}: this model was trained with {self.identity}, and here it "
-                f"is {here}: give the same one with --feature, or train the model anew"
+                f"is {current_identity}: give the same one with --feature, or train the model anew"
             )
         return self.metric
 
@@ -232,31 +234,31 @@ Names = Sequence[str | Metric]
 
 def as_features(names: Names) -> tuple[MetricFeature, ...]:
     """Return the features that metrics are, to be trained with."""
-    found = tuple(MetricFeature(metric(name)) for name in names)
-    for at, one in enumerate(found):
-        if one.name in (other.name for other in found[:at]):
-            raise InputError(f"feature {one.name} is given twice: give it once")
-        if one.metric.uses_human_scores:
-            raise InputError(f"feature {one.name} is made from human scores: leave it out")
-        one.metric.identity()  # reads its files, so what is wrong with them is said at once
-        if one.metric.reads_texts:
-            one.metric.segments(["a"], [["a"]])  # and what it lacks, before hours of training
-    return found
+    features = tuple(MetricFeature(metric(name)) for name in names)
+    for at, feature in enumerate(features):
+        if feature.name in (other.name for other in features[:at]):
+            raise InputError(f"feature {feature.name} is given twice: give it once")
+        if feature.metric.uses_human_scores:
+            raise InputError(f"feature {feature.name} is made from human scores: leave it out")
+        feature.metric.identity()  # reads its files, so what is wrong with them is said at once
+        if feature.metric.reads_texts:
+            feature.metric.segments(["a"], [["a"]])  # and what it lacks, before hours of training
+    return features
 
 
 def taken(trained: Sequence[MetricFeature], names: Names) -> tuple[MetricFeature, ...]:
     """Return the features of a model with metrics of the same kind, whose files are elsewhere."""
     if not names:
         return tuple(trained)
-    given = as_features(names)
-    kinds = [[one.metric.name for one in some] for some in (trained, given)]
+    features = as_features(names)
+    kinds = [[feature.metric.name for feature in side] for side in (trained, features)]
     if kinds[0] != kinds[1]:
-        wanted = ", ".join(one.name for one in trained) or "none"
+        expected = ", ".join(feature.name for feature in trained) or "none"
         raise InputError(
-            f"--feature {', '.join(one.name for one in given)}: the features of this model are "
-            f"{wanted}; give the same metrics in this order"
+            f"--feature {', '.join(feature.name for feature in features)}: the features of this model are "
+            f"{expected}; give the same metrics in this order"
         )
-    pairs = zip(trained, given, strict=True)
+    pairs = zip(trained, features, strict=True)
     return tuple(MetricFeature(new.metric, old.identity) for old, new in pairs)
 
 
@@ -271,18 +273,20 @@ def stored(features: Sequence[MetricFeature]) -> list[dict[str, str]]:
 
 
 def read_features(
-    found: Sequence[dict[str, str]], name: str = "the model"
+    stored_features: Sequence[dict[str, str]], name: str = "the model"
 ) -> tuple[MetricFeature, ...]:
     """Return the features that a model has stored; the metrics must be known here."""
     try:
-        return tuple(MetricFeature(metric(one["name"]), one["identity"]) for one in found)
+        return tuple(
+            MetricFeature(metric(entry["name"]), entry["identity"]) for entry in stored_features
+        )
     except InputError as error:
         raise type(error)(f"{name}: a feature of this model is not known here: {error}") from error
 
 
 def feature_files(features: Sequence[MetricFeature]) -> list[str]:
     """Return the files of metrics."""
-    return [file for one in features for file in one.checked().input_files()]
+    return [file for feature in features for file in feature.checked().input_files()]
 
 
 def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
@@ -290,12 +294,14 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
 
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
-    return [one.metric.given.digest for one in features if isinstance(one.metric, Given)]
+    return [
+        feature.metric.given.digest for feature in features if isinstance(feature.metric, Given)
+    ]
 
 
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
     """Return the embedding models among features: they have notes on texts that they cut."""
-    return tuple(one for one in features if isinstance(one.metric, Cosine))
+    return tuple(feature for feature in features if isinstance(feature.metric, Cosine))
 
 
 def feature_notes(
@@ -303,24 +309,24 @@ def feature_notes(
 ) -> tuple[str, ...]:
     """Return the notes of metrics on the sums of their rows."""
     return tuple(
-        f"feature {one.name}: {note}"
-        for one, total in zip(features, totals, strict=True)
-        for note in one.metric.of_segments().notes(total)
+        f"feature {feature.name}: {note}"
+        for feature, total in zip(features, totals, strict=True)
+        for note in feature.metric.of_segments().notes(total)
     )
 
 
-def _column(of: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
+def _column(metric: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
     """Return the scores of all pairs, and the rows that they are made from."""
-    single = of.of_segments()
+    single = metric.of_segments()
     rows: Any = single.rows(pairs)
-    found = single.measure(rows)["value"]
-    known = single.has_score(rows) & np.isfinite(found)
-    if not known.all():
-        at, outputs = int(known.argmin()), pairs.outputs
+    scores = single.measure(rows)["value"]
+    has_score = single.has_score(rows) & np.isfinite(scores)
+    if not has_score.all():
+        at, outputs = int(has_score.argmin()), pairs.outputs
         system = next(name for name, places in outputs.by_system() if at in places)
         of_what = f"segment {quoted(str(outputs.segments()[at]))} of system {quoted(system)}"
-        raise InputError(f"feature {of} has no score for {of_what}: every pair needs one")
-    return found, rows
+        raise InputError(f"feature {metric} has no score for {of_what}: every pair needs one")
+    return scores, rows
 
 
 FORMS = {

@@ -101,8 +101,8 @@ class PivotF1(Metric):
         return PivotBags(opened(self.table), rules)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        found = self.bags.rows(pairs)
-        return found[pairs.best(f1(found.sum(axis=1)))].reshape(-1, 3 * self.order)
+        stats = self.bags.rows(pairs)
+        return stats[pairs.best(f1(stats.sum(axis=1)))].reshape(-1, 3 * self.order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         stats = rows.reshape(-1, self.order, 3)
@@ -183,8 +183,11 @@ class PEMMetric(Metric):
     @property
     def _columns(self) -> dict[MetricFeature, list[str]]:
         """The columns of the embedding models among the features, numbered from 1."""
-        found = enumerate(embedding_features(opened_model(self.model).metrics), 1)
-        return {one: [f"model{k}_{name}" for name in one.metric.columns()] for k, one in found}
+        numbered_features = enumerate(embedding_features(opened_model(self.model).metrics), 1)
+        return {
+            feature: [f"model{k}_{name}" for name in feature.metric.columns()]
+            for k, feature in numbered_features
+        }
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         yield from opened_model(self.model).feature_counter.overlaps()

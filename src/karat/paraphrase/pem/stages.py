@@ -52,15 +52,15 @@ _BYTES_OF_LINE = 256  # while digests are sorted
 
 def different_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
     """Return each line of all texts once, where it stands first."""
-    digests, found = _digests(texts), StoredStrings()
+    digests, lines = _digests(texts), StoredStrings()
     try:
         first = first_rows(digests, max(as_memory(memory) // _BYTES_OF_LINE, 1))
     finally:
         digests.close()
     for line, keep in zip(_lines(texts), first.tolist(), strict=True):
         if keep:
-            found.append(line)
-    return found.done()
+            lines.append(line)
+    return lines.done()
 
 
 def spread_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
@@ -89,23 +89,25 @@ def _digests(texts: Sequence[Segments]) -> ArrayFile:
     return digests
 
 
-def first_rows(rows: ArrayFile, most: int) -> Flags:
-    """Return which rows are the first of their kind; about `most` are held at a time."""
-    passes = -(-len(rows) // most)
+def first_rows(rows: ArrayFile, max_rows: int) -> Flags:
+    """Return which rows are the first of their kind; about `max_rows` are held at a time."""
+    passes = -(-len(rows) // max_rows)
     first: Flags = np.zeros(len(rows), np.bool_)
-    for turn in range(passes):
-        mine = [np.empty(0, np.int64)]
-        found: list[NDArray[np.uint64]] = [np.empty((0, 2), np.uint64)]
+    for pass_index in range(passes):
+        positions_of_pass = [np.empty(0, np.int64)]
+        digests_of_pass: list[NDArray[np.uint64]] = [np.empty((0, 2), np.uint64)]
         for start in range(0, len(rows), _ROWS):
-            some = rows.read(start, start + _ROWS)
-            here = np.flatnonzero(some[:, 0] % np.uint64(passes) == turn)
-            mine.append(start + here)
-            found.append(some[here])
-        where, kept = np.concatenate(mine), np.concatenate(found)
-        order = np.lexsort((kept[:, 1], kept[:, 0]))  # stable: of equal ones the first comes first
+            batch = rows.read(start, start + _ROWS)
+            selected = np.flatnonzero(batch[:, 0] % np.uint64(passes) == pass_index)
+            positions_of_pass.append(start + selected)
+            digests_of_pass.append(batch[selected])
+        positions, digests = np.concatenate(positions_of_pass), np.concatenate(digests_of_pass)
+        order = np.lexsort(
+            (digests[:, 1], digests[:, 0])
+        )  # stable: of equal ones the first comes first
         new = np.ones(len(order), np.bool_)
-        new[1:] = (kept[order[1:]] != kept[order[:-1]]).any(axis=1)
-        first[where[order[new]]] = True
+        new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
+        first[positions[order[new]]] = True
     return first
 
 
@@ -217,10 +219,12 @@ class PivotStages:
     ) -> None:
         self.stages, self.name, self.pivot, self.recipe = stages, name, pivot, recipe
         self.aligner, self.work = aligner, work
-        digests = [[text_digest(one.source), text_digest(one.pivot)] for one in pivot.corpora]
+        digests = [
+            [text_digest(corpus.source), text_digest(corpus.pivot)] for corpus in pivot.corpora
+        ]
         recipes = [str(recipe), str(pivot.recipe)]
-        how = str(aligner) if pivot.links is None else _links_digest(pivot.links)
-        self.inputs: dict[str, Any] = {"texts": digests, "recipes": recipes, "links": how}
+        alignment = str(aligner) if pivot.links is None else _links_digest(pivot.links)
+        self.inputs: dict[str, Any] = {"texts": digests, "recipes": recipes, "links": alignment}
 
     @cached_property
     def words(self) -> tuple[Words, Words]:
@@ -246,14 +250,14 @@ class PivotStages:
     def aligned(self) -> AlignedText:
         """Return the words and the links between them."""
         links, about = self.linked
-        said = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
-        return AlignedText(*self.words, links, {**said, **about})
+        description = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
+        return AlignedText(*self.words, links, {**description, **about})
 
     @property
     def table_inputs(self) -> dict[str, Any]:
         """All that the table depends on: it names its texts."""
-        said = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
-        return {**self.inputs, "about": said, "longest": LONGEST}
+        description = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
+        return {**self.inputs, "about": description, "longest": LONGEST}
 
     def table(self) -> PhraseTable:
         """Return the phrase table."""
@@ -274,10 +278,10 @@ class PivotStages:
             text, work = self.aligned(), {k: v for k, v in self.work.items() if k != "memory"}
             texts = [corpus.source for corpus in self.pivot.corpora]
             source = joined_tokens(texts, words, **self.work)
-            most = most_pairs(self.work["memory"])
-            given = (source, text.pivot, text.links, LONGEST)
-            with sorted_phrases(*given, most_rows=most, **work) as found:
-                write_phrases(path, found, source.vocab, work["progress"])
+            max_pairs = most_pairs(self.work["memory"])
+            aligned = (source, text.pivot, text.links, LONGEST)
+            with sorted_phrases(*aligned, most_rows=max_pairs, **work) as phrases:
+                write_phrases(path, phrases, source.vocab, work["progress"])
 
         inputs = {**self.inputs, "written": str(words), "longest": LONGEST}
         name = f"written phrases of {self.name}"
@@ -324,16 +328,16 @@ def staged_generator(
     """Return the rewrites of all pivot languages, and a language model of the same words."""
 
     def rewrite(path: Path) -> None:
-        languages = [one.phrases() for one in pivots]
+        languages = [pivot.phrases() for pivot in pivots]
         rewrite_table(languages, recipe, limits, memory=work["memory"]).save(path)
 
     limits = RewriteLimits()
-    inputs: dict[str, Any] = {"recipe": str(recipe), "pivots": [one.inputs for one in pivots]}
+    inputs: dict[str, Any] = {"recipe": str(recipe), "pivots": [pivot.inputs for pivot in pivots]}
     inputs["limits"] = asdict(limits)
     rewrites = stages.result("rewrites", inputs, rewrite, PhraseTable.open)
     rewrites = replace(rewrites, name="the phrase table")
-    which = "language model of written words"
-    language = staged_language(stages, which, texts, digests, recipe, "kneser-ney", **work)
+    stage_name = "language model of written words"
+    language = staged_language(stages, stage_name, texts, digests, recipe, "kneser-ney", **work)
 
     def learn(path: Path) -> None:
         casing, words = learn_casing(texts, recipe), set(every_word(rewrites.pivot))
@@ -353,9 +357,9 @@ def staged_regression(
     """Return a model with its regression."""
 
     def make(path: Path) -> None:
-        found = model.train(judged, **work)
-        about = {part: found.about[part] for part in ("judged", "features")}
-        arrays = {} if found.combination is None else found.combination.arrays()
+        trained = model.train(judged, **work)
+        about = {part: trained.about[part] for part in ("judged", "features")}
+        arrays = {} if trained.combination is None else trained.combination.arrays()
         write_store(path, _REGRESSION, 1, about, arrays)
 
     def read(path: Path) -> tuple[SVR, dict[str, Any]]:
@@ -367,10 +371,13 @@ def staged_regression(
         rows.update(text.encode("utf-8", "surrogatepass") + b"\n")
     for column in (judged.human, judged.real):
         rows.update(column.tobytes())
-    said = {"judged": [judged.evalset.name, judged.overall, rows.hexdigest()], "form": model.form}
+    regression_inputs = {
+        "judged": [judged.evalset.name, judged.overall, rows.hexdigest()],
+        "form": model.form,
+    }
     if model.metrics:
-        said |= {"metrics": [one.metric.full_name() for one in model.metrics]}
-    regression, about = stages.result("regression", {**inputs, **said}, make, read)
+        regression_inputs |= {"metrics": [feature.metric.full_name() for feature in model.metrics]}
+    regression, about = stages.result("regression", {**inputs, **regression_inputs}, make, read)
     metrics = identified(model.metrics)
     return replace(model, combination=regression, about={**model.about, **about}, metrics=metrics)
 

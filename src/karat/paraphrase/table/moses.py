@@ -54,15 +54,17 @@ def read_moses(
     probabilities: list[float] = []
     for number, text in enumerate(each_line(lines, progress), start=1):
         place = f"{lines.name}, line {number:,}"
-        phrase, translation, probability, seen = _parsed(place, text, score)
+        phrase, translation, probability, phrase_count = _parsed(place, text, score)
         first = lines_of.setdefault((phrase, translation), number)
         if first != number:
             raise InputError(f"{place}: the same pair as line {first:,}; leave one of them out")
-        count, before = counts.setdefault(phrase, (seen, number))
-        if count != seen:
-            here, there = ("no count" if n is None else f"a count of {n:g}" for n in (seen, count))
+        count, before = counts.setdefault(phrase, (phrase_count, number))
+        if count != phrase_count:
+            count_text, first_count_text = (
+                "no count" if n is None else f"a count of {n:g}" for n in (phrase_count, count)
+            )
             raise InputError(
-                f"{place}: the phrase {quoted(phrase)} has {here} here and {there} on line "
+                f"{place}: the phrase {quoted(phrase)} has {count_text} here and {first_count_text} on line "
                 f"{before:,}: they must be equal"
             )
         probabilities.append(probability)
@@ -108,8 +110,8 @@ def _parsed(place: str, text: str, score: int) -> tuple[str, str, float, float |
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
         raise InputError(f"{place}: one count, expected those of translation, phrase and both")
-    seen = _number(place, counts[1], "a count above 0", math.inf) if counts else None
-    return " ".join(source), " ".join(pivot), probability, seen
+    phrase_count = _number(place, counts[1], "a count above 0", math.inf) if counts else None
+    return " ".join(source), " ".join(pivot), probability, phrase_count
 
 
 def _number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
@@ -141,11 +143,18 @@ def _lines(table: PhraseTable) -> Iterator[str]:
     phrases, pivots = _texts_of(table, "phrase"), _texts_of(table, "pivot_phrase")
     source = table.phrase_of_edges()
     both = arrays["edge_probabilities"] * arrays["phrase_counts"][source]
-    whole = np.rint(both)
-    both = np.where(np.abs(both - whole) < 1e-6 * whole, whole, both)  # they were counted
+    rounded = np.rint(both)
+    both = np.where(np.abs(both - rounded) < 1e-6 * rounded, rounded, both)  # they were counted
     pivot = arrays["edge_pivots"]
-    seen = np.bincount(pivot, both, minlength=len(pivots))
-    columns = (source, pivot, both / seen[pivot], arrays["edge_probabilities"], seen[pivot], both)
+    pivot_counts = np.bincount(pivot, both, minlength=len(pivots))
+    columns = (
+        source,
+        pivot,
+        both / pivot_counts[pivot],
+        arrays["edge_probabilities"],
+        pivot_counts[pivot],
+        both,
+    )
     for e, f, inverse, direct, n_f, n in zip(*(c.tolist() for c in columns), strict=True):
         counts = " ".join(_plain(x) for x in (n_f, float(arrays["phrase_counts"][e]), n))
         scores = f"{_plain(inverse)} 1 {_plain(direct)} 1"

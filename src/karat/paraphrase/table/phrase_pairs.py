@@ -110,7 +110,7 @@ def sorted_phrases(
         check_links(*texts, joins, start)
         ids = [texts[0].ids, texts[1].ids]
         if order is not None:
-            ids = [places[these] for places, these in zip(order, ids, strict=True)]
+            ids = [places[side_ids] for places, side_ids in zip(order, ids, strict=True)]
         sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
         linked = joins.source, joins.pivot, joins.offsets
         return PhraseRows(*_kernel.extract_phrases(*sides, *linked, 0, stop - start, longest))
@@ -178,7 +178,7 @@ class SortedPhrases:
 
 def _merged(batches: list[PhraseRows], longest: int) -> Iterator[PhraseRows]:
     """Yield the rows of all batches in order, equal ones put together, piece by piece."""
-    ids, counts = [one.ids for one in batches], [one.counts for one in batches]
+    ids, counts = [batch.ids for batch in batches], [batch.counts for batch in batches]
     merge = _kernel.PhraseMerge(ids, counts, longest)
     while not merge.done:
         yield PhraseRows(*merge.next(_PIECE))

@@ -93,9 +93,9 @@ class PhraseTable:
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
         number, _ = distinct(source)
-        seen = counts.counts.astype(np.float64)
-        N = np.asarray(np.bincount(number, seen)[number], dtype=np.float64)
-        pairs = PhrasePairs(source, pivot, seen / N, N)
+        pair_counts = counts.counts.astype(np.float64)
+        N = np.asarray(np.bincount(number, pair_counts)[number], dtype=np.float64)
+        pairs = PhrasePairs(source, pivot, pair_counts / N, N)
         return cls.from_pairs(pairs, source_vocab, pivot_vocab, about)
 
     @classmethod
@@ -107,8 +107,8 @@ class PhraseTable:
         pivot, pivot_words = _by_text(pairs.pivot, pivot_vocab)
         arrays = word_arrays(words, "source") | word_arrays(pivot_words, "pivot")
         arrays |= _phrase_arrays(pairs._replace(source=source, pivot=pivot))
-        whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
-        return cls.of_arrays("the phrase table", whole, arrays)
+        description = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
+        return cls.of_arrays("the phrase table", description, arrays)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
@@ -161,8 +161,8 @@ class PhraseTable:
     def find(self, words: Sequence[str]) -> int | None:
         """Return the number of a phrase, or None."""
         ids = [self._words.get(word, -1) for word in words]
-        found = self.kernel.find(np.asarray(ids, dtype=np.int32)) if ids else -1
-        return found if found >= 0 else None
+        phrase_number = self.kernel.find(np.asarray(ids, dtype=np.int32)) if ids else -1
+        return phrase_number if phrase_number >= 0 else None
 
     def phrase(self, number: int) -> tuple[str, ...]:
         """Return the words of a phrase."""
@@ -192,15 +192,18 @@ class PhraseTable:
     def select(self, edges: Flags) -> PhraseTable:
         """Return a table of some of its pairs, given as a mask, and the phrases of these."""
         translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
-        kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
-        phrases = Ragged(self.arrays["phrase_ids"][np.repeat(kept, lengths)], starts(lengths[kept]))
+        has_translations, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
+        phrases = Ragged(
+            self.arrays["phrase_ids"][np.repeat(has_translations, lengths)],
+            starts(lengths[has_translations]),
+        )
         arrays = {
             **self.arrays,
             "phrase_ids": phrases.ids,
             "phrase_offsets": phrases.offsets,
-            "phrase_counts": self.arrays["phrase_counts"][kept],
+            "phrase_counts": self.arrays["phrase_counts"][has_translations],
             "phrase_slots": _kernel.phrase_slots(*phrases),
-            "edge_offsets": starts(translations[kept]),
+            "edge_offsets": starts(translations[has_translations]),
             "edge_pivots": self.arrays["edge_pivots"][edges],
             "edge_probabilities": self.arrays["edge_probabilities"][edges],
         }
@@ -208,9 +211,11 @@ class PhraseTable:
 
     def maps(self, vocab: Vocab) -> Maps:
         """Map the words of a vocabulary to those here; an unseen word is its own translation."""
-        known = self.pivot.find(vocab)
+        pivot_ids = self.pivot.find(vocab)
         new = len(self.pivot) + np.arange(len(vocab), dtype=np.int32)
-        return Maps(self.source.find(vocab), np.where(known >= 0, known, new).astype(np.int32))
+        return Maps(
+            self.source.find(vocab), np.where(pivot_ids >= 0, pivot_ids, new).astype(np.int32)
+        )
 
 
 def table_digest(path: str) -> str:
@@ -249,15 +254,15 @@ def distinct(phrases: Ragged) -> tuple[Ints, Ragged]:
     new[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
-    found = table[order[new]]
-    return number, Ragged(found[found >= 0], starts(phrases.lengths[order[new]]))
+    distinct_rows = table[order[new]]
+    return number, Ragged(distinct_rows[distinct_rows >= 0], starts(phrases.lengths[order[new]]))
 
 
 def padded(phrases: Ragged, width: int) -> NDArray[np.int32]:
     """Return a row for each phrase, all of one width; -1 is no word."""
-    there = np.arange(width) < phrases.lengths[:, None]
-    rows = np.full(there.shape, -1, dtype=np.int32)
-    rows[there] = phrases.ids
+    is_word = np.arange(width) < phrases.lengths[:, None]
+    rows = np.full(is_word.shape, -1, dtype=np.int32)
+    rows[is_word] = phrases.ids
     return rows
 
 
@@ -292,8 +297,8 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
 
 def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
     first, last = arrays[f"{name}_offsets"][number : number + 2].tolist()
-    found: NDArray[np.int32] = arrays[f"{name}_ids"][first:last]
-    return found
+    ids: NDArray[np.int32] = arrays[f"{name}_ids"][first:last]
+    return ids
 
 
 def said(recipe: Recipe) -> dict[str, str]:
@@ -305,8 +310,8 @@ def said(recipe: Recipe) -> dict[str, str]:
 
 def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
     """Return the recipe of one side; a ValueError if this Karat has none like it."""
-    named = about[side]
-    found = Recipe(named["tok"], named["case"], named["stem"])
-    if not (found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()):
-        raise ValueError(f"unknown recipe {short(found)}")
-    return found
+    fields = about[side]
+    recipe = Recipe(fields["tok"], fields["case"], fields["stem"])
+    if not (recipe.tok in TOKENIZERS and recipe.case in CASES and recipe.stem in stemmers()):
+        raise ValueError(f"unknown recipe {short(recipe)}")
+    return recipe

@@ -54,9 +54,9 @@ class PhraseTableFiles:
         self.longest = longest
 
         def file(dtype: str, width: int | None = None) -> ArrayFile:
-            found = ArrayFile(dtype, _PURPOSE, width)
-            stack.callback(found.close)
-            return found
+            array_file = ArrayFile(dtype, _PURPOSE, width)
+            stack.callback(array_file.close)
+            return array_file
 
         self.phrase_ids, self.phrase_offsets = file("int32"), file("int64")
         self.phrase_counts, self.edge_offsets = file("float64"), file("int64")
@@ -96,25 +96,25 @@ class PhraseTableFiles:
         rows = self.pivots.mapped()
         bounds = [0, *(end for _, end in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
-        union, held = _kernel.SortedUnion(parts, self.longest), 0
+        union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
         at = bounds[:-1]
         while not union.done:
-            found, numbers = union.next(_PAIRS)
-            self._phrases(self.pivot_ids, self.pivot_offsets, found)
-            for part, some in enumerate(numbers):
-                self.numbers.write(at[part], some + np.int32(held))
-                at[part] += len(some)
-            held += len(found)
+            union_rows, numbers = union.next(_PAIRS)
+            self._phrases(self.pivot_ids, self.pivot_offsets, union_rows)
+            for part, part_numbers in enumerate(numbers):
+                self.numbers.write(at[part], part_numbers + np.int32(n_numbered))
+                at[part] += len(part_numbers)
+            n_numbered += len(union_rows)
             forget_pages([rows])
             progress(sum(at) - sum(bounds[:-1]), len(rows), "numbering pivot phrases")
 
     def sort_edges(self, progress: Progress) -> None:
         """Write the translations of each phrase by falling probability."""
         for phrase, offsets, numbers, times in self.numbered_pairs():
-            which = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            phrase_of_pair = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
             N = self.phrase_counts.read(phrase, phrase + len(offsets) - 1)
-            p = times.astype(np.float64) / N[which]
-            order = np.lexsort((numbers, -p, which))
+            p = times.astype(np.float64) / N[phrase_of_pair]
+            order = np.lexsort((numbers, -p, phrase_of_pair))
             self.edge_pivots.append(numbers[order])
             self.edge_probabilities.append(p[order])
             progress(len(self.edge_pivots), len(self.seen), "sorting translations")
@@ -141,8 +141,8 @@ class PhraseTableFiles:
         offsets = self.edge_offsets.read(phrase, phrase + _PAIRS + 1)
         while offsets[-1] < end:
             offsets = self.edge_offsets.read(phrase, phrase + 2 * len(offsets))
-        found: Ints = offsets[: int(np.searchsorted(offsets, end)) + 1]
-        return found
+        piece_offsets: Ints = offsets[: int(np.searchsorted(offsets, end)) + 1]
+        return piece_offsets
 
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
@@ -200,23 +200,25 @@ def _is_new(rows: NDArray[np.int32]) -> Flags:
     return new
 
 
-def whole_phrases(pieces: Iterable[PhraseRows], longest: int, most: int) -> Iterator[PhraseRows]:
+def whole_phrases(
+    pieces: Iterable[PhraseRows], longest: int, max_rows: int
+) -> Iterator[PhraseRows]:
     """Cut sorted pairs anew, so that all pairs of a source phrase are in one piece.
 
-    Pieces have about `most` pairs, at most a million; a pair takes some 150 bytes meanwhile.
+    Pieces have about `max_rows` pairs, at most a million; a pair takes some 150 bytes meanwhile.
     """
-    least = min(most, _PAIRS)
+    min_rows = min(max_rows, _PAIRS)
     held: list[PhraseRows] = []
     for piece in pieces:
         held.append(piece)
-        if sum(len(one.counts) for one in held) < least:
+        if sum(len(rows_held.counts) for rows_held in held) < min_rows:
             continue
         rows = PhraseRows(*map(np.concatenate, zip(*held, strict=True)))
         last = int(np.flatnonzero(_is_new(rows.ids[:, :longest]))[-1])
         if last:
             yield PhraseRows(rows.ids[:last], rows.counts[:last])
         held = [PhraseRows(rows.ids[last:].copy(), rows.counts[last:].copy())]
-    if held and sum(len(one.counts) for one in held):
+    if held and sum(len(rows_held.counts) for rows_held in held):
         yield PhraseRows(*map(np.concatenate, zip(*held, strict=True)))
 
 
@@ -276,11 +278,14 @@ class AlignedText:
         vocabs = self.source.vocab, self.pivot.vocab
         about = {**self.about, "longest": longest}
         order, progress = text_order(*vocabs), work["progress"]
-        given, most = (self.source, self.pivot, self.links, longest, order), most_pairs(memory)
+        aligned, max_rows = (
+            (self.source, self.pivot, self.links, longest, order),
+            most_pairs(memory),
+        )
         with ExitStack() as stack:
-            held = stack.enter_context(sorted_phrases(*given, most_rows=most, **work))
+            held = stack.enter_context(sorted_phrases(*aligned, most_rows=max_rows, **work))
             files = PhraseTableFiles(stack, longest)
-            for pairs in whole_phrases(held.merged(progress), longest, most):
+            for pairs in whole_phrases(held.merged(progress), longest, max_rows):
                 files.add(pairs)
             held.close()
             if not files.pieces:
@@ -318,19 +323,19 @@ def link_corpora(
     source: Words, pivot: Words, aligner: Aligner | None, **work: Any
 ) -> tuple[AnyLinks, dict[str, Any]]:
     """Link the words of parallel texts; what the table says of the links."""
-    found = align_words(source, pivot, aligner, **work)
-    _, _, empty, too_long = found.rows[0]
-    return found.links, {"aligner": found.signature, "empty": empty, "too_long": too_long}
+    alignment = align_words(source, pivot, aligner, **work)
+    _, _, empty, too_long = alignment.rows[0]
+    return alignment.links, {"aligner": alignment.signature, "empty": empty, "too_long": too_long}
 
 
 def about_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
     """Return what a table says of its texts: recipes, names without folders, sizes."""
     about: dict[str, Any] = {"source": said(source), "pivot": said(pivot)}
-    about["corpora"] = [_corpus(one) for one in corpora]
+    about["corpora"] = [_corpus(corpus) for corpus in corpora]
     return about
 
 
-def _corpus(one: Parallel) -> dict[str, Any]:
+def _corpus(corpus: Parallel) -> dict[str, Any]:
     """Return the names of a parallel text's two sides, without their folders, and its size."""
-    names = {side: os.path.basename(getattr(one, side).name) for side in ("source", "pivot")}
-    return {**names, "segments": len(one)}
+    names = {side: os.path.basename(getattr(corpus, side).name) for side in ("source", "pivot")}
+    return {**names, "segments": len(corpus)}
