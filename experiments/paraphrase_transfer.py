@@ -23,7 +23,7 @@ import numpy as np
 import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.combination import cross_predict, fit_svr, search
+from karat.paraphrase.pem.combination import cross_predict, fit_svr, search_setting
 from karat.paraphrase.pem.evaluation import paired_gain, rival_features
 from karat.paraphrase.pem.features import FeatureCounter, extract_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
@@ -107,7 +107,7 @@ def replaced(pem: PEM, learned: JudgedPairs, tested: JudgedPairs) -> list[Column
     )
     columns = []
     for name, matrix in learned_features.items():
-        setting = search(matrix, learned.human, learned.originals)
+        setting = search_setting(matrix, learned.human, learned.originals)
         predicted = fit_svr(matrix, learned.human, setting).predict(tested_features[name])
         columns.append((f"{name} in place of pivots", predicted))
     return columns

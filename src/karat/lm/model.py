@@ -19,13 +19,13 @@ from karat.lm.tables import (
     SPECIAL,
     UNK,
     VERSION,
-    count_rows,
+    count_ngrams,
     model_layouts,
+    model_signature,
     read_arpa,
-    signature,
     write_arpa,
 )
-from karat.lm.training import TrainingTexts, as_sources, check_recipe, token_batches, trained
+from karat.lm.training import TrainingTexts, as_sources, check_recipe, token_batches, train_ngrams
 from karat.progress import Progress, silent
 from karat.storage.digests import file_digest
 from karat.storage.output import FilePath
@@ -166,7 +166,7 @@ class LanguageModel:
         of this machine's), the interpreter (about 40 MB) left out: what does not fit goes to
         temporary files. The model is the same.
         """
-        with trained(
+        with train_ngrams(
             texts,
             order,
             smoothing,
@@ -230,7 +230,7 @@ class LanguageModel:
     @property
     def counts(self) -> list[int]:
         """The numbers of n-grams of one word, of two, …"""
-        return [count_rows(self.arrays, n) for n in range(1, self.order + 1)]
+        return [count_ngrams(self.arrays, n) for n in range(1, self.order + 1)]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,7 +240,7 @@ class LanguageModel:
     @property
     def signature(self) -> str:
         """All that changes its numbers."""
-        return signature(self.about, self.digest)
+        return model_signature(self.about, self.digest)
 
     @cached_property
     def digest(self) -> str:

@@ -36,7 +36,7 @@ class Histograms(NamedTuple):
     counts: list[int]
 
 
-Rule = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
+Estimator = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
 """From n-grams, and which of them stay in the model, to their probabilities and the back-off
 weights of the contexts."""
 
@@ -54,7 +54,7 @@ class Smoothing(Protocol):
         alone.
         """
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Rule:
+    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
         """Return how the n-grams of a length are estimated, over so many words."""
 
 
@@ -79,7 +79,7 @@ class KneserNey:
         p[BOS] = 0
         return p
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Rule:
+    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
         """Return the formulas above with the discounts of a length."""
         D = self._discounts(n, histograms.adjusted)
 
@@ -142,7 +142,7 @@ class Katz:
         words[BOS] = 0
         return _unigrams(words)
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Rule:
+    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
         """Return the formulas above with the discounts of a length."""
         d = good_turing(histograms.counts, gt_max(n))
         if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
@@ -150,7 +150,7 @@ class Katz:
 
         def backed_off(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
             r = ngrams.counts * d[np.minimum(ngrams.counts, 8)]
-            return _backed_off(ngrams, r, keep, words)
+            return _back_off(ngrams, r, keep, words)
 
         return backed_off
 
@@ -172,9 +172,7 @@ def _unigrams(words: Ints) -> Floats:
     return p
 
 
-def _backed_off(
-    ngrams: HistoryContexts, r: Floats, keep: Flags, words: int
-) -> tuple[Floats, Floats]:
+def _back_off(ngrams: HistoryContexts, r: Floats, keep: Flags, words: int) -> tuple[Floats, Floats]:
     """Return the probabilities of n-grams, and alpha of each context.
 
     alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.

@@ -79,17 +79,17 @@ def make_tables(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model: `p` and `backoff` of words, a table for each longer length."""
     followed = [level.contexts for level in levels]
-    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _marked(backoff, followed[:1])}
+    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _mark_contexts(backoff, followed[:1])}
     places, hashes = np.arange(len(p), dtype=np.uint32), _kernel.lm_word_hashes(len(p))
     for n, level in enumerate(levels, 2):
-        marked = _marked(level.backoff, followed[n - 1 : n])
+        marked = _mark_contexts(level.backoff, followed[n - 1 : n])
         arrays[f"table_{n}"], places, hashes = _kernel.lm_table(
             places[level.suffixes], hashes[level.suffixes], level.firsts, level.p, marked
         )
     return arrays
 
 
-def _marked(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
+def _mark_contexts(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
     is_context = np.zeros(len(backoff), np.bool_)
     for context_ids in contexts:
         is_context[context_ids] = True
@@ -102,14 +102,14 @@ def marked(backoff: Logarithms, is_context: Flags) -> Logarithms:
     return np.asarray(np.where(is_context | (backoff != 0), backoff + zero, -zero))
 
 
-def count_rows(arrays: Arrays, n: int) -> int:
+def count_ngrams(arrays: Arrays, n: int) -> int:
     """Return the number of n-grams of one length."""
     if n == 1:
         return len(arrays["p"])
     return int(np.count_nonzero(arrays[f"table_{n}"][::2] != _EMPTY))
 
 
-def list_rows(arrays: Arrays, n: int) -> NgramRows:
+def list_ngrams(arrays: Arrays, n: int) -> NgramRows:
     """Return all n-grams of one length; an IndexError if the tables do not hold together."""
     if n == 1:
         ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
@@ -135,7 +135,7 @@ def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32
     return ids.astype(np.int32)
 
 
-def signature(about: Mapping[str, Any], digest: str) -> str:
+def model_signature(about: Mapping[str, Any], digest: str) -> str:
     """Return the settings of a model, and the digest of its file if there is one."""
     min_counts = about.get("min_counts")
     settings = {
@@ -156,7 +156,7 @@ _ROWS = 1 << 16  # n-grams written at a time
 
 
 @contextmanager
-def not_too_many(advice: str) -> Iterator[None]:
+def explain_limits(advice: str) -> Iterator[None]:
     """Turn the kernel's refusal into a sentence that ends with what to do."""
     try:
         yield
@@ -178,23 +178,23 @@ def read_arpa(
     buffer, reader = map_file(path, name), _kernel.ArpaReader(vocab)
     at = 3 if buffer[:3] == b"\xef\xbb\xbf" else 0
     while at < len(buffer) and not reader.fault:
-        with not_too_many(f"{name} is too large for a model"):
+        with explain_limits(f"{name} is too large for a model"):
             at = reader.feed(buffer, at, _PIECE)
         progress(at, len(buffer), f"reading {name}")
     reader.finish()
     if reader.fault:
         raise InputError(f"{name}, line {reader.line}: {reader.fault}: is it an ARPA file?")
     levels = [Logs(*reader.ngrams(n), *reader.logs(n)) for n in range(2, reader.order + 1)]
-    with not_too_many(f"{name} is too large for a model"):
+    with explain_limits(f"{name} is too large for a model"):
         return vocab, make_tables(*reader.logs(1), levels), reader.order
 
 
 def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = silent) -> None:
     """Write a model whole or not at all, its n-grams in the order of its words."""
-    counts = [count_rows(arrays, n) for n in range(1, order + 1)]
+    counts = [count_ngrams(arrays, n) for n in range(1, order + 1)]
 
     def rows(n: int, most: int) -> Iterator[NgramRows]:
-        ngrams = list_rows(arrays, n)
+        ngrams = list_ngrams(arrays, n)
         for start in range(0, len(ngrams.p), most):
             part = slice(start, start + most)
             yield NgramRows(ngrams.ids[part], ngrams.p[part], ngrams.backoff[part])
@@ -214,18 +214,18 @@ def write_rows(
     `rows(n, most)` are the n-grams of a length, sorted, about so many at a time; `counts` says how
     many there are of each length.
     """
-    pieces = _pieces(words, counts, rows, progress)
-    write_atomically(path, _packed(pieces) if os.fspath(path).endswith(".gz") else pieces)
+    pieces = _arpa_pieces(words, counts, rows, progress)
+    write_atomically(path, _gzip_pieces(pieces) if os.fspath(path).endswith(".gz") else pieces)
 
 
-def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _gzip_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
     for piece in pieces:
         yield packer.compress(piece)
     yield packer.flush()
 
 
-def _pieces(
+def _arpa_pieces(
     words: WordTable,
     counts: Sequence[int],
     rows: Callable[[int, int], Iterable[NgramRows]],

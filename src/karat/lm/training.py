@@ -13,7 +13,15 @@ from karat import __version__, _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.smoothing import Histograms, HistoryContexts, Katz, KneserNey, Rule, Smoothing, gt_min
+from karat.lm.smoothing import (
+    Estimator,
+    Histograms,
+    HistoryContexts,
+    Katz,
+    KneserNey,
+    Smoothing,
+    gt_min,
+)
 from karat.lm.tables import (
     BOS,
     EOS,
@@ -23,10 +31,10 @@ from karat.lm.tables import (
     VERSION,
     ZERO,
     NgramRows,
+    explain_limits,
     marked,
     model_layouts,
-    not_too_many,
-    signature,
+    model_signature,
     write_rows,
 )
 from karat.progress import Progress, as_threads, in_order, silent
@@ -49,7 +57,7 @@ from karat.text.tokens import (
 )
 from karat.text.word_table import word_arrays, word_table
 
-LEAST = 1 << 25
+MIN_MEMORY = 1 << 25
 """The least memory that training is allowed, in bytes, and the least for sorting."""
 
 _PIECE = 1 << 18  # bytes written to a temporary file, or read from one, at a time
@@ -65,7 +73,7 @@ class Memory:
     """
 
     def __init__(self, nbytes: int | None = None) -> None:
-        self.total = as_memory(nbytes, LEAST)
+        self.total = as_memory(nbytes, MIN_MEMORY)
         self.sequences = self.total // (4 if nbytes is None else 16)
         """Bytes of what is read from beginning to end that need not be in a file."""
         self.tables = self.total // (1 if nbytes is None else 16)
@@ -83,7 +91,7 @@ class Memory:
     def sorting(self, words: int, vocabulary: int) -> int:
         """Return the bytes for sorting, beside a vocabulary of so many words and bytes."""
         nbytes = self.total - self.total // 8 - self.sequences - 2 * vocabulary - 64 * words
-        if nbytes < min(LEAST, self.total) // 4:
+        if nbytes < min(MIN_MEMORY, self.total) // 4:
             raise InputError(
                 f"{words:,} words are too many for {self.total / 2**30:.2f} GB: "
                 f"allow more memory or limit the vocabulary"
@@ -218,12 +226,14 @@ def count_text(
     cutters = memory.threads(as_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
-    fixed_vocab = _known(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
+    fixed_vocab = (
+        _select_vocab(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
+    )
     vocab = _new_vocab() if fixed_vocab is None else fixed_vocab
     ngrams = scratch.training(order, memory.sorting(len(vocab), vocab.bytes()))
-    with scratch.writing(), not_too_many("train on less text"):
+    with scratch.writing(), explain_limits("train on less text"):
         for tokens, words in token_batches(sources, recipe, step_name="counting", **work):
-            ids = _ids(vocab, words, grow=fixed_vocab is None)
+            ids = _word_ids(vocab, words, grow=fixed_vocab is None)
             ngrams.limit(memory.sorting(len(vocab), vocab.bytes()))
             ngrams.add(ids[tokens.ids], tokens.offsets)
         ngrams.merge(len(vocab), lambda: progress(ngrams.done, ngrams.total, "merging"))
@@ -239,19 +249,19 @@ def _new_vocab() -> _kernel.Vocab:
     return vocab
 
 
-def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
+def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
     """Return the ids of a batch's words; what looks like `<s>` or `</s>` in a text is unknown."""
     ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
 
-def _known(
+def _select_vocab(
     texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, memory: Memory, **work: Any
 ) -> _kernel.Vocab:
     """Return the words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
     for tokens, words in token_batches(texts, recipe, step_name="words", **work):
-        ids = _ids(vocab, words, grow=True)
+        ids = _word_ids(vocab, words, grow=True)
         memory.sorting(len(vocab), vocab.bytes())
         batch_counts = np.bincount(ids[tokens.ids], minlength=len(vocab))
         batch_counts[: len(counts)] += counts
@@ -317,14 +327,19 @@ def estimate(
         rule = chosen.rule(n, histograms, len(counts))
         with scratch.writing():
             _estimate_length(ngrams, n, p, rule, min_counts[n - 1], progress)
-    logs = _logs(p)
+    logs = _log10(p)
     logs[BOS] = ZERO
     backoff = ngrams.word_backoffs() if counted.order > 1 else np.full(len(p), -0.0, np.float32)
     return EstimatedModel(logs, backoff, tuple(chosen.notes))
 
 
 def _estimate_length(
-    ngrams: _kernel.NgramTraining, n: int, p: Floats, rule: Rule, min_count: int, progress: Progress
+    ngrams: _kernel.NgramTraining,
+    n: int,
+    p: Floats,
+    rule: Estimator,
+    min_count: int,
+    progress: Progress,
 ) -> None:
     """Estimate the n-grams of one length, batches of whole contexts at a time."""
 
@@ -339,13 +354,13 @@ def _estimate_length(
         keep = some.counts >= min_count
         probabilities, weights = rule(some, keep)
         is_context = np.bincount(some.contexts, keep, some.size) > 0
-        ngrams.put(probabilities, _logs(probabilities), marked(_logs(weights), is_context), check)
+        ngrams.put(probabilities, _log10(probabilities), marked(_log10(weights), is_context), check)
         check()
     ngrams.scatter(check)
     check()
 
 
-def _logs(values: Floats) -> Logarithms:
+def _log10(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
 
 
@@ -382,7 +397,7 @@ class TrainedLanguageModel:
 
     def arrays(self) -> dict[str, Stored]:
         """Return the arrays of the model; large ones are in files."""
-        with not_too_many("write ARPA text, raise min_counts, or train on less text"):
+        with explain_limits("write ARPA text, raise min_counts, or train on less text"):
             for many in self.counts[1:]:
                 _kernel.lm_table_slots(many)
         word_logs = {"p": self._estimated.p, "backoff": self._estimated.backoff}
@@ -427,7 +442,7 @@ class TrainedLanguageModel:
 
 
 @contextmanager
-def trained(
+def train_ngrams(
     texts: TrainingTexts,
     order: int = 5,
     smoothing: str = "kneser-ney",
@@ -503,7 +518,7 @@ def train_model(
     """
     place = os.fspath(path)
     check_writable(place)
-    with trained(texts, order, progress=progress, **settings) as trained_model:
+    with train_ngrams(texts, order, progress=progress, **settings) as trained_model:
         if arpa or os.path.splitext(place.removesuffix(".gz"))[1] == ".arpa":
             trained_model.write_arpa(place)
             digest = file_digest(place) if os.path.isfile(place) else ""
@@ -514,5 +529,5 @@ def train_model(
         rows = tuple(NgramCount(n, *count_and_min) for n, count_and_min in enumerate(counts, 1))
         notes = tuple(trained_model.about["notes"])
         return TrainedModel(
-            place, rows, trained_model.about, notes, signature(trained_model.about, digest)
+            place, rows, trained_model.about, notes, model_signature(trained_model.about, digest)
         )

@@ -19,10 +19,10 @@ from karat.paraphrase.pem.evaluation import (
     NO_CONTROLS,
     Correlation,
     ParaphraseEvaluation,
+    correlate_judges,
     evaluate_paraphrases,
     good_dissimilarity,
     judge_columns,
-    judge_pairs,
     resampled_r,
     resampled_system_r,
     without_controls,
@@ -158,14 +158,14 @@ class PemTables(NamedTuple):
 def reproduce_pem(request: Request) -> Reproduction:
     """Train the paper's form of PEM, and set it beside the judges as the paper does."""
     real = request.data.holds_all([KNOWN[SET].place, PARALLEL])
-    tables = _real(request) if real else _bundled(request)
+    tables = _evaluate_real_data(request) if real else _evaluate_bundled_data(request)
     return Reproduction(
         name="pem",
         paper=CITATION,
         data=(tables.name,),
-        rows=(_worked(), *_numbers(tables)),
+        rows=(_worked_example(), *_reproduced_numbers(tables)),
         conclusions=tuple(_conclusions(tables, request.seed)),
-        differs=tuple(_differs(tables, real)),
+        differs=tuple(_differences(tables, real)),
         settings={**request.settings, **tables.found.settings},
         signatures={"pem": tables.found.signature},
         invented="" if real else "The paraphrases and judgements are invented.",
@@ -178,7 +178,7 @@ def reproduce_pem(request: Request) -> Reproduction:
     )
 
 
-def _real(request: Request) -> PemTables:
+def _evaluate_real_data(request: Request) -> PemTables:
     text = read_parallel(request.data / PARALLEL)
     pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
     work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
@@ -189,18 +189,18 @@ def _real(request: Request) -> PemTables:
     translations = load_evalset(
         place, known_set.format, name=SET, progress=request.progress, **options
     )
-    evaluation = _evaluated(judged_translations(translations), model, TRAINED, request)
+    evaluation = _evaluate_model(judged_translations(translations), model, TRAINED, request)
     judges = _judges(request) if request.data.has(KNOWN[JUDGES].place) else None
     return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
-def _bundled(request: Request) -> PemTables:
+def _evaluate_bundled_data(request: Request) -> PemTables:
     evalset = load_evalset(DEMO, progress=request.progress)
-    evaluation = _evaluated(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
+    evaluation = _evaluate_model(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
     return PemTables(DEMO, evaluation, "the small bundled model", (DEMO, [*evaluation.inter_judge]))
 
 
-def _evaluated(
+def _evaluate_model(
     evalset: Any, model: PEM, train_first: int, request: Request
 ) -> ParaphraseEvaluation:
     return evaluate_paraphrases(
@@ -219,14 +219,14 @@ def _evaluated(
 
 def _judges(request: Request) -> tuple[str, list[Correlation]]:
     evalset = reference_as_original(request.evalset(JUDGES))
-    pairs = judge_pairs(judged_rows(evalset, "adequacy"))
+    pairs = correlate_judges(judged_rows(evalset, "adequacy"))
     return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
 
 
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _worked() -> ReproducedNumber:
+def _worked_example() -> ReproducedNumber:
     """Return the pivot F1 of the paper's example."""
     stats = pivot_statistics(_table(), [EXAMPLE[0]], [EXAMPLE[1]], PivotSettings(edge=0))
     value, data = float(pooled_f1(stats)[0]), "the paper's example"
@@ -253,7 +253,7 @@ def _ragged(texts: Sequence[str]) -> tuple[Ragged, Vocab]:
     return Ragged(ids, np.array([0, *accumulate(map(len, words))], dtype=np.int64)), vocab
 
 
-def _numbers(tables: PemTables) -> Iterator[ReproducedNumber]:
+def _reproduced_numbers(tables: PemTables) -> Iterator[ReproducedNumber]:
     if tables.judges is not None:
         yield from _between_judges(tables.judges[0], 0, [pair.pearson for pair in tables.judges[1]])
     if tables.name == DEMO:
@@ -262,13 +262,15 @@ def _numbers(tables: PemTables) -> Iterator[ReproducedNumber]:
         systems = between_system_means(tables.found.judged)
     yield from _between_judges(tables.name, 1, systems)
     for row in tables.found.criteria:
-        yield from _both(
+        yield from _correlation_numbers(
             "Table 2", f"{row.first} and overall", TABLE_2[row.first], row, tables.name
         )
     for row in tables.found.rows:
         if row.first == "PEM" and not row.second.startswith("judge "):
             paper_values = () if row.second.endswith(NO_CONTROLS) else TABLE_3
-            yield from _both("Table 3", f"PEM and {row.second}", paper_values, row, tables.name)
+            yield from _correlation_numbers(
+                "Table 3", f"PEM and {row.second}", paper_values, row, tables.name
+            )
     yield from _single_judges(tables)
     remark = "the paper's is of other data, MetricsMATR 2008"
     for row in tables.found.alone:
@@ -297,7 +299,7 @@ def _single_judges(tables: PemTables) -> Iterator[ReproducedNumber]:
                 yield number._replace(detail=detail)
 
 
-def _both(
+def _correlation_numbers(
     location: str, item: str, paper_values: Sequence[float], row: Correlation, data: str
 ) -> Iterator[ReproducedNumber]:
     """Yield a correlation over sentences, and over systems."""
@@ -327,7 +329,9 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
 
     Judges of fewer than `COMMON` outputs are left out, and so are pairs with two common systems.
     """
-    columns = [column for column in judge_columns(judged).values() if _count(column) >= COMMON]
+    columns = [
+        column for column in judge_columns(judged).values() if _count_scores(column) >= COMMON
+    ]
     number, systems = {name: k for k, name in enumerate(judged.evalset.systems)}, judged.systems
     at = np.array([number[name] for name in systems])
     means = []
@@ -344,7 +348,7 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
     return correlations
 
 
-def _count(column: Floats) -> int:
+def _count_scores(column: Floats) -> int:
     return int((~np.isnan(column)).sum())
 
 
@@ -404,7 +408,7 @@ def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
             section,
             claim,
             combined_verdict(with_controls, without_controls_evidence),
-            _both_ways(with_controls, without_controls_evidence),
+            _describe_evidence(with_controls, without_controls_evidence),
             tables.name,
         )
 
@@ -417,7 +421,7 @@ def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
     return with_controls.verdict if with_controls.verdict == real.verdict else UNDECIDED
 
 
-def _both_ways(with_controls: Evidence, real: Evidence) -> str:
+def _describe_evidence(with_controls: Evidence, real: Evidence) -> str:
     return f"with controls: {with_controls}; without: {real}"
 
 
@@ -455,14 +459,14 @@ def _good_dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: 
     return _evidence(f"{r[0]:.3f}", r - STRONG)
 
 
-def _tested(evaluation: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
+def _tested_pairs(evaluation: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
     """Return the tested pairs, and which of all tested ones they are."""
     rows = np.ones(len(evaluation.tested), np.bool_) if controls else evaluation.tested.real
     return evaluation.tested.where(rows), rows
 
 
 def _pem_and_bleu(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    tested, rows = _tested(evaluation, controls)
+    tested, rows = _tested_pairs(evaluation, controls)
     pem, bleu = (
         resampled_r(tested, evaluation.measures[name][rows], tested.human, seed=seed)
         for name in ("PEM", "bleu")
@@ -471,7 +475,7 @@ def _pem_and_bleu(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -
 
 
 def _systems_and_sentences(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    tested, rows = _tested(evaluation, controls)
+    tested, rows = _tested_pairs(evaluation, controls)
     columns = evaluation.measures["PEM"][rows], tested.human
     systems, sentences = (r(tested, *columns, seed=seed) for r in (resampled_system_r, resampled_r))
     return _evidence(f"systems {systems[0]:.3f}, sentences {sentences[0]:.3f}", systems - sentences)
@@ -484,7 +488,7 @@ STRONG = 0.5
 # -------------------------------------------------------------------------------- differences
 
 
-def _differs(tables: PemTables, real: bool) -> Iterator[Difference]:
+def _differences(tables: PemTables, real: bool) -> Iterator[Difference]:
     pairs = tables.found.rows[0]
     tested = f"{tables.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
     yield Difference("paraphrases", "700 tested pairs of 7 systems with controls", tested)

@@ -14,11 +14,11 @@ from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
-from karat.paraphrase.pem.metrics import opened
+from karat.paraphrase.pem.metrics import open_table
 from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
-from karat.paraphrase.table.phrase_table import PIVOT, said
+from karat.paraphrase.table.phrase_table import PIVOT, describe_recipe
 from karat.paraphrase.table.training import train_pivot
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -91,10 +91,13 @@ def convert_table(
     check_choice("stem", stem, stemmers())
     check_choice("tok", tok, TOKENIZERS)
     if is_store(source):
-        table = opened(os.fspath(source))
+        table = open_table(os.fspath(source))
         write_moses(table, path)
     else:
-        about = {"source": said(Recipe(tok, "lower", stem)), "pivot": said(PIVOT)}
+        about = {
+            "source": describe_recipe(Recipe(tok, "lower", stem)),
+            "pivot": describe_recipe(PIVOT),
+        }
         table = read_moses(source, about, progress=progress)
         table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")

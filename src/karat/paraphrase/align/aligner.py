@@ -31,10 +31,10 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
     "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
 }
-MOST = 1000
+MAX_ITERATIONS = 1000
 """Iterations of model 1, and of the HMM."""
-_WITH_FERTILITY = 2  # of the last iterations of the HMM
-_OF_MODEL: Any = None  # the default is the model's
+_FERTILITY_ITERATIONS = 2  # of the last iterations of the HMM
+_DEFAULT_OF_MODEL: Any = None  # the default is the model's
 
 
 class Iteration(NamedTuple):
@@ -56,14 +56,14 @@ class Aligner:
     after `dataclasses.replace` has given another model; `resolved` fills it in.
     """
 
-    model1: int = _OF_MODEL
-    hmm: int = _OF_MODEL
-    agreement: str = _OF_MODEL
+    model1: int = _DEFAULT_OF_MODEL
+    hmm: int = _DEFAULT_OF_MODEL
+    agreement: str = _DEFAULT_OF_MODEL
     decoding: str = "posterior"
-    threshold: float = _OF_MODEL
+    threshold: float = _DEFAULT_OF_MODEL
     longest: int = 200
     model: str = "fertility"
-    prefix: int = _OF_MODEL
+    prefix: int = _DEFAULT_OF_MODEL
 
     def __post_init__(self) -> None:
         check_choice("model", self.model, MODELS)
@@ -71,8 +71,8 @@ class Aligner:
         if self.agreement is not None:
             check_choice("agreement", self.agreement, AGREEMENTS)
         for name, value in (("model1", self.model1), ("hmm", self.hmm)):
-            if value is not None and not 0 <= value <= MOST:
-                raise InputError(f"{name}={value}: expected 0 to {MOST:,} iterations")
+            if value is not None and not 0 <= value <= MAX_ITERATIONS:
+                raise InputError(f"{name}={value}: expected 0 to {MAX_ITERATIONS:,} iterations")
         if self.model1 == 0 and self.hmm == 0:
             raise InputError("model1=0 and hmm=0: expected at least one iteration of either")
         self._check_threshold()
@@ -121,7 +121,9 @@ class Aligner:
         """The number of iterations with fertilities; they need one before that counts them."""
         settings = self.resolved()
         max_iterations = settings.hmm if settings.model1 else settings.hmm - 1
-        return max(min(_WITH_FERTILITY, max_iterations), 0) if self.model == "fertility" else 0
+        return (
+            max(min(_FERTILITY_ITERATIONS, max_iterations), 0) if self.model == "fertility" else 0
+        )
 
     def __str__(self) -> str:
         settings = self.resolved()
@@ -226,7 +228,7 @@ class FertilityLearner:
         self.how = aligner
         twins = pivot.vocab.find(source.vocab.words(0, len(source.vocab)))
         settings = (NULL, SPREAD, ALPHA, IDENTICAL, JUMPS, FERTILITY)
-        self.model = _kernel.WordModel(unigrams(source), unigrams(pivot), twins, *settings)
+        self.model = _kernel.WordModel(count_words(source), count_words(pivot), twins, *settings)
 
     def whole(self, texts: Texts, most_cells: int) -> _kernel.FertilityAligner:
         """Return the aligner of a text, with its table in memory."""
@@ -280,7 +282,7 @@ class FertilityLearner:
         self.model.update(step.hmm, step.counts_fertility)
 
 
-def unigrams(words: Words) -> Ints:
+def count_words(words: Words) -> Ints:
     """Return how often each word of a text occurs."""
     counts = np.zeros(len(words.vocab), np.int64)
     for start in range(0, len(words), _SENTENCES):
@@ -297,11 +299,11 @@ _LEARNERS: dict[str, type[FertilityLearner] | type[HmmLearner]] = {
 }
 
 
-def learner_of(source: Words, pivot: Words, aligner: Aligner) -> Learner:
+def make_learner(source: Words, pivot: Words, aligner: Aligner) -> Learner:
     """Return the learner of the model that the settings name."""
     return _LEARNERS[aligner.model](source, pivot, aligner)
 
 
-def shortened(words: Words, prefix: int) -> Words:
+def shorten_words(words: Words, prefix: int) -> Words:
     """Return a text with the first characters of its words alone (0: with whole words)."""
     return words.map(lambda word: word[:prefix]) if prefix else words

@@ -15,7 +15,7 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.paraphrase.align.parallel_text import each_line
+from karat.paraphrase.align.parallel_text import iterate_lines
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile
 from karat.text.segments import Lines
@@ -129,12 +129,12 @@ def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> L
     """Read the links of a file (`.gz` too), words counted from 0; a sentence may have none."""
     lines = Lines(Path(path), progress)
     return Links.of(
-        [_link(word, f"{lines.name}, line {number}") for word in line.split()]
-        for number, line in enumerate(each_line(lines, progress), 1)
+        [_parse_link(word, f"{lines.name}, line {number}") for word in line.split()]
+        for number, line in enumerate(iterate_lines(lines, progress), 1)
     )
 
 
-def _link(word: str, place: str) -> tuple[int, int]:
+def _parse_link(word: str, place: str) -> tuple[int, int]:
     match = _LINK.fullmatch(word)
     if match is None:
         raise InputError(

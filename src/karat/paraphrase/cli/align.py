@@ -15,10 +15,10 @@ from karat.paraphrase.cli import group
 from karat.progress import Bar
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
-_MOST = 1000  # aligner.MOST, which is not imported for --help
+_MAX_ITERATIONS = 1000  # aligner.MOST, which is not imported for --help
 
 
-def _words(function: F) -> F:
+def _recipe_options(function: F) -> F:
     """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
     for side, prefix in (("pivot", "pivot-"), ("source", "")):
         for name, default, label in (
@@ -55,18 +55,21 @@ def _words(function: F) -> F:
     float,
     metavar="X",
 )
-@_words
+@_recipe_options
 @options.as_text
 @group.aligner("fertility")
 @group.prefix("4; with hmm 0")
 @option(
     "--model1",
     "Iterations of IBM model 1. Default: 4; with hmm 5.",
-    whole(0, _MOST),
+    whole(0, _MAX_ITERATIONS),
     heading=ADVANCED,
 )
 @option(
-    "--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", whole(0, _MOST), heading=ADVANCED
+    "--hmm",
+    "Iterations of the HMM. Default: 4; with hmm 5.",
+    whole(0, _MAX_ITERATIONS),
+    heading=ADVANCED,
 )
 @group.agreement("min; with hmm root")
 @option("--longest", "Skip sentences with more than N words.", whole(1), 200, heading=ADVANCED)

@@ -60,7 +60,7 @@ def command(
         given["n"] = 1
     check_output(output, (originals, model))
     pem = PEM.open(model)
-    paraphraser.generator_of(pem)
+    paraphraser.require_generator(pem)
     with Bar() as progress:
         lines = Lines(originals, progress, as_text=as_text)
         if not plain:
@@ -69,8 +69,8 @@ def command(
             alone = output is None and sys.stdout.isatty()  # lines are progress enough
             report_progress = silent if alone else progress
             without: list[str] = []
-            generated = paraphraser.paraphrases(pem, lines, progress=report_progress, **given)
-            say(_best(generated, without), output)
+            generated = paraphraser.generate_lines(pem, lines, progress=report_progress, **given)
+            say(_best_texts(generated, without), output)
     if not plain:
         show(result.document(options.command_line()), format, output)
         return
@@ -87,7 +87,7 @@ def _check_plain(format: str, n: int) -> None:
         raise click.UsageError(f"--plain and --n-best {n} exclude each other: give one")
 
 
-def _best(generated: Iterable[Generated], reasons: list[str]) -> Iterator[str]:
+def _best_texts(generated: Iterable[Generated], reasons: list[str]) -> Iterator[str]:
     """Yield the best of each, an empty line if there is none; `reasons` gets the reasons."""
     for paraphrases in generated:
         if paraphrases.reason is not None:

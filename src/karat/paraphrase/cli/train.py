@@ -143,9 +143,9 @@ def command(
 
     if not judged:
         _check_unjudged(controls=controls, dimension=dimension)
-    named_paths = [_named(choices, "NAME=FILE or NAME=FILE,FILE") for choices in corpora]
-    tokenizers = dict(_named(choices, "NAME=TOKENISER") for choices in toks)
-    links_paths = dict(_named(choices, "NAME=FILE") for choices in links)
+    named_paths = [_split_named(choices, "NAME=FILE or NAME=FILE,FILE") for choices in corpora]
+    tokenizers = dict(_split_named(choices, "NAME=TOKENISER") for choices in toks)
+    links_paths = dict(_split_named(choices, "NAME=FILE") for choices in links)
     text_paths = [path for _, paths in named_paths for path in paths.split(",")]
     metric_files = feature_files(as_features(settings["features"]))
     check_output(output, [*links_paths.values(), *text_paths, *metric_files])
@@ -159,7 +159,7 @@ def command(
                 f"--{option_name} {name}=…: {name} is no pivot language; expected {expected}"
             )
     with Bar() as progress:
-        pivots = _opened(named_paths, tokenizers, links_paths, progress, as_text)
+        pivots = _open_pivots(named_paths, tokenizers, links_paths, progress, as_text)
         human = None
         if judged:
             evalset = load_evalset(judged, progress=progress)
@@ -178,14 +178,14 @@ def _check_unjudged(**given: Any) -> None:
             raise InputError(f"--{name} is for --judged: leave it out, or give both")
 
 
-def _named(argument: str, expected: str) -> tuple[str, str]:
+def _split_named(argument: str, expected: str) -> tuple[str, str]:
     name, equals, value = argument.partition("=")
     if not (name and equals and value):
         raise InputError(f"{quoted(argument)}: expected {expected}")
     return name, value
 
 
-def _opened(
+def _open_pivots(
     named_paths: list[tuple[str, str]],
     tokenizers: dict[str, str],
     links_paths: dict[str, str],

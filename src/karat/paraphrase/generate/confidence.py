@@ -78,17 +78,17 @@ class PhraseContexts:
         first, last = p[2 * count * (size + 3) :][:size], p[-1:]
         left = np.append(table[0, :, 2:-1].sum(axis=1), first.sum())
         left += self._unigrams[[*self._beside, EOS]]  # a sentence begins as often as one ends
-        return _normalised(left), _normalised(np.append(table[1, :, -2], last))
+        return _normalise(left), _normalise(np.append(table[1, :, -2], last))
 
 
-def _normalised(log10_p: Floats) -> Floats:
+def _normalise(log10_p: Floats) -> Floats:
     p = power(10.0, log10_p - log10_p.max())
     return np.asarray(p / p.sum())
 
 
 CONFIDENCE = 0.35
 """Wordings of less are not given, unless asked for."""
-LONGEST_REPEAT = 4
+MAX_REPEAT = 4
 """Words that must not stand twice in a row, at most."""
 FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
 """log s of the rewrite; likeness of contexts; log10 Pr that the sentence loses, or gains; mean
@@ -115,37 +115,39 @@ class Rewrite(NamedTuple):
     probability: float
 
 
-class Scored(NamedTuple):
+class SentenceLogs(NamedTuple):
     """Sentences in a language model: log10 Pr, and the length of the n-gram found for each word."""
 
     totals: list[float]
     lengths: list[NDArray[np.int32]]
 
 
-def confidences(
+def compute_confidences(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
 ) -> list[float]:
     """Return the confidence in each rewrite of an original, by itself."""
     values = [0.0] * len(rewrites)
-    scored = score(contexts.language, [original, *(rewrite.written.words for rewrite in rewrites)])
-    twice = repeats(original, range(len(original)))
+    scored = score_sentences(
+        contexts.language, [original, *(rewrite.written.words for rewrite in rewrites)]
+    )
+    twice = find_repeats(original, range(len(original)))
     accepted = [
         i
         for i, (rewrite, lengths) in enumerate(zip(rewrites, scored.lengths[1:], strict=True))
-        if not only_forms(rewrite.old, rewrite.new)
-        and fits(rewrite.written, lengths, twice)
-        and _seen_around(rewrite, lengths)
+        if not is_inflection(rewrite.old, rewrite.new)
+        and fits_context(rewrite.written, lengths, twice)
+        and _is_seen_around(rewrite, lengths)
     ]
     original_log10_p = scored.totals[0]
     for i in accepted:
-        row = _features(
+        row = _confidence_features(
             contexts, rewrites[i], scored.totals[i + 1] - original_log10_p, scored.lengths[i + 1]
         )
         values[i] = sigmoid(WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], row, strict=True)))
     return values
 
 
-def score(language: LanguageModel, rows: Sequence[Words]) -> Scored:
+def score_sentences(language: LanguageModel, rows: Sequence[Words]) -> SentenceLogs:
     """Return what a language model says of sentences; words are its own."""
     vocab = _kernel.Vocab()
     ids = vocab.add([word for row in rows for word in row])
@@ -153,23 +155,27 @@ def score(language: LanguageModel, rows: Sequence[Words]) -> Scored:
     p, lengths = language.kernel.words(language.find(vocab)[ids], offsets)
     logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
     cuts = list(pairwise(ends))
-    return Scored([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
+    return SentenceLogs([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
 
 
-def fits(written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]) -> bool:
+def fits_context(
+    written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]
+) -> bool:
     """Return whether new words were seen beside others, and none stand twice in a row."""
     new = np.array([*written.new, False])
     is_seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
-    return bool(is_seen.all()) and repeats(written.words, np.flatnonzero(new).tolist()) <= twice
+    return (
+        bool(is_seen.all()) and find_repeats(written.words, np.flatnonzero(new).tolist()) <= twice
+    )
 
 
-def _seen_around(rewrite: Rewrite, lengths: NDArray[np.int32]) -> bool:
+def _is_seen_around(rewrite: Rewrite, lengths: NDArray[np.int32]) -> bool:
     """Return whether words in a row were seen across both ends of the new words."""
     end = rewrite.at + len(rewrite.new)
     return all(lengths[place : place + 2].max() >= _SEEN for place in (rewrite.at, end))
 
 
-def _features(
+def _confidence_features(
     contexts: PhraseContexts, rewrite: Rewrite, change: float, lengths: NDArray[np.int32]
 ) -> list[float]:
     """Return the features of a rewrite; `change` is that of log10 Pr of the sentence."""
@@ -184,7 +190,7 @@ def _features(
     ]
 
 
-def only_forms(old: Words, new: Words) -> bool:
+def is_inflection(old: Words, new: Words) -> bool:
     """Return whether words are only inflected, contracted, added or dropped."""
     if not old or not new:
         return True
@@ -207,12 +213,12 @@ def _same_stem(a: str, b: str) -> bool:
     return [*alike, False].index(False) >= max(_SAME_STEM, min(len(a), len(b)) - _ENDING)
 
 
-def repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
+def find_repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
     """Return the n-grams that stand twice in a row, with a word of some places among them."""
     return {
         tuple(words[i : i + n])
         for place in places
-        for n in range(1, LONGEST_REPEAT + 1)
+        for n in range(1, MAX_REPEAT + 1)
         for i in range(max(place - 2 * n + 1, 0), min(place, len(words) - 2 * n) + 1)
         if words[i] == words[i + n] and words[i : i + n] == words[i + n : i + 2 * n]
     }

@@ -25,8 +25,8 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts, PhraseRows, SortedPhrases
-from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, padded, starts
-from karat.paraphrase.table.training import PhraseTableFiles, whole_phrases
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, pad_phrases, to_offsets
+from karat.paraphrase.table.training import PhraseTableFiles, split_between_phrases
 from karat.progress import silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
@@ -76,7 +76,7 @@ class Paths(NamedTuple):
         return Paths(*(column[rows] for column in self))
 
 
-def joins(
+def join_paths(
     e: Ints, f: Ints, forward: Ints, first: Ints, max_paths: int = _MAX_JOINED_PATHS
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back.
@@ -96,7 +96,7 @@ def joins(
         yield rows, steps, first[f[rows]][steps] + within
 
 
-def add_up(paths: Paths) -> Paths:
+def add_equal_paths(paths: Paths) -> Paths:
     """Add up equal pairs, and sort them."""
     source, target, p, n_ways = paths.some(np.lexsort((paths.target, paths.source)))
     new = np.ones(len(p), dtype=np.bool_)
@@ -107,26 +107,26 @@ def add_up(paths: Paths) -> Paths:
     return Paths(source[at], target[at], np.add.reduceat(p, at), np.add.reduceat(n_ways, at))
 
 
-def single_ways(source: Ints, target: Ints, p: Floats) -> Paths:
+def make_paths(source: Ints, target: Ints, p: Floats) -> Paths:
     """Return paths of one way each."""
     return Paths(source, target, p, np.ones(len(p), np.int64))
 
 
-def mean(languages: Sequence[Paths]) -> Paths:
+def mean_over_languages(languages: Sequence[Paths]) -> Paths:
     """Return the mean over the languages that have a phrase: those that lead back to it."""
-    joined = add_up(Paths(*map(np.concatenate, zip(*languages, strict=True))))
+    joined = add_equal_paths(Paths(*map(np.concatenate, zip(*languages, strict=True))))
     back = np.concatenate([paths.source[paths.source == paths.target] for paths in languages])
     back.sort()
     times = np.searchsorted(back, joined.source, "right") - np.searchsorted(back, joined.source)
     return joined._replace(p=np.minimum(joined.p / np.maximum(times, 1), 1.0))  # rounded: may be >1
 
 
-def both_ways(paths: Paths, back: Floats) -> Paths:
+def combine_directions(paths: Paths, back: Floats) -> Paths:
     """Return paths with the geometric mean of Pr(e'|e) and Pr(e|e'), given as `back`."""
     return paths._replace(p=np.sqrt(paths.p * back))
 
 
-def most_probable(paths: Paths, most: int) -> Paths:
+def select_most_probable(paths: Paths, most: int) -> Paths:
     """Return the most probable paths from each phrase, in order; they come sorted by it."""
     order = np.lexsort((paths.target, -paths.p, paths.source))
     source = paths.source[order]
@@ -134,7 +134,7 @@ def most_probable(paths: Paths, most: int) -> Paths:
     return paths.some(order[np.arange(len(order)) - first < most])
 
 
-def within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
+def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
     """Return for rows of words, filled up with -1, whether one stands in the other, or is it."""
     longest = a.shape[1]
     around = np.pad(b, ((0, 0), (0, longest)), constant_values=-1)
@@ -157,22 +157,23 @@ def rewrite_pairs(
 
     About `max_pairs` phrase pairs, or paths, are in memory at a time.
     """
-    longest = max(_longest(language) for language in languages)
+    longest = max(_longest_phrase(language) for language in languages)
     with ExitStack() as stack:
         sorted_ones = [
-            _Language(stack, language, vocab, longest, limits, max_pairs) for language in languages
+            _LanguagePaths(stack, language, vocab, longest, limits, max_pairs)
+            for language in languages
         ]
-        union = _Phrases(stack, sorted_ones, longest)
+        union = _PhraseUnion(stack, sorted_ones, longest)
         paths = [language.paths(stack, numbers) for language, numbers in union.numbered()]
-        probable = _good_paths(stack, paths, union, limits)
-        best = _best_paths(probable, len(union.rows), limits)
+        probable = _probable_paths(stack, paths, union, limits)
+        best = _mutual_paths(probable, len(union.rows), limits)
         if not len(best.p):
             return None
         source, target = (union.phrases(side) for side in (best.source, best.target))
         return PhrasePairs(source, target, best.p, union.counts[best.source])
 
 
-def _longest(language: PivotPhrases) -> int:
+def _longest_phrase(language: PivotPhrases) -> int:
     """Return the number of words of the longest phrase."""
     longest = 1
     for offsets in (language.counts.source_offsets, language.counts.pivot_offsets):
@@ -198,13 +199,13 @@ def _sorted_rows(
             cut = offsets[start : stop + 1]
             side_ids = ids[cut[0] : cut[-1]]
             sides.append(Ragged(words[side_ids] if not sides else side_ids, cut - cut[0]))
-        rows = np.concatenate([padded(side, longest) for side in sides], axis=1)
+        rows = np.concatenate([pad_phrases(side, longest) for side in sides], axis=1)
         order = np.lexsort(rows.T[::-1])
         yield PhraseRows(rows[order], counts.counts[start:stop][order])
         forget_pages([*first, *second, counts.counts])
 
 
-class _Language:
+class _LanguagePaths:
     """The phrases e and f of a language, numbered, in files."""
 
     def __init__(
@@ -222,7 +223,7 @@ class _Language:
         stack.callback(held.close)
         for rows in _sorted_rows(language, vocab.merge(language.vocab), longest):
             held.add(rows)
-        for rows in whole_phrases(held.merged(silent), longest, max_pairs):
+        for rows in split_between_phrases(held.merged(silent), longest, max_pairs):
             self.files.add(rows)
         held.close()
         self.files.number_pivots(silent)
@@ -252,7 +253,7 @@ class _Language:
         for _, f, counts, _ in self.pieces():
             good = f[(counts - self.how.discount) / self.M[f] >= self.how.backward]
             _kernel.add_at(sizes, good.astype(np.int32), np.ones(len(good), np.int64))
-        first = starts(sizes)
+        first = to_offsets(sizes)
         bounds = np.flatnonzero(np.diff(first[:-1] // self.most, prepend=-1))
         for low, high in zip(bounds, [*bounds[1:], len(sizes)], strict=True):
             parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
@@ -277,9 +278,9 @@ class _Language:
         for e, f, counts, N in self.pieces():
             forward_p = (counts - self.how.discount) / N
             forward = np.flatnonzero(forward_p >= self.how.forward)
-            for rows, steps, ends in joins(e, f, forward, first, self.most):
+            for rows, steps, ends in join_paths(e, f, forward, first, self.most):
                 p = forward_p[rows][steps] * share[ends]
-                added = add_up(single_ways(e[rows][steps], back[ends], p))
+                added = add_equal_paths(make_paths(e[rows][steps], back[ends], p))
                 ends_of = [numbers[side] for side in (added.source, added.target)]
                 for file, column in zip(files[:2], ends_of, strict=True):
                     file.append(column)
@@ -289,10 +290,10 @@ class _Language:
         return Paths(*(file.mapped() for file in files))
 
 
-class _Phrases:
+class _PhraseUnion:
     """The phrases of all languages, numbered together."""
 
-    def __init__(self, stack: ExitStack, languages: Sequence[_Language], longest: int) -> None:
+    def __init__(self, stack: ExitStack, languages: Sequence[_LanguagePaths], longest: int) -> None:
         self._languages = languages
         rows, numbers = ArrayFile("int32", _PURPOSE, longest), []
         row_parts = []
@@ -318,36 +319,36 @@ class _Phrases:
         for language, language_numbers in self.numbered():
             self.counts[language_numbers] += language.counts()
 
-    def numbered(self) -> Iterator[tuple[_Language, NDArray[np.int32]]]:
+    def numbered(self) -> Iterator[tuple[_LanguagePaths, NDArray[np.int32]]]:
         """Yield each language with the numbers of its phrases."""
         yield from zip(self._languages, self._numbers, strict=True)
 
     def phrases(self, numbers: Ints) -> Ragged:
         """Return some phrases."""
         rows = self.rows[numbers]
-        return Ragged(rows[rows >= 0], starts((rows >= 0).sum(axis=1)))
+        return Ragged(rows[rows >= 0], to_offsets((rows >= 0).sum(axis=1)))
 
 
-def _good_paths(
-    stack: ExitStack, languages: Sequence[Paths], all_phrases: _Phrases, limits: RewriteLimits
+def _probable_paths(
+    stack: ExitStack, languages: Sequence[Paths], all_phrases: _PhraseUnion, limits: RewriteLimits
 ) -> Paths:
     """Return probable paths to phrases that do not stand in each other, mapped."""
     files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
     for file in files:
         stack.callback(file.close)
-    for same_sources in _together(languages):
-        joined = mean(same_sources)
+    for same_sources in _group_by_source(languages):
+        joined = mean_over_languages(same_sources)
         supported = joined.ways >= limits.fewest_ways(len(languages))
         probable = joined.some(supported & (joined.p >= limits.rewrite))
         a, b = (all_phrases.rows[side] for side in (probable.source, probable.target))
-        free = ~(within(a, b) | within(b, a))
+        free = ~(is_phrase_within(a, b) | is_phrase_within(b, a))
         for file, column in zip(files, probable, strict=True):
             file.append(column[free])
         forget_pages([all_phrases.rows, *(column for language in languages for column in language)])
     return Paths(*(file.mapped() for file in files))
 
 
-def _together(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
+def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
     """Yield the paths of all languages from the same phrases."""
     at = [0] * len(languages)
     while unfinished := [k for k, paths in enumerate(languages) if at[k] < len(paths.p)]:
@@ -366,7 +367,7 @@ def _together(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
         at = ends
 
 
-def _best_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
+def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
     """Return the most probable of the paths that are probable both ways round."""
     width, selected = phrases + 1, [paths.some(slice(0, 0))]
     start, keys = 0, ArrayFile("int64", _PURPOSE)
@@ -385,7 +386,9 @@ def _best_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
         at_back = np.minimum(np.searchsorted(sorted_keys, reverse_keys), len(sorted_keys) - 1)
         both = sorted_keys[at_back] == reverse_keys  # all that are here are probable enough
         back = paths.p[at_back[both]]
-        selected.append(most_probable(both_ways(piece.some(both), back), limits.most))
+        selected.append(
+            select_most_probable(combine_directions(piece.some(both), back), limits.most)
+        )
         forget_pages([sorted_keys, *paths])
         start = stop
     return Paths(*map(np.concatenate, zip(*selected, strict=True)))
@@ -408,7 +411,7 @@ CONTRACTED_NEGATIONS = ("n't",)
 """Ends of words that deny."""
 
 
-_WIDEST = 16  # words of a phrase that may be rewritten
+_MAX_REWRITE_WORDS = 16  # words of a phrase that may be rewritten
 _BYTES_OF_PAIR = 512  # while its paths are made
 
 
@@ -433,11 +436,14 @@ def rewrite_table(
             f"no phrase has a rewrite: no two phrases of the text are {alike}; train on more text, "
             "or with --no-generate to score only"
         )
-    about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
+    about = {
+        "source": phrase_table.describe_recipe(recipe),
+        "pivot": phrase_table.describe_recipe(recipe),
+    }
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
-def trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
+def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     """Return which rewrites of a table may be written.
 
     They keep the numbers, punctuation, names, personal pronouns and negations of their phrase, and
@@ -445,21 +451,23 @@ def trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
-    ids = vocab.add(phrase_table.every_word(table.source))
-    words = [*phrase_table.every_word(table.pivot), *vocab.words(0, len(vocab))]
+    ids = vocab.add(phrase_table.all_words(table.source))
+    words = [*phrase_table.all_words(table.pivot), *vocab.words(0, len(vocab))]
     old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
-    is_trusted: Flags = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
-    both = (_rows(old, phrases[is_trusted]), _rows(new, pivots[is_trusted]))
-    a, b = (padded(rows, _WIDEST) for rows in both)
-    fixed = _fixed(words, names)
-    keeps_fixed = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
-    is_trusted[is_trusted] = keeps_fixed & ~(_among(a, b) | _among(b, a))
+    is_trusted: Flags = (old.lengths[phrases] <= _MAX_REWRITE_WORDS) & (
+        new.lengths[pivots] <= _MAX_REWRITE_WORDS
+    )
+    both = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
+    a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in both)
+    fixed = _number_fixed_words(words, names)
+    keeps_fixed = (_pack_left(fixed[a]) == _pack_left(fixed[b])).all(axis=1)
+    is_trusted[is_trusted] = keeps_fixed & ~(_is_subsequence(a, b) | _is_subsequence(b, a))
     return is_trusted
 
 
-def _fixed(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
+def _number_fixed_words(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
     """Number the words that a rewrite must keep; -1 for others and, at last, for no word.
 
     Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
@@ -468,12 +476,12 @@ def _fixed(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
     number_by_word: dict[str, int] = {}
     fixed_numbers = [
         -1 if fixed_word is None else number_by_word.setdefault(fixed_word, len(number_by_word))
-        for fixed_word in (_kept(word.lower().replace("’", "'"), names) for word in words)
+        for fixed_word in (_fixed_form(word.lower().replace("’", "'"), names) for word in words)
     ]
     return np.array([*fixed_numbers, -1], dtype=np.int32)
 
 
-def _kept(word: str, names: Collection[str]) -> str | None:
+def _fixed_form(word: str, names: Collection[str]) -> str | None:
     """Return the word that a rewrite must keep in place of one; None if it may change it."""
     if word in NEGATIONS:
         return "not"
@@ -483,12 +491,12 @@ def _kept(word: str, names: Collection[str]) -> str | None:
     return word if word in names or word.endswith(CONTRACTED_NEGATIONS) else None
 
 
-def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+def _pack_left(rows: NDArray[np.int32]) -> NDArray[np.int32]:
     """Move the numbers of each row to its front, in their order, and the -1 behind them."""
     return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
-def _among(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:
+def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:
     """Return whether the words of a row stand among those of another, in their order."""
     row, n_matched = np.arange(len(short_rows)), np.zeros(len(short_rows), dtype=np.int64)
     sizes = (short_rows >= 0).sum(axis=1)
@@ -498,9 +506,9 @@ def _among(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags
     return np.asarray(n_matched == sizes)
 
 
-def _rows(phrases: Ragged, numbers: Ints) -> Ragged:
+def _select_phrases(phrases: Ragged, numbers: Ints) -> Ragged:
     """Return some phrases, in the order of their numbers."""
     lengths = phrases.lengths[numbers]
-    offsets = starts(lengths)
+    offsets = to_offsets(lengths)
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     return Ragged(phrases.ids[np.repeat(phrases.offsets[numbers], lengths) + within], offsets)

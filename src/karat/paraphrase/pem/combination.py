@@ -107,9 +107,9 @@ def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> Control
 
 
 _ROWS = 1024  # predicted at a time, so that memory stays bounded
-WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
+MAX_KERNEL_ROWS = 8192  # rows whose kernels are one table, of half a gigabyte
 SEED = 12345
-SEARCHED = 2000  # rows from which settings are chosen
+MAX_SEARCH_ROWS = 2000  # rows from which settings are chosen
 
 _LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
 _SVR_LAYOUTS = {
@@ -123,7 +123,7 @@ _SVR_LAYOUTS = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class SvrSetting:
     """C, epsilon, and gamma as a multiple of 1 / (number of features)."""
 
     C: float = 1.0
@@ -131,7 +131,7 @@ class Setting:
     gamma: float = 1.0
 
 
-GRID = tuple(Setting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
+GRID = tuple(SvrSetting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
 """The settings that `search` tries: nine around the usual ones."""
 
 
@@ -145,7 +145,7 @@ class SVR:
     weights: Floats
     intercept: float
     gamma: float
-    setting: Setting
+    setting: SvrSetting
 
     @property
     def width(self) -> int:
@@ -180,13 +180,13 @@ class SVR:
         """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
         check_arrays(arrays, _SVR_LAYOUTS)
         mean, scale, vectors, weights, numbers = (arrays[name] for name in _SVR_LAYOUTS)
-        if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
+        if len(numbers) != 2 + len(fields(SvrSetting)) or numbers[1] <= 0:
             raise ValueError("the regression's numbers are not an intercept, a gamma and a setting")
         intercept, gamma, *setting = numbers.tolist()
-        return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
+        return cls(mean, scale, vectors, weights, intercept, gamma, SvrSetting(*setting))
 
 
-def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
+def fit_svr(features: Floats, human: Floats, setting: SvrSetting) -> SVR:
     """Standardise the features and learn from them."""
     try:
         from sklearn import svm
@@ -199,7 +199,7 @@ def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
     gamma, rows = setting.gamma / features.shape[1], (features - mean) / scale
     kernel_settings: dict[str, Any] = {"gamma": gamma}
     table = rows
-    if len(rows) <= WHOLE:
+    if len(rows) <= MAX_KERNEL_ROWS:
         kernel_settings, table = {"kernel": "precomputed"}, np.empty((len(rows), len(rows)))
         for start in range(0, len(rows), _ROWS):
             table[start : start + _ROWS] = _kernels(rows[start : start + _ROWS], rows, gamma)
@@ -233,29 +233,31 @@ def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
     return dealt[row]
 
 
-def search(
+def search_setting(
     features: Floats,
     human: Floats,
     groups: Sequence[object],
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
     folds: int = 3,
-) -> Setting:
+) -> SvrSetting:
     """Return the setting with the best Pearson correlation in cross-validation, or the first.
 
-    Of many rows, about `SEARCHED` are looked at, whole groups of them: time grows with the square.
+    Of many rows, about `MAX_SEARCH_ROWS` in whole groups are used: time grows with the square.
     """
     if len(grid) == 1:
         return grid[0]
-    if len(human) > SEARCHED:
-        is_selected = group_folds(groups, -(-len(human) // SEARCHED), SEED + 2) == 0
+    if len(human) > MAX_SEARCH_ROWS:
+        is_selected = group_folds(groups, -(-len(human) // MAX_SEARCH_ROWS), SEED + 2) == 0
         features, human = features[is_selected], human[is_selected]
         groups = [group for group, keep in zip(groups, is_selected, strict=True) if keep]
     fold = group_folds(groups, folds, SEED + 1)
-    correlations = [pearson(human, _left_out(features, human, fold, setting)) for setting in grid]
+    correlations = [
+        pearson(human, _predict_left_out(features, human, fold, setting)) for setting in grid
+    ]
     return grid[int(np.nanargmax(correlations))] if not np.isnan(correlations).all() else grid[0]
 
 
-def _left_out(features: Floats, human: Floats, fold: Ints, setting: Setting) -> Floats:
+def _predict_left_out(features: Floats, human: Floats, fold: Ints, setting: SvrSetting) -> Floats:
     predictions = np.empty(len(human))
     for k in range(int(fold.max()) + 1):
         is_training = fold != k
@@ -270,7 +272,7 @@ def split_predict(
     human: Floats,
     groups: Sequence[object],
     is_training: Flags,
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
 ) -> Floats:
     """Predict the rows that are not trained on by one regression of those that are.
 
@@ -279,7 +281,7 @@ def split_predict(
     training_groups = [group for group, keep in zip(groups, is_training, strict=True) if keep]
     inner = min(3, len(set(training_groups)))
     chosen = (
-        search(features[is_training], human[is_training], training_groups, grid, inner)
+        search_setting(features[is_training], human[is_training], training_groups, grid, inner)
         if inner > 1
         else grid[0]
     )
@@ -292,7 +294,7 @@ def cross_predict(
     features: Floats,
     human: Floats,
     groups: Sequence[object],
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
     folds: int = 10,
     progress: Progress = silent,
 ) -> Floats:

@@ -21,11 +21,11 @@ from karat.metrics.names import metric
 from karat.paraphrase.pem.combination import (
     GRID,
     ControlMean,
-    Setting,
+    SvrSetting,
     cross_predict,
     split_predict,
 )
-from karat.paraphrase.pem.features import Names, PairFeatures, as_features
+from karat.paraphrase.pem.features import MetricNames, PairFeatures, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
@@ -37,14 +37,14 @@ from karat.storage.digests import data_digest
 
 
 @dataclass(frozen=True, eq=False)
-class Protocol:
+class TestProtocol:
     """Judged paraphrases, and how regressions are trained on some and tested on others."""
 
     judged: JudgedPairs
     folds: int
     train_first: int | None
     """Train on so many originals, the first of the set, and test on the rest; None: folds."""
-    grid: Sequence[Setting]
+    grid: Sequence[SvrSetting]
     progress: Progress
 
     @cached_property
@@ -235,11 +235,11 @@ def evaluate_paraphrases(
     form: str | None = None,
     dimension: str | None = None,
     controls: bool = False,
-    features: Names = (),
+    features: MetricNames = (),
     folds: int = 10,
     train_first: int | None = None,
     compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
     resamples: int = 1000,
     seed: int = SEED,
     threads: int | None = None,
@@ -264,8 +264,8 @@ def evaluate_paraphrases(
         progress: function that is called with the progress.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
-    pem = _evaluated_model(as_pem(model, form), form, features)
-    protocol = Protocol(judged, folds, train_first, tuple(grid), progress)
+    pem = _model_to_evaluate(as_pem(model, form), form, features)
+    protocol = TestProtocol(judged, folds, train_first, tuple(grid), progress)
     settings = {
         "model": pem.name,
         "form": pem.form,
@@ -278,10 +278,10 @@ def evaluate_paraphrases(
         "seed": seed,
     }
     chance = resamples, seed
-    return _evaluated(pem, protocol, as_rivals(compare_with), chance, settings, threads)
+    return _evaluate(pem, protocol, as_rivals(compare_with), chance, settings, threads)
 
 
-def _evaluated_model(pem: PEM, form: str | None, features: Names) -> PEM:
+def _model_to_evaluate(pem: PEM, form: str | None, features: MetricNames) -> PEM:
     """Return the model with other features; only a mean of the same features keeps its score."""
     metrics = as_features(features) if features else pem.metrics
     keeps_features = not features and form in (None, pem.form)
@@ -289,9 +289,9 @@ def _evaluated_model(pem: PEM, form: str | None, features: Names) -> PEM:
     return replace(pem, form=form or pem.form, metrics=metrics, combination=mean)
 
 
-def _evaluated(
+def _evaluate(
     pem: PEM,
-    protocol: Protocol,
+    protocol: TestProtocol,
     rivals: Mapping[str, Sequence[str]],
     resampling: tuple[int, int],
     settings: Mapping[str, object],
@@ -317,11 +317,14 @@ def _evaluated(
     measures = {"PEM": predicted, **parts, **alone}
     return ParaphraseEvaluation(
         judged.evalset.name,
-        (*against_humans(tested, "PEM", predicted), *_with_humans(tested, rival_predictions)),
+        (
+            *correlate_with_judges(tested, "PEM", predicted),
+            *_correlate_with_humans(tested, rival_predictions),
+        ),
         tuple(gains),
-        _with_humans(tested, parts),
-        _with_humans(tested, alone),
-        tuple(judge_pairs(judged)),
+        _correlate_with_humans(tested, parts),
+        _correlate_with_humans(tested, alone),
+        tuple(correlate_judges(judged)),
         tuple(criteria(judged)),
         tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
         tuple(_system_means(tested, predicted)),
@@ -330,7 +333,7 @@ def _evaluated(
         (
             protocol.note,
             *_notes(judged, pem, bool(rivals)),
-            *_tested(resampling[0]),
+            *_resampling_notes(resampling[0]),
             *features.notes,
         ),
         pem.signature_with(protocol.combination, interval_fields(*resampling)),
@@ -340,7 +343,7 @@ def _evaluated(
     )
 
 
-def _tested(resamples: int) -> Iterator[str]:
+def _resampling_notes(resamples: int) -> Iterator[str]:
     if resamples:
         yield (
             f"Intervals of differences: 95%, from {resamples:,} bootstrap resamples of originals. "
@@ -348,12 +351,14 @@ def _tested(resamples: int) -> Iterator[str]:
         )
 
 
-def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
-    rows = [_averages(judged, name, column) for name, column in columns.items()]
+def _correlate_with_humans(
+    judged: JudgedPairs, columns: Mapping[str, Floats]
+) -> tuple[Correlation, ...]:
+    rows = [_correlate_with_average(judged, name, column) for name, column in columns.items()]
     return tuple(row for both in rows for row in both)
 
 
-def _averages(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
+def _correlate_with_average(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
     """Return the correlation with the mean of judges, also without controls if there are any."""
     rows = [correlate(judged, name, column, "human average", judged.human)]
     if not judged.real.all():
@@ -364,10 +369,8 @@ def _averages(judged: JudgedPairs, name: str, column: Floats) -> list[Correlatio
 
 def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
     if pem.metrics:
-        yield (
-            f"All regressions have the metrics {', '.join(feature.name for feature in pem.metrics)} as "
-            f"features, except for `{NO_METRICS}`."
-        )
+        names = ", ".join(feature.name for feature in pem.metrics)
+        yield (f"All regressions have the metrics {names} as features, except for `{NO_METRICS}`.")
     if has_rivals:
         yield (
             "The others are the same regression with the pivot features replaced by what their "
@@ -429,7 +432,7 @@ def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     }
 
 
-def judge_pairs(judged: JudgedPairs) -> list[Correlation]:
+def correlate_judges(judged: JudgedPairs) -> list[Correlation]:
     """Return the paper's Table 1: each pair of judges, controls left out."""
     pairs = combinations(judge_columns(judged).items(), 2)
     return [correlate(judged, *first, *second) for first, second in pairs]
@@ -446,17 +449,17 @@ def criteria(judged: JudgedPairs) -> list[Correlation]:
 
 def good_dissimilarity(judged: JudgedPairs) -> Floats:
     """Return the dissimilarity of adequate and fluent paraphrases; NaN for others."""
-    return np.where(_good(judged), judged.values("dissimilarity"), np.nan)
+    return np.where(_is_good(judged), judged.values("dissimilarity"), np.nan)
 
 
-def _good(judged: JudgedPairs) -> Flags:
+def _is_good(judged: JudgedPairs) -> Flags:
     """Return which paraphrases are adequate and fluent."""
     return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
 
 
-def against_humans(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
+def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
     """Return the paper's Table 3: the mean of judges, with controls and without; each judge."""
-    rows = _averages(judged, name, predicted)
+    rows = _correlate_with_average(judged, name, predicted)
     columns = judge_columns(judged)
     for judge, judge_scores in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", judge_scores))
@@ -522,12 +525,12 @@ def resampled_r(
     has_both = ~(np.isnan(x) | np.isnan(y))
     if not has_both.any():
         return np.full(1 + resamples, np.nan)
-    at, count = _numbered(judged.originals)
+    at, count = _number_names(judged.originals)
     x, y = (np.where(has_both, column - column[has_both].mean(), 0.0) for column in (x, y))
     rows = np.stack([has_both, x, y, x * x, y * y, x * y], axis=1)
     sums = np.zeros((count, rows.shape[1]))
     np.add.at(sums, at, rows)
-    return _r(np.vstack([sums.sum(axis=0), bootstrap_sums(sums, resamples, seed)]))
+    return _pearson_from_sums(np.vstack([sums.sum(axis=0), bootstrap_sums(sums, resamples, seed)]))
 
 
 def resampled_system_r(
@@ -535,8 +538,8 @@ def resampled_system_r(
 ) -> Floats:
     """Return Pearson's r of the means of systems, and then its bootstrap resamples."""
     has_both = ~(np.isnan(x) | np.isnan(y))
-    at, count = _numbered(judged.originals)
-    system, systems = _numbered(judged.systems)
+    at, count = _number_names(judged.originals)
+    system, systems = _number_names(judged.systems)
     sums = np.zeros((3, count, systems))
     for k, column in enumerate((has_both.astype(np.float64), x, y)):
         np.add.at(sums[k], (at, system), np.where(has_both, column, 0.0))
@@ -544,16 +547,16 @@ def resampled_system_r(
     all_sums = np.vstack([sums.sum(axis=1).reshape(1, -1), resampled_sums]).reshape(-1, 3, systems)
     is_present = all_sums[:, 0] > 0
     a, b = (all_sums[:, k] / np.where(is_present, all_sums[:, 0], 1.0) for k in (1, 2))
-    return _r(np.stack([is_present, a, b, a * a, b * b, a * b], axis=2).sum(axis=1))
+    return _pearson_from_sums(np.stack([is_present, a, b, a * a, b * b, a * b], axis=2).sum(axis=1))
 
 
-def _numbered(names: Sequence[str]) -> tuple[list[int], int]:
+def _number_names(names: Sequence[str]) -> tuple[list[int], int]:
     """Return the number of each name, in the order in which names appear, and how many differ."""
     number: dict[str, int] = {}
     return [number.setdefault(name, len(number)) for name in names], len(number)
 
 
-def _r(sums: Floats) -> Floats:
+def _pearson_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
@@ -573,7 +576,7 @@ def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoin
 def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:
     if not set(CRITERIA) <= set(judged.evalset.dimensions):
         return ()
-    rows = _good(judged).nonzero()[0]
+    rows = _is_good(judged).nonzero()[0]
     columns = judged.values("dissimilarity")[rows], judged.human[rows]
     systems = [judged.systems[i] for i in rows.tolist()]
     return map(JudgedPoint, *(column.tolist() for column in columns), systems)

@@ -169,10 +169,12 @@ def explain_pair(
     numbers, lengths, ends = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
     words = iter([word for i in range(2) for word in tokens[i]])
     phrases = [
-        _phrase(table, number, tuple(islice(words, length)), settings)
+        _explain_phrase(table, number, tuple(islice(words, length)), settings)
         for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True)
     ]
-    original_bag, paraphrase_bag = (_bag(table, tokens, i, maps, settings) for i in range(2))
+    original_bag, paraphrase_bag = (
+        _bag_weights(table, tokens, i, maps, settings) for i in range(2)
+    )
     grams = [
         Gram(w, original_bag.get(w, 0.0), paraphrase_bag.get(w, 0.0))
         for w in dict.fromkeys([*original_bag, *paraphrase_bag])
@@ -188,7 +190,9 @@ def explain_pair(
     )
 
 
-def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
+def _explain_phrase(
+    table: PhraseTable, number: int, words: Words, settings: PivotSettings
+) -> Phrase:
     total = max(table.total, UNSEEN)
     if number < 0:
         return Phrase(words, False, UNSEEN, UNSEEN / total, (Translation(words, 1.0),), 0)
@@ -200,7 +204,7 @@ def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettin
     return Phrase(words, True, count, count / total, edges, len(translations) - len(edges_kept))
 
 
-def _bag(
+def _bag_weights(
     table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
 ) -> dict[Words, float]:
     """Return the pivot n-grams of a sentence and their weights."""
@@ -293,7 +297,7 @@ def explain_paraphrases(
         name: name of the system, for reports.
         settings: settings of `PivotSettings`.
     """
-    pem, phrases, pivot_settings = _opened(model, pivot, table, settings)
+    pem, phrases, pivot_settings = _open_inputs(model, pivot, table, settings)
     candidate_texts, original_texts = (
         as_segments(candidates, "candidates"),
         as_segments(originals, "originals"),
@@ -309,9 +313,8 @@ def explain_paraphrases(
         segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
     numbers = list(dict.fromkeys(segments or (1,)))
     if beyond := [number for number in numbers if number > len(candidate_texts)]:
-        raise InputError(
-            f"--segment {beyond[0]}: the last pair of {candidate_texts.name} is {len(candidate_texts):,}"
-        )
+        last = f"{candidate_texts.name} is {len(candidate_texts):,}"
+        raise InputError(f"--segment {beyond[0]}: the last pair of {last}")
     texts = [
         side.strings([number - 1 for number in numbers])
         for side in (original_texts, candidate_texts)
@@ -366,7 +369,7 @@ def _pem_rows(
     return numbered, tuple(feature_rows), features.notes
 
 
-def _opened(
+def _open_inputs(
     model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
 ) -> tuple[PEM | None, PhraseTable, PivotSettings]:
     """Return the model, if there is one, the phrase table, and settings; None is not given."""

@@ -43,7 +43,7 @@ from karat.text.references import as_references
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Recipe
 
-MOST_ORDERS = 9
+MAX_ORDER = 9
 
 
 def share(part: NDArray[Any], total: NDArray[Any]) -> Floats:
@@ -76,8 +76,8 @@ class PivotSettings:
     """True if the edges that are kept share the whole probability of their phrase."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.order <= MOST_ORDERS:
-            raise InputError(f"order={self.order}: expected 1 to {MOST_ORDERS}")
+        if not 1 <= self.order <= MAX_ORDER:
+            raise InputError(f"order={self.order}: expected 1 to {MAX_ORDER}")
         for name in ("edge", "ngram"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
@@ -229,10 +229,10 @@ class MetricFeature(NamedTuple):
         return self.metric
 
 
-Names = Sequence[str | Metric]
+MetricNames = Sequence[str | Metric]
 
 
-def as_features(names: Names) -> tuple[MetricFeature, ...]:
+def as_features(names: MetricNames) -> tuple[MetricFeature, ...]:
     """Return the features that metrics are, to be trained with."""
     features = tuple(MetricFeature(metric(name)) for name in names)
     for at, feature in enumerate(features):
@@ -246,7 +246,9 @@ def as_features(names: Names) -> tuple[MetricFeature, ...]:
     return features
 
 
-def taken(trained: Sequence[MetricFeature], names: Names) -> tuple[MetricFeature, ...]:
+def replace_features(
+    trained: Sequence[MetricFeature], names: MetricNames
+) -> tuple[MetricFeature, ...]:
     """Return the features of a model with metrics of the same kind, whose files are elsewhere."""
     if not names:
         return tuple(trained)
@@ -254,22 +256,23 @@ def taken(trained: Sequence[MetricFeature], names: Names) -> tuple[MetricFeature
     kinds = [[feature.metric.name for feature in side] for side in (trained, features)]
     if kinds[0] != kinds[1]:
         expected = ", ".join(feature.name for feature in trained) or "none"
+        names = ", ".join(feature.name for feature in features)
         raise InputError(
-            f"--feature {', '.join(feature.name for feature in features)}: the features of this model are "
-            f"{expected}; give the same metrics in this order"
+            f"--feature {names}: the features of this model are {expected}; give the same metrics "
+            "in this order"
         )
     pairs = zip(trained, features, strict=True)
     return tuple(MetricFeature(new.metric, old.identity) for old, new in pairs)
 
 
-def identified(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
+def identify_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
     """Return features with the identity of training, which is that of now if they have none."""
     return tuple(f._replace(identity=f.identity or f.metric.identity()) for f in features)
 
 
-def stored(features: Sequence[MetricFeature]) -> list[dict[str, str]]:
+def describe_features(features: Sequence[MetricFeature]) -> list[dict[str, str]]:
     """Return what a model stores of its features."""
-    return [{"name": f.name, "identity": str(f.identity)} for f in identified(features)]
+    return [{"name": f.name, "identity": str(f.identity)} for f in identify_features(features)]
 
 
 def read_features(
@@ -315,7 +318,7 @@ def feature_notes(
     )
 
 
-def _column(metric: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
+def _score_pairs(metric: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
     """Return the scores of all pairs, and the rows that they are made from."""
     single = metric.of_segments()
     rows: Any = single.rows(pairs)
@@ -433,7 +436,7 @@ class FeatureCounter:
         columns = _text_features(bags, shared, self._log10_p(pairs), self.form)
         matrix = np.stack(list(columns.values()), axis=1)
         single_pairs = pairs.each() if self.metrics else pairs
-        scored = [_column(feature.checked(), single_pairs) for feature in self.metrics]
+        scored = [_score_pairs(feature.checked(), single_pairs) for feature in self.metrics]
         matrix = np.column_stack([matrix, *(scores for scores, _ in scored)])
         features = PairFeatures(self.feature_names(), matrix, len(scored))
         return features, [stats for _, stats in scored]

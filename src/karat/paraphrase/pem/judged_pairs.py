@@ -42,7 +42,7 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
     if len(set(originals)) < 2:
         raise InputError("controls need at least two different originals: one has no other")
     rng = np.random.default_rng(seed)
-    random_sentences = [_another(originals, text, rng) for text in originals]
+    random_sentences = [_draw_other(originals, text, rng) for text in originals]
     counts = Counter(word for text in originals for word in text.split())
     words, share = list(counts), np.array(list(counts.values())) / counts.total()
     unigram_sentences = [
@@ -52,7 +52,7 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
     return dict(zip(CONTROLS, (list(originals), random_sentences, unigram_sentences), strict=True))
 
 
-def _another(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
+def _draw_other(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
     while True:
         other = originals[int(rng.integers(len(originals)))]
         if other != text:
@@ -168,9 +168,10 @@ class JudgedPairs:
             text for text in dict.fromkeys(self.evalset.sources or ()) if text in judged_originals
         ]
         if not 2 <= number < len(ordered_originals):
+            count = len(ordered_originals)
             raise InputError(
-                f"train_first={number}: {self.evalset.name} has {len(ordered_originals):,} judged originals, "
-                f"of which 2 to {len(ordered_originals) - 1:,} can be trained on"
+                f"train_first={number}: {self.evalset.name} has {count:,} judged originals, of "
+                f"which 2 to {count - 1:,} can be trained on"
             )
         first = set(ordered_originals[:number])
         return np.array([text in first for text in self.originals], dtype=np.bool_)

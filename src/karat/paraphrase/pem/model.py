@@ -33,24 +33,24 @@ from karat.paraphrase.pem.combination import (
     POWER,
     SVR,
     ControlMean,
-    Setting,
+    SvrSetting,
     fit_mean,
     fit_svr,
-    search,
+    search_setting,
 )
 from karat.paraphrase.pem.features import (
     FORMS,
     FeatureCounter,
     MetricFeature,
-    Names,
+    MetricNames,
     PairFeatures,
     check_feature_form,
+    describe_features,
     extract_features,
-    identified,
+    identify_features,
     read_features,
+    replace_features,
     scores_digests,
-    stored,
-    taken,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
@@ -210,17 +210,17 @@ class PEM:
         """A new counter of the features that are combined."""
         return FeatureCounter(self.pivots, self.language, self.form, self.metrics)
 
-    def taking(self, metrics: Names) -> PEM:
+    def taking(self, metrics: MetricNames) -> PEM:
         """Return the model with the same metrics as features, whose files are elsewhere."""
-        return replace(self, metrics=taken(self.metrics, metrics))
+        return replace(self, metrics=replace_features(self.metrics, metrics))
 
-    def train(self, judged: JudgedPairs, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
+    def train(self, judged: JudgedPairs, grid: Sequence[SvrSetting] = GRID, **work: Any) -> PEM:
         """Return the model with a regression from judged paraphrases, its setting searched."""
         features = self.features(judged.originals, judged.paraphrases, judged.outputs, **work)
         inner = min(3, len(set(judged.originals)))
         if inner < 2:
             raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
-        setting = search(features.matrix, judged.human, judged.originals, grid, inner)
+        setting = search_setting(features.matrix, judged.human, judged.originals, grid, inner)
         regression = fit_svr(features.matrix, judged.human, setting)
         learned = {
             "set": judged.evalset.name,
@@ -246,7 +246,7 @@ class PEM:
         """Return the model with another combination, and what it was learned from."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
         learned = {**about, **learned}
-        metrics = identified(self.metrics)
+        metrics = identify_features(self.metrics)
         model = replace(self, combination=combination, about=learned, metrics=metrics)
         return replace(model, name=UNSAVED, stored_digest="")
 
@@ -288,9 +288,9 @@ class PEM:
 
         `confidence`, 0 to 1, is what a paraphrase must reach (see `generate.confidence`).
         """
-        from karat.paraphrase.generate.paraphraser import paraphrases
+        from karat.paraphrase.generate.paraphraser import generate_lines
 
-        generated = paraphrases(
+        generated = generate_lines(
             self, originals, n, confidence=confidence, threads=threads, progress=progress
         )
         return [result.paraphrases for result in generated]
@@ -298,7 +298,7 @@ class PEM:
     @property
     def bundled(self) -> bool:
         """True if this is a small model that comes with Karat."""
-        return self.name in map(bundled_model, _BUNDLED)
+        return self.name in map(bundled_model_path, _BUNDLED)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -309,7 +309,7 @@ class PEM:
     def label(self) -> str:
         """The name of the model in signatures: its file, or that of a bundled model."""
         if self.bundled:
-            return next(name for name in _BUNDLED if bundled_model(name) == self.name)
+            return next(name for name in _BUNDLED if bundled_model_path(name) == self.name)
         return "unsaved" if self.name == UNSAVED else quote(self.name, safe=_PLAIN)
 
     @cached_property
@@ -404,7 +404,7 @@ class PEM:
             "lm": self.language.about,
             "trained": isinstance(self.combination, SVR),
             "generator": self.generator and self.generator.about,
-            **({"metrics": stored(self.metrics)} if self.metrics else {}),
+            **({"metrics": describe_features(self.metrics)} if self.metrics else {}),
         }
         return about, arrays
 
@@ -415,7 +415,7 @@ class PEM:
         `bundled-paper` is one of the paper's form, for trying out only: it agrees less with people
         than its own pivot F1.
         """
-        store = read_store(model_place(path), KIND, VERSION)
+        store = read_store(model_path(path), KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
         try:
             check_fields(about, ABOUT)
@@ -428,7 +428,7 @@ class PEM:
                 for k, (name, description) in enumerate(tables.items())
             }
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
-            combination = _stored_combination(store.arrays, about.pop("trained"), "mean" in about)
+            combination = _read_combination(store.arrays, about.pop("trained"), "mean" in about)
             generator = None
             if written := about.pop("generator", None):
                 generator = Generator.of_arrays(store.name, written, arrays("generate."))
@@ -441,7 +441,7 @@ class PEM:
         return replace(opened, stored_digest=store.digest)
 
 
-def _stored_combination(
+def _read_combination(
     arrays: Mapping[str, NDArray[Any]], trained: bool, mean: bool
 ) -> SVR | ControlMean | None:
     """Return the combination of features that a model has stored."""
@@ -464,11 +464,11 @@ def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
     return model if isinstance(model, PEM) else PEM.open(model)
 
 
-def model_place(name: str | os.PathLike[str]) -> str:
+def model_path(name: str | os.PathLike[str]) -> str:
     """Return the place of a model's file; `bundled` and `bundled-paper` come with Karat."""
-    return bundled_model(str(name)) if name in _BUNDLED else os.fspath(name)
+    return bundled_model_path(str(name)) if name in _BUNDLED else os.fspath(name)
 
 
-def bundled_model(name: str = BUNDLED) -> str:
+def bundled_model_path(name: str = BUNDLED) -> str:
     """Return the place of a small model that comes with Karat."""
     return str(resources.files("karat") / "data" / "paraphrase" / _BUNDLED[name])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError
 from karat.metrics.pairs import Outputs
-from karat.paraphrase.pem.features import Names
+from karat.paraphrase.pem.features import MetricNames
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -68,7 +68,7 @@ def score_paraphrases(
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
     form: str | None = None,
-    features: Names = (),
+    features: MetricNames = (),
     segments: bool = True,
     resamples: int = 1000,
     seed: int = SEED,

@@ -24,19 +24,29 @@ from karat.paraphrase.align.links import AnyLinks, Links, StoredLinks
 from karat.paraphrase.align.parallel_text import (
     Parallel,
     Words,
-    each_line,
-    joined_tokens,
+    iterate_lines,
+    join_tokens,
     parallel_tokens,
 )
-from karat.paraphrase.generate.generator import Generator, learn_casing, surface
+from karat.paraphrase.generate.generator import Generator, learn_casing, surface_recipe
 from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
 from karat.paraphrase.pem.combination import SVR
-from karat.paraphrase.pem.features import identified
+from karat.paraphrase.pem.features import identify_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.table.phrase_pairs import LONGEST, PhraseCounts, SortedPhrases, sorted_phrases
-from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, every_word, starts
-from karat.paraphrase.table.training import AlignedText, about_corpora, link_corpora, most_pairs
+from karat.paraphrase.table.phrase_pairs import (
+    MAX_PHRASE_WORDS,
+    PhraseCounts,
+    SortedPhrases,
+    sorted_phrases,
+)
+from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, all_words, to_offsets
+from karat.paraphrase.table.training import (
+    AlignedText,
+    describe_corpora,
+    link_corpora,
+    max_pairs_in_memory,
+)
 from karat.progress import Progress
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.storage.stages import Stages
@@ -50,9 +60,9 @@ _ROWS = 1 << 16  # that are read together
 _BYTES_OF_LINE = 256  # while digests are sorted
 
 
-def different_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
+def distinct_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
     """Return each line of all texts once, where it stands first."""
-    digests, lines = _digests(texts), StoredStrings()
+    digests, lines = _write_digests(texts), StoredStrings()
     try:
         first = first_rows(digests, max(as_memory(memory) // _BYTES_OF_LINE, 1))
     finally:
@@ -63,7 +73,7 @@ def different_lines(texts: Sequence[Segments], memory: int | None = None) -> Sto
     return lines.done()
 
 
-def spread_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
+def sample_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
     """Return at most so many different lines with words, spread evenly over some texts."""
     step = max(-(-sum(map(len, texts)) // most), 1)
     return list(
@@ -73,11 +83,11 @@ def spread_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
 
 def _lines(texts: Sequence[Segments]) -> Iterator[str]:
     for text in texts:
-        yield from each_line(text)
+        yield from iterate_lines(text)
         text.release(0, len(text))
 
 
-def _digests(texts: Sequence[Segments]) -> ArrayFile:
+def _write_digests(texts: Sequence[Segments]) -> ArrayFile:
     """Write 128 bits for each line, in two numbers."""
     digests, held = ArrayFile("uint64", _DIGESTS_PURPOSE, 2), bytearray()
     for line in _lines(texts):
@@ -125,14 +135,14 @@ def train_language(
     **work: Any,
 ) -> LanguageModel:
     """Train the language model of some texts, of 4-grams; each line once, or `running` text."""
-    lines = _running(texts) if running else [different_lines(texts, memory)]
+    lines = _running_texts(texts) if running else [distinct_lines(texts, memory)]
     if not sum(map(len, lines)):
         raise InputError("there is no text to train a language model on")
     words: dict[str, Any] = {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
     return LanguageModel.train(lines, ORDER, smoothing, memory=memory, **words, **work)
 
 
-def _running(texts: Sequence[Segments]) -> list[Segments]:
+def _running_texts(texts: Sequence[Segments]) -> list[Segments]:
     """Return the texts as they stand, but one that stands beside two pivots only once.
 
     Counts that are all doubled have no n-grams of count 1, without which Good-Turing says nothing.
@@ -143,7 +153,7 @@ def _running(texts: Sequence[Segments]) -> list[Segments]:
 def text_digest(text: Segments) -> str:
     """Return a digest of the lines of a text."""
     digest = sha256()
-    for line in each_line(text):
+    for line in iterate_lines(text):
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
     text.release(0, len(text))
     return digest.hexdigest()
@@ -166,7 +176,7 @@ def write_phrases(path: Path, phrases: SortedPhrases, vocab: Vocab, progress: Pr
             offsets.append(np.zeros(1, np.int64))
         for piece in phrases.merged(progress):
             for side, at in ((piece.ids[:, :longest], 0), (piece.ids[:, longest:], 2)):
-                columns[at + 1].append(len(columns[at]) + starts((side >= 0).sum(axis=1))[1:])
+                columns[at + 1].append(len(columns[at]) + to_offsets((side >= 0).sum(axis=1))[1:])
                 columns[at].append(side[side >= 0])
             columns[4].append(piece.counts)
         names = [field.name for field in fields(PhraseCounts)]
@@ -250,14 +260,14 @@ class PivotStages:
     def aligned(self) -> AlignedText:
         """Return the words and the links between them."""
         links, about = self.linked
-        description = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
+        description = describe_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
         return AlignedText(*self.words, links, {**description, **about})
 
     @property
     def table_inputs(self) -> dict[str, Any]:
         """All that the table depends on: it names its texts."""
-        description = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
-        return {**self.inputs, "about": description, "longest": LONGEST}
+        description = describe_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
+        return {**self.inputs, "about": description, "longest": MAX_PHRASE_WORDS}
 
     def table(self) -> PhraseTable:
         """Return the phrase table."""
@@ -272,18 +282,18 @@ class PivotStages:
 
     def phrases(self) -> PivotPhrases:
         """Return the phrase pairs of words as they are written."""
-        words = surface(self.recipe)
+        words = surface_recipe(self.recipe)
 
         def make(path: Path) -> None:
             text, work = self.aligned(), {k: v for k, v in self.work.items() if k != "memory"}
             texts = [corpus.source for corpus in self.pivot.corpora]
-            source = joined_tokens(texts, words, **self.work)
-            max_pairs = most_pairs(self.work["memory"])
-            aligned = (source, text.pivot, text.links, LONGEST)
+            source = join_tokens(texts, words, **self.work)
+            max_pairs = max_pairs_in_memory(self.work["memory"])
+            aligned = (source, text.pivot, text.links, MAX_PHRASE_WORDS)
             with sorted_phrases(*aligned, most_rows=max_pairs, **work) as phrases:
                 write_phrases(path, phrases, source.vocab, work["progress"])
 
-        inputs = {**self.inputs, "written": str(words), "longest": LONGEST}
+        inputs = {**self.inputs, "written": str(words), "longest": MAX_PHRASE_WORDS}
         name = f"written phrases of {self.name}"
         return PivotPhrases(*self.stages.result(name, inputs, make, read_phrases))
 
@@ -340,7 +350,7 @@ def staged_generator(
     language = staged_language(stages, stage_name, texts, digests, recipe, "kneser-ney", **work)
 
     def learn(path: Path) -> None:
-        casing, words = learn_casing(texts, recipe), set(every_word(rewrites.pivot))
+        casing, words = learn_casing(texts, recipe), set(all_words(rewrites.pivot))
         used = {word: form for word, form in casing.items() if word in words}
         write_store(path, _CASING, 1, {"casing": used}, {})
 
@@ -378,7 +388,7 @@ def staged_regression(
     if model.metrics:
         regression_inputs |= {"metrics": [feature.metric.full_name() for feature in model.metrics]}
     regression, about = stages.result("regression", {**inputs, **regression_inputs}, make, read)
-    metrics = identified(model.metrics)
+    metrics = identify_features(model.metrics)
     return replace(model, combination=regression, about={**model.about, **about}, metrics=metrics)
 
 

@@ -7,14 +7,19 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.generator import surface
-from karat.paraphrase.pem.features import MetricFeature, Names, as_features, check_feature_form
+from karat.paraphrase.generate.generator import surface_recipe
+from karat.paraphrase.pem.features import (
+    MetricFeature,
+    MetricNames,
+    as_features,
+    check_feature_form,
+)
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.stages import (
     Pivot,
     PivotStages,
-    spread_lines,
+    sample_lines,
     staged_generator,
     staged_language,
     staged_regression,
@@ -41,7 +46,7 @@ class TrainingForm(NamedTuple):
 COMBINATIONS = ("regression", "mean")
 """Combinations of features: learned from judgements, or a mean on the scale of controls."""
 
-TRAINED = {"paper": TrainingForm("katz", True, "hmm", "product")}
+FORM_TRAINING = {"paper": TrainingForm("katz", True, "hmm", "product")}
 """Form -> how it is trained, where it differs: the paper's tools and their defaults.
 
 SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner is a joint HMM
@@ -54,7 +59,7 @@ def train_pem(
     judged: JudgedPairs | None = None,
     *,
     form: str = "unigram",
-    features: Names = (),
+    features: MetricNames = (),
     combine: str = "regression",
     smoothing: str | None = None,
     aligner: str | None = None,
@@ -72,7 +77,7 @@ def train_pem(
     The language model is trained on the first sides of all parallel texts, each different line
     once; for the form `paper` on running text. `smoothing` of the language model is `kneser-ney`
     or `katz`, `aligner` is `fertility` or `hmm`, and its `agreement` `min`, `root` or `product`; by
-    default those of the form (see `TRAINED`). `features` are metrics whose scores of each
+    default those of the form (see `FORM_TRAINING`). `features` are metrics whose scores of each
     paraphrase against its original are features, too. `combine` is `regression`, learned from
     judgements, or `mean`, which needs none (see `ControlMean`). Without either the model has
     parts, but no score. With `generate` it can also write paraphrases: the same links then give
@@ -86,7 +91,7 @@ def train_pem(
     check_feature_form(form)
     metrics = as_features(features)
     _check_combine(combine, judged, metrics)
-    training_form = TRAINED.get(form, TrainingForm())
+    training_form = FORM_TRAINING.get(form, TrainingForm())
     choices: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
     training_form = training_form._replace(
         **{name: value for name, value in choices.items() if value is not None}
@@ -100,7 +105,7 @@ def train_pem(
         if combine == "mean":
             threading = {"threads": threads, "progress": progress}
             texts = [corpus.source for pivot in pivots.values() for corpus in pivot.corpora]
-            model = model.train_on_controls(spread_lines(texts), **threading)
+            model = model.train_on_controls(sample_lines(texts), **threading)
     if notes is not None:
         notes += [f"{name}: done already" for name in stages.done_already]
     return model
@@ -159,7 +164,9 @@ def _train(
     )
     generator = None
     if generate:
-        generator = staged_generator(stages, all_pivots, texts, digests, surface(recipe), **limit)
+        generator = staged_generator(
+            stages, all_pivots, texts, digests, surface_recipe(recipe), **limit
+        )
     about = {"running": True} if training_form.running else {}
     model = PEM.of(tables, language, form, about, generator, metrics)
     if judged is None:

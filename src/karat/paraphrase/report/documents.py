@@ -234,8 +234,8 @@ def file_document(result: WrittenFile | WordAlignment, command: str) -> Document
     return Document(table.title, (table,), command, signatures, result.notes)
 
 
-MOST_COLORS = 8  # systems with a colour each
-_MOST_POINTS = 1500  # more dots than that are one blot
+MAX_COLORS = 8  # systems with a colour each
+_MAX_POINTS = 1500  # more dots than that are one blot
 
 _NUMBERS = (
     Column("rows", "n", align="right", help="Paraphrases that have both."),
@@ -289,14 +289,14 @@ def _table(
 
 def _points(points: Sequence[JudgedPoint]) -> tuple[Point, ...]:
     """Points in the colours of their systems, where these are few enough to tell apart."""
-    has_few_systems = 1 < len({point.system for point in points}) <= MOST_COLORS
+    has_few_systems = 1 < len({point.system for point in points}) <= MAX_COLORS
     return tuple(Point(*point, group=point.system if has_few_systems else "") for point in points)
 
 
 def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
     """Return the paper's Figures 4, 5 and 3, where there are points for them."""
     predictions = result.predictions
-    drawn_points = predictions[:: max(1, -(-len(predictions) // _MOST_POINTS))]
+    drawn_points = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
     caption = (
         f"{len(drawn_points):,} of {len(predictions):,} paraphrases."
         if len(drawn_points) < len(predictions)
@@ -314,7 +314,7 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
     return charts
 
 
-MOST_SHOWN = 12
+MAX_SHOWN = 12
 """N-grams of each kind that people are shown; programs get them all."""
 
 _PAIR = Column("pair", "Pair", align="right", help="The number of the pair, from 1.")
@@ -388,7 +388,7 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
 
     Programs get every edge, too.
     """
-    kinds = list(_kinds(result))
+    kinds = list(_gram_kinds(result))
     all_grams = [
         _gram(f"Pair {n}", n, gram)
         for n, explanation in _pairs(result)
@@ -397,11 +397,11 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
     shown_grams = [
         _gram(f"Pair {n}, {kind}: {several(len(grams), 'n-gram')}", n, gram)
         for n, kind, grams in kinds
-        for gram in grams[:MOST_SHOWN]
+        for gram in grams[:MAX_SHOWN]
     ]
     edges: list[Row] = [
         {**place, "translation": " ".join(words), "weight": probability}
-        for place, phrase in _placed(result)
+        for place, phrase in _placed_phrases(result)
         for words, probability in phrase.edges
     ]
     tables = [
@@ -420,8 +420,8 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
             Table("pem", "PEM and its parts", _PEM, rows),
             *([combined] if features else ()),
         ]
-    left_out = f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
-    many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
+    left_out = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
+    many = any(len(grams) > MAX_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
     signatures = result.signatures
     pictures = [
@@ -447,7 +447,7 @@ def _orders(result: ParaphraseExplanations) -> Iterator[Row]:
             yield {"pair": pair, "n": n, "pivot_f1": value, **dict(zip(weights, row, strict=True))}
 
 
-def _placed(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
+def _placed_phrases(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
     """Yield the phrases of both sentences of each pair, and their places."""
     for pair, explanation in _pairs(result):
         for sentence, phrases in (
@@ -460,7 +460,7 @@ def _placed(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], P
 
 
 def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
-    for place, phrase in _placed(result):
+    for place, phrase in _placed_phrases(result):
         yield {
             **place,
             "heading": f"Pair {place['pair']}, {place['sentence']}",
@@ -473,7 +473,7 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
         }
 
 
-def _kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
+def _gram_kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
     """Yield the n-grams of both sentences of each pair, and of one alone."""
     for pair, explanation in _pairs(result):
         yield pair, "in both", [g for g in explanation.grams if g.common > 0]

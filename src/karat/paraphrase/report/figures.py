@@ -24,9 +24,9 @@ NETWORK_CAPTION = (
     "Pr(f|e); a path from left to right is a sentence in the pivot language. Dashed: a word that "
     "the table lacks, which stands for itself."
 )
-MOST_ARCS = 8
+MAX_ARCS = 8
 """Translations of one phrase that are drawn; the least probable are left out first."""
-NETWORK_LONGEST = 48
+MAX_NETWORK_LABEL = 48
 """Letters of a label."""
 MARGIN = 14.0
 NETWORK_BOX = 24.0
@@ -90,14 +90,15 @@ def _width(phrase: Phrase) -> float:
 
 
 def _network_words(phrase: Phrase) -> str:
-    return svg.shorten(" ".join(phrase.words), NETWORK_LONGEST)
+    return svg.shorten(" ".join(phrase.words), MAX_NETWORK_LABEL)
 
 
 def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
-    drawn_edges = phrase.edges[:MOST_ARCS]
+    drawn_edges = phrase.edges[:MAX_ARCS]
     labels = [
-        f"{svg.shorten(' '.join(words), NETWORK_LONGEST)} / {brief(p)}" for words, p in drawn_edges
+        f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {brief(p)}"
+        for words, p in drawn_edges
     ]
     more = len(phrase.edges) - len(drawn_edges)
     return [*labels, f"and {more} more"] if more else labels
@@ -128,7 +129,7 @@ def _arcs(placed: PlacedPhrase, middle: float) -> Iterator[str]:
     dashes = None if placed.phrase.seen else "4 3"
     for rank, label in enumerate(labels):
         y = middle + (rank - (len(labels) - 1) / 2) * ROW
-        if rank < len(placed.phrase.edges[:MOST_ARCS]):
+        if rank < len(placed.phrase.edges[:MAX_ARCS]):
             look: Look = {"fill": "none", "stroke": svg.ACCENT, "stroke_dasharray": dashes}
             look["stroke_width"] = 1 + 1.5 * placed.phrase.edges[rank].probability
             yield shape("path", d=_path(placed.x, placed.end, middle, y), **look)
@@ -151,7 +152,7 @@ PAIR_CAPTION = (
     "Words are as the model sees them, such as in lower case and without endings."
 )
 GAP, PAIR_BOX, BETWEEN = 8.0, 24.0, 70.0
-PAIR_LONGEST = 30
+MAX_PAIR_LABEL = 30
 
 
 def pair_figure(pair: int, explanation: PairExplanation) -> Figure:
@@ -203,7 +204,7 @@ def _middle(place: tuple[float, float]) -> float:
 
 
 def _pair_words(phrase: Phrase) -> str:
-    return svg.shorten(" ".join(phrase.words), PAIR_LONGEST)
+    return svg.shorten(" ".join(phrase.words), MAX_PAIR_LABEL)
 
 
 def _draw_pair_box(phrase: Phrase, place: tuple[float, float], y: float, linked: bool) -> list[str]:

@@ -92,7 +92,7 @@ class PhraseTable:
         """Make the table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
-        number, _ = distinct(source)
+        number, _ = number_phrases(source)
         pair_counts = counts.counts.astype(np.float64)
         N = np.asarray(np.bincount(number, pair_counts)[number], dtype=np.float64)
         pairs = PhrasePairs(source, pivot, pair_counts / N, N)
@@ -103,11 +103,15 @@ class PhraseTable:
         cls, pairs: PhrasePairs, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
         """Make the table of pairs, each given once, in any order."""
-        source, words = _by_text(pairs.source, source_vocab)
-        pivot, pivot_words = _by_text(pairs.pivot, pivot_vocab)
+        source, words = _sort_by_text(pairs.source, source_vocab)
+        pivot, pivot_words = _sort_by_text(pairs.pivot, pivot_vocab)
         arrays = word_arrays(words, "source") | word_arrays(pivot_words, "pivot")
         arrays |= _phrase_arrays(pairs._replace(source=source, pivot=pivot))
-        description = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
+        description = {
+            "source": describe_recipe(ENGLISH),
+            "pivot": describe_recipe(PIVOT),
+            **(about or {}),
+        }
         return cls.of_arrays("the phrase table", description, arrays)
 
     @classmethod
@@ -126,7 +130,7 @@ class PhraseTable:
         check_fields(about, ABOUT)
         check_arrays(arrays, {**_COLUMNS, **_WORDS})
         for side in _SIDES:
-            _recipe(about, side)
+            _read_recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
         parts: list[Any] = [*(arrays[part] for part in _COLUMNS), len(source), len(pivot)]
         parts.append(lambda: forget_pages(arrays.values()))
@@ -152,11 +156,11 @@ class PhraseTable:
     @property
     def recipe(self) -> Recipe:
         """The recipe by which text becomes the words of phrases."""
-        return _recipe(self.about, "source")
+        return _read_recipe(self.about, "source")
 
     @cached_property
     def _words(self) -> dict[str, int]:
-        return {word: i for i, word in enumerate(every_word(self.source))}
+        return {word: i for i, word in enumerate(all_words(self.source))}
 
     def find(self, words: Sequence[str]) -> int | None:
         """Return the number of a phrase, or None."""
@@ -166,7 +170,7 @@ class PhraseTable:
 
     def phrase(self, number: int) -> tuple[str, ...]:
         """Return the words of a phrase."""
-        return tuple(self.source.words(_row(self.arrays, "phrase", number)))
+        return tuple(self.source.words(_phrase_ids(self.arrays, "phrase", number)))
 
     def count(self, number: int) -> float:
         """Return N(e), the count of a phrase."""
@@ -182,7 +186,9 @@ class PhraseTable:
         first, last = self.arrays["edge_offsets"][number : number + 2].tolist()
         pivots = self.arrays["edge_pivots"][first:last].tolist()
         shares = self.arrays["edge_probabilities"][first:last].tolist()
-        words = [self.pivot.words(_row(self.arrays, "pivot_phrase", pivot)) for pivot in pivots]
+        words = [
+            self.pivot.words(_phrase_ids(self.arrays, "pivot_phrase", pivot)) for pivot in pivots
+        ]
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
 
     def phrase_of_edges(self) -> Ints:
@@ -195,7 +201,7 @@ class PhraseTable:
         has_translations, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
         phrases = Ragged(
             self.arrays["phrase_ids"][np.repeat(has_translations, lengths)],
-            starts(lengths[has_translations]),
+            to_offsets(lengths[has_translations]),
         )
         arrays = {
             **self.arrays,
@@ -203,7 +209,7 @@ class PhraseTable:
             "phrase_offsets": phrases.offsets,
             "phrase_counts": self.arrays["phrase_counts"][has_translations],
             "phrase_slots": _kernel.phrase_slots(*phrases),
-            "edge_offsets": starts(translations[has_translations]),
+            "edge_offsets": to_offsets(translations[has_translations]),
             "edge_pivots": self.arrays["edge_pivots"][edges],
             "edge_probabilities": self.arrays["edge_probabilities"][edges],
         }
@@ -235,7 +241,7 @@ class PhrasePairs(NamedTuple):
     counts: Floats
 
 
-def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
+def _sort_by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
     """Return the phrases as ids of the words in use, which are in the order of their text."""
     words = vocab.words(0, len(vocab))
     used = sorted(np.unique(phrases.ids).tolist(), key=words.__getitem__)
@@ -246,19 +252,21 @@ def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
     return Ragged(rank[phrases.ids], phrases.offsets), ordered
 
 
-def distinct(phrases: Ragged) -> tuple[Ints, Ragged]:
+def number_phrases(phrases: Ragged) -> tuple[Ints, Ragged]:
     """Return each phrase's number among the distinct ones, and those in the order of their ids."""
-    table = padded(phrases, phrases.lengths.max(initial=1))
+    table = pad_phrases(phrases, phrases.lengths.max(initial=1))
     order = np.lexsort(table.T[::-1])
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
     distinct_rows = table[order[new]]
-    return number, Ragged(distinct_rows[distinct_rows >= 0], starts(phrases.lengths[order[new]]))
+    return number, Ragged(
+        distinct_rows[distinct_rows >= 0], to_offsets(phrases.lengths[order[new]])
+    )
 
 
-def padded(phrases: Ragged, width: int) -> NDArray[np.int32]:
+def pad_phrases(phrases: Ragged, width: int) -> NDArray[np.int32]:
     """Return a row for each phrase, all of one width; -1 is no word."""
     is_word = np.arange(width) < phrases.lengths[:, None]
     rows = np.full(is_word.shape, -1, dtype=np.int32)
@@ -266,19 +274,19 @@ def padded(phrases: Ragged, width: int) -> NDArray[np.int32]:
     return rows
 
 
-def every_word(words: WordTable) -> list[str]:
+def all_words(words: WordTable) -> list[str]:
     """Return all words of a table in the order of their numbers."""
     return words.words(np.arange(len(words), dtype=np.int32))
 
 
-def starts(lengths: Ints) -> Ints:
+def to_offsets(lengths: Ints) -> Ints:
     """Return where rows of such lengths begin, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
 def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
-    source, phrases = distinct(pairs.source)
-    pivot, pivots = distinct(pairs.pivot)
+    source, phrases = number_phrases(pairs.source)
+    pivot, pivots = number_phrases(pairs.pivot)
     order = np.lexsort((pivot, -pairs.probabilities, source))
     counts = np.zeros(len(phrases.lengths))
     counts[source] = pairs.counts
@@ -287,7 +295,7 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
         "phrase_offsets": phrases.offsets,
         "phrase_counts": counts,
         "phrase_slots": _kernel.phrase_slots(*phrases),
-        "edge_offsets": starts(np.bincount(source, minlength=len(counts))),
+        "edge_offsets": to_offsets(np.bincount(source, minlength=len(counts))),
         "edge_pivots": pivot[order].astype(np.int32),
         "edge_probabilities": pairs.probabilities[order],
         "pivot_phrase_ids": pivots.ids,
@@ -295,20 +303,20 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
     }
 
 
-def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
+def _phrase_ids(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
     first, last = arrays[f"{name}_offsets"][number : number + 2].tolist()
     ids: NDArray[np.int32] = arrays[f"{name}_ids"][first:last]
     return ids
 
 
-def said(recipe: Recipe) -> dict[str, str]:
+def describe_recipe(recipe: Recipe) -> dict[str, str]:
     """Describe a recipe for `about`; with stop words there would be gaps in phrases."""
     if recipe.stop != "none":
         raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
     return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
 
 
-def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
+def _read_recipe(about: Mapping[str, Any], side: str) -> Recipe:
     """Return the recipe of one side; a ValueError if this Karat has none like it."""
     fields = about[side]
     recipe = Recipe(fields["tok"], fields["case"], fields["stem"])

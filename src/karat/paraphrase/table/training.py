@@ -17,14 +17,21 @@ from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import AnyLinks
 from karat.paraphrase.align.parallel_text import Parallel, Words, parallel_tokens
 from karat.paraphrase.table.phrase_pairs import (
-    LONGEST,
+    MAX_PHRASE_WORDS,
     PhraseCounts,
     PhraseOrder,
     PhraseRows,
     extract_phrases,
     sorted_phrases,
 )
-from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, padded, said, starts
+from karat.paraphrase.table.phrase_table import (
+    ENGLISH,
+    PIVOT,
+    PhraseTable,
+    describe_recipe,
+    pad_phrases,
+    to_offsets,
+)
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
@@ -35,12 +42,12 @@ _PAIRS = 1 << 20  # of one piece, at most
 _VALUES = 1 << 22  # that are rewritten together
 
 
-def text_order(source: Vocab, pivot: Vocab) -> PhraseOrder:
+def sort_order(source: Vocab, pivot: Vocab) -> PhraseOrder:
     """Return the places of words in the order of their text."""
-    return PhraseOrder(*(_places(vocab) for vocab in (source, pivot)))
+    return PhraseOrder(*(_word_ranks(vocab) for vocab in (source, pivot)))
 
 
-def _places(vocab: Vocab) -> NDArray[np.int32]:
+def _word_ranks(vocab: Vocab) -> NDArray[np.int32]:
     words = vocab.words(0, len(vocab))
     places = np.empty(len(words), np.int32)
     places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
@@ -88,7 +95,7 @@ class PhraseTableFiles:
 
     def _phrases(self, ids: ArrayFile, offsets: ArrayFile, rows: NDArray[np.int32]) -> None:
         """Write phrases without what fills them up."""
-        offsets.append(len(ids) + starts((rows >= 0).sum(axis=1))[1:])
+        offsets.append(len(ids) + to_offsets((rows >= 0).sum(axis=1))[1:])
         ids.append(rows[rows >= 0])
 
     def number_pivots(self, progress: Progress) -> None:
@@ -134,7 +141,7 @@ class PhraseTableFiles:
     def phrase_rows(self) -> Iterator[NDArray[np.int32]]:
         """Yield the source phrases as rows of words, filled up with -1."""
         for ids, offsets in self._pieces_of_phrases():
-            yield padded(Ragged(ids, offsets), self.longest)
+            yield pad_phrases(Ragged(ids, offsets), self.longest)
 
     def _edges_of(self, phrase: int, end: int) -> Ints:
         """Return where the pairs of the phrases of a piece begin, and where the last end."""
@@ -146,8 +153,8 @@ class PhraseTableFiles:
 
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
-        words = _used(self.phrase_ids, order.source, source)
-        pivot_words = _used(self.pivot_ids, order.pivot, pivot)
+        words = _renumber_used_words(self.phrase_ids, order.source, source)
+        pivot_words = _renumber_used_words(self.pivot_ids, order.pivot, pivot)
         slots = ArrayFile("int32", _PURPOSE)
         slots.append(self._slots())
         phrases = {
@@ -179,7 +186,7 @@ class PhraseTableFiles:
             yield ids, offsets - offsets[0]
 
 
-def _used(ids: ArrayFile, places: NDArray[np.int32], vocab: Vocab) -> Vocab:
+def _renumber_used_words(ids: ArrayFile, places: NDArray[np.int32], vocab: Vocab) -> Vocab:
     """Return the words in use, in the order of their text; ids become their numbers."""
     used: Flags = np.zeros(len(places), np.bool_)
     for start in range(0, len(ids), _VALUES):
@@ -200,7 +207,7 @@ def _is_new(rows: NDArray[np.int32]) -> Flags:
     return new
 
 
-def whole_phrases(
+def split_between_phrases(
     pieces: Iterable[PhraseRows], longest: int, max_rows: int
 ) -> Iterator[PhraseRows]:
     """Cut sorted pairs anew, so that all pairs of a source phrase are in one piece.
@@ -232,7 +239,7 @@ def train_pivot(
     *,
     aligner: Aligner | None = None,
     links: AnyLinks | None = None,
-    longest: int = LONGEST,
+    longest: int = MAX_PHRASE_WORDS,
     memory: int | None = None,
     threads: int | None = None,
     progress: Progress = silent,
@@ -265,27 +272,27 @@ class AlignedText:
     about: Mapping[str, Any]
 
     def phrases(
-        self, longest: int = LONGEST, *, memory: int | None = None, **work: Any
+        self, longest: int = MAX_PHRASE_WORDS, *, memory: int | None = None, **work: Any
     ) -> PhraseCounts:
         """Return the phrase pairs that are consistent with the links."""
-        most = most_pairs(memory)
+        most = max_pairs_in_memory(memory)
         return extract_phrases(self.source, self.pivot, self.links, longest, most_rows=most, **work)
 
     def table(
-        self, longest: int = LONGEST, *, memory: int | None = None, **work: Any
+        self, longest: int = MAX_PHRASE_WORDS, *, memory: int | None = None, **work: Any
     ) -> PhraseTable:
         """Return the table of the phrase pairs; a large one lies in temporary files, mapped."""
         vocabs = self.source.vocab, self.pivot.vocab
         about = {**self.about, "longest": longest}
-        order, progress = text_order(*vocabs), work["progress"]
+        order, progress = sort_order(*vocabs), work["progress"]
         aligned, max_rows = (
             (self.source, self.pivot, self.links, longest, order),
-            most_pairs(memory),
+            max_pairs_in_memory(memory),
         )
         with ExitStack() as stack:
             held = stack.enter_context(sorted_phrases(*aligned, most_rows=max_rows, **work))
             files = PhraseTableFiles(stack, longest)
-            for pairs in whole_phrases(held.merged(progress), longest, max_rows):
+            for pairs in split_between_phrases(held.merged(progress), longest, max_rows):
                 files.add(pairs)
             held.close()
             if not files.pieces:
@@ -296,7 +303,7 @@ class AlignedText:
         return PhraseTable.of_arrays("the phrase table", about, arrays)
 
 
-def most_pairs(memory: int | None) -> int:
+def max_pairs_in_memory(memory: int | None) -> int:
     """Return how many phrase pairs may be in memory before they go to files."""
     return max(as_memory(memory) // _BYTES_OF_PAIR, 1)
 
@@ -311,7 +318,7 @@ def align_corpora(
     **work: Any,
 ) -> AlignedText:
     """Cut parallel texts into words and link those, unless links are given."""
-    about = about_corpora(corpora, source, pivot)
+    about = describe_corpora(corpora, source, pivot)
     words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
     if links is None:
         links, more = link_corpora(words, pivot_words, aligner, **work)
@@ -328,14 +335,14 @@ def link_corpora(
     return alignment.links, {"aligner": alignment.signature, "empty": empty, "too_long": too_long}
 
 
-def about_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
+def describe_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
     """Return what a table says of its texts: recipes, names without folders, sizes."""
-    about: dict[str, Any] = {"source": said(source), "pivot": said(pivot)}
-    about["corpora"] = [_corpus(corpus) for corpus in corpora]
+    about: dict[str, Any] = {"source": describe_recipe(source), "pivot": describe_recipe(pivot)}
+    about["corpora"] = [_describe_corpus(corpus) for corpus in corpora]
     return about
 
 
-def _corpus(corpus: Parallel) -> dict[str, Any]:
+def _describe_corpus(corpus: Parallel) -> dict[str, Any]:
     """Return the names of a parallel text's two sides, without their folders, and its size."""
     names = {side: os.path.basename(getattr(corpus, side).name) for side in ("source", "pivot")}
     return {**names, "segments": len(corpus)}
