@@ -17,8 +17,7 @@ from itertools import product
 import numpy as np
 
 from karat.realize.evaluation import METRICS, RealizerScores, score_realizers
-from karat.realize.fergus.fergus import Fergus
-from karat.realize.fergus.lp_chooser import Weights
+from karat.realize.fergus import Fergus, Weights
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.treebank import Treebank, read_treebank
 

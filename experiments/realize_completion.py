@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from realize_ordering import held_out
 
-from karat.realize.completion.training import train_completer
+from karat.realize.completer import train_completer
 from karat.realize.evaluation import complete_again
 from karat.realize.model import RealizerModel, open_realizer
 from karat.realize.treebank import Treebank, read_treebank

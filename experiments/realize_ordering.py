@@ -24,8 +24,7 @@ import numpy as np
 
 import karat as kt
 from karat.realize.input_trees import InputTrees, input_trees
-from karat.realize.ordering.ordering_model import OrderingModel
-from karat.realize.ordering.training import LM_WEIGHT, train_ordering
+from karat.realize.ordering import LM_WEIGHT, OrderingModel, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
 
 ROOT = Path(__file__).parents[1]

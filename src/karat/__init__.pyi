@@ -151,7 +151,7 @@ from karat.realize.explanation import RealizedTree as RealizedTree
 from karat.realize.explanation import SupertagList as SupertagList
 from karat.realize.explanation import explain_tree as explain_tree
 from karat.realize.explanation import list_supertags as list_supertags
-from karat.realize.fergus.fergus import Fergus as Fergus
+from karat.realize.fergus import Fergus as Fergus
 from karat.realize.generation import RealizedSentences as RealizedSentences
 from karat.realize.generation import realize_trees as realize_trees
 from karat.realize.input_trees import InputTrees as InputTrees

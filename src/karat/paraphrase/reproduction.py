@@ -39,7 +39,7 @@ from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhraseTable
-from karat.reproduction.requests import Request
+from karat.reproduction.papers import Request
 from karat.reproduction.results import (
     FAILS,
     HOLDS,
