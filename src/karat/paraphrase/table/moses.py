@@ -64,8 +64,8 @@ def read_moses(
                 "no count" if n is None else f"a count of {n:g}" for n in (phrase_count, count)
             )
             raise InputError(
-                f"{place}: the phrase {quoted(phrase)} has {count_text} here and {first_count_text} on "
-                f"line {before:,}: they must be equal"
+                f"{place}: the phrase {quoted(phrase)} has {count_text} here and {first_count_text} "
+                f"on line {before:,}: they must be equal"
             )
         probabilities.append(probability)
     if len({count is None for count, _ in counts.values()}) > 1:
