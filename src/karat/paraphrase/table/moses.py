@@ -60,11 +60,11 @@ def read_moses(
             raise InputError(f"{place}: the same pair as line {first:,}; leave one of them out")
         count, before = counts.setdefault(phrase, (phrase_count, number))
         if count != phrase_count:
-            count_text, first_count_text = (
+            count_text, first_count = (
                 "no count" if n is None else f"a count of {n:g}" for n in (phrase_count, count)
             )
             raise InputError(
-                f"{place}: the phrase {quoted(phrase)} has {count_text} here and {first_count_text} "
+                f"{place}: the phrase {quoted(phrase)} has {count_text} here and {first_count} "
                 f"on line {before:,}: they must be equal"
             )
         probabilities.append(probability)
