@@ -62,13 +62,13 @@ def _recipe_options(function: F) -> F:
 @option(
     "--model1",
     "Iterations of IBM model 1. Default: 4; with hmm 5.",
-    whole(0, _MAX_ITERATIONS),
+    integer(0, _MAX_ITERATIONS),
     heading=ADVANCED,
 )
 @option(
     "--hmm",
     "Iterations of the HMM. Default: 4; with hmm 5.",
-    whole(0, _MAX_ITERATIONS),
+    integer(0, _MAX_ITERATIONS),
     heading=ADVANCED,
 )
 @group.agreement("min; with hmm root")
