@@ -32,7 +32,7 @@ from studio.projects_in_store import (
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.assignment import next_assignment, progress_of
+from karat.studio.assignment import next_assignment, read_progress
 from karat.studio.sampling import is_random, prepare_rounds, sample_of_store
 from karat.studio.store.assignments import earlier, shown
 from karat.studio.store.calibration import calibration_scores
@@ -141,20 +141,20 @@ def test_quotas_end_the_work(tmp_path: Path) -> None:
     with make_store(tmp_path, quota=3) as store:
         ann, bea = assessor(store), assessor(store, "bea", quota=5)
         assert len(judged_all(store, ann)) == 3
-        assert progress_of(store, ann) == (3, 3, 0)
-        assert progress_of(store, bea) == (0, 5, 5)
+        assert read_progress(store, ann) == (3, 3, 0)
+        assert read_progress(store, bea) == (0, 5, 5)
         assert len(judged_all(store, bea, 50)) == 5
 
 
 def test_progress_counts_what_is_left_for_the_assessor(tmp_path: Path) -> None:
     with make_store(tmp_path, round_items=2) as store:
         ann, bea = assessor(store), assessor(store, "bea")
-        assert progress_of(store, ann) == (0, 18, 18)
+        assert read_progress(store, ann) == (0, 18, 18)
         for number in range(4):
             answered(store, ann, number)
         asked(store, ann)
-        assert progress_of(store, ann) == (4, 18, 14)
-        assert progress_of(store, bea) == (0, 13, 13)
+        assert read_progress(store, ann) == (4, 18, 14)
+        assert read_progress(store, bea) == (0, 13, 13)
 
 
 # ------------------------------------------------------------------------------------------ leases

@@ -17,10 +17,10 @@ from judged_store import decide, judge_all, make_store, nugget_texts, texts, uui
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli import export, import_log
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import export_store
-from karat.studio.export.labels import labels_of
+from karat.studio.export.labels import make_labels
 from karat.studio.store.judgements import current
 
 
@@ -122,15 +122,15 @@ def test_there_is_one_label_for_each_thing(tmp_path: Path, tasks: Any, bases: se
     given = nugget_texts() if "nuggets" in tasks else texts(6, 3)
     store = make_store(tmp_path / "store", given, people=2, tasks=tasks)
     judge_all(store)
-    labels = labels_of(read_contents(store))
+    labels = make_labels(read_contents(store))
     things = [one[:6] for one in labels]
     assert len(things) == len({*things})
     assert {one.basis for one in labels} == bases
-    first = disputes(store)[0]
+    first = find_disputes(store)[0]
     value: Any = {"ratings": 4, "pairs": "tie", "nuggets": "partial"}.get(first.task)
     value = value or {"spans": [], "score": 50}
     decide(store, first.task, first.output, first.about, value, uuids(5)(), first.item)
-    settled = labels_of(read_contents(store))
+    settled = make_labels(read_contents(store))
     assert [one[:6] for one in settled] == things
     assert {one.basis for one in settled} == bases | {"adjudicated"}
 

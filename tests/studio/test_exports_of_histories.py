@@ -15,7 +15,7 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.live.state import state_of
+from karat.studio.live.state import get_state
 from karat.studio.live.statistics import live_agreement
 from karat.studio.store.assignments import shown
 from karat.studio.store.judgements import SentJudgement, current, judge, undo
@@ -130,7 +130,7 @@ def exported_twice(store: Store, folder: Path) -> Any:
     """The set of an export, which is the same after an import; the live state is the store's."""
     export_store(store, folder / "out")
     live_agreement(store)
-    known = {id: one.value for id, one in state_of(store).answers.items()}
+    known = {id: one.value for id, one in get_state(store).answers.items()}
     assert known == {row.assignment: row.value for row in current(store)}
     restore(folder / "out", folder / "again")
     with Store.open(folder / "again") as again:

@@ -11,10 +11,10 @@ from judged_store import START, decide, judge_all, make_store, nugget_texts, tex
 import karat as kt
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment
-from karat.studio.disputes import disputes
-from karat.studio.export.contents import masked, pseudonyms, read_contents
+from karat.studio.disputes import find_disputes
+from karat.studio.export.contents import mask_systems, pseudonyms, read_contents
 from karat.studio.export.formats import export_store
-from karat.studio.export.sets import evalset_of, nuggets_of
+from karat.studio.export.sets import make_evalset, make_nugget_set
 from karat.studio.live import results
 from karat.studio.live.progress import assessor_progress, work_done
 from karat.studio.live.results import latest_results, live_results
@@ -42,7 +42,7 @@ def owner_of(store: Store) -> int:
 
 def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store) -> None:
     def expected() -> object:
-        return kt.judge_agreement(evalset_of(read_contents(store, anonymous=True))).rows
+        return kt.judge_agreement(make_evalset(read_contents(store, anonymous=True))).rows
 
     first = live_agreement(store)
     assert first.ratings
@@ -70,7 +70,7 @@ def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) 
             if row.assessor == 2 and row.outputs in ann:  # bob answers as ann does
                 said = SentJudgement(NEW(), row.assignment, ann[row.outputs].value, 5, row.uuid)
                 judge(store, 2, said)
-        found = disputes(store)[0]
+        found = find_disputes(store)[0]
         decide(store, found.task, found.output, found.about, 4, NEW())
         owner = owner_of(store)
         ask_estimates(store, owner)
@@ -110,7 +110,7 @@ def test_agreement_in_nuggets_has_kappa(tmp_path: Path) -> None:
     assert live_agreement(store).nuggets is None
     judge_all(store)
     found = live_agreement(store).nuggets
-    expected = kt.judge_agreement(nuggets_of(read_contents(store, anonymous=True)))
+    expected = kt.judge_agreement(make_nugget_set(read_contents(store, anonymous=True)))
     assert found
     assert repr(found.kappa) == repr(expected.kappa)  # type: ignore[attr-defined]
 
@@ -124,7 +124,7 @@ def test_disputes_are_ranked_blind_and_settled_by_a_decision(tmp_path: Path) -> 
             quality, fluency = values[one.name, item]
             rated = {"ratings": {"quality": quality, "fluency": fluency}}
             judge(store, one.id, SentJudgement(NEW(), shown.assignment, rated, 5), START)
-    found = disputes(store)
+    found = find_disputes(store)
     assert [(one.segment, one.about, one.amount) for one in found] == [
         ("1", "quality", 1.0),
         ("2", "fluency", 0.25),
@@ -136,8 +136,8 @@ def test_disputes_are_ranked_blind_and_settled_by_a_decision(tmp_path: Path) -> 
     assert "sys0" not in repr(found)
     assert "ann" not in repr(found)
     decide(store, found[0].task, found[0].output, found[0].about, 4, NEW())
-    assert [one.about for one in disputes(store)] == ["fluency"]
-    assert [one.settled for one in disputes(store, settled=True)] == [True, False]
+    assert [one.about for one in find_disputes(store)] == ["fluency"]
+    assert [one.settled for one in find_disputes(store, settled=True)] == [True, False]
 
 
 @pytest.mark.parametrize("tasks", [{"pairs": {}}, {"spans": {"scheme": "esa"}}])
@@ -146,11 +146,11 @@ def test_decisions_on_disputes_are_what_exports_take(
 ) -> None:
     store = make_store(tmp_path / "store", texts(3, 3), tasks=tasks)
     judge_all(store)
-    for one in disputes(store):
+    for one in find_disputes(store):
         value = "tie" if one.task == "pairs" else {"spans": [], "score": 90}
         decide(store, one.task, one.output, one.about, value, NEW(), one.item)
-    assert disputes(store) == []
-    assert evalset_of(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
+    assert find_disputes(store) == []
+    assert make_evalset(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
 
 
 def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None
             who.id,
             SentJudgement(NEW(), shown.assignment, {"spans": marks, "score": 50}, 1),
         )
-    assert [one.amount for one in disputes(store)] == [1.0]
+    assert [one.amount for one in find_disputes(store)] == [1.0]
 
 
 def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> None:
@@ -179,7 +179,7 @@ def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> 
     asked = [one for one in events(store) if one.what == "estimates"]
     assert [one.assessor for one in asked] == [owner]
     found = live_estimates(store, owner)
-    expected = kt.estimate(evalset_of(read_contents(store)), "quality")
+    expected = kt.estimate(make_evalset(read_contents(store)), "quality")
     assert [one.dimension for one in found] == ["quality", "fluency"]
     assert found[0].estimate
     # Before the reveal there are pseudonyms, in an order that is not that of the set.
@@ -237,7 +237,7 @@ def test_pseudonyms_tell_nothing_of_the_order_of_systems(store: Store) -> None:
 
 def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store) -> None:
     contents = read_contents(store)
-    hidden = replace(contents, outputs=masked(contents.outputs, contents.project))
+    hidden = replace(contents, outputs=mask_systems(contents.outputs, contents.project))
     assert hidden.systems == ("system 1", "system 2", "system 3")
     known = pseudonyms(contents.systems, contents.project)
     assert all(

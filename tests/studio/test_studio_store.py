@@ -23,7 +23,7 @@ from karat.studio.store.store import Store
 FIRST = Path(__file__).parent / "version-1.sql"
 
 
-def settings_of(path: Path) -> tuple[object, ...]:
+def parse_settings(path: Path) -> tuple[object, ...]:
     with Store.open(path) as opened, opened.read() as connection:
         names = ("journal_mode", "synchronous", "foreign_keys", "application_id", "user_version")
         return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
@@ -32,7 +32,7 @@ def settings_of(path: Path) -> tuple[object, ...]:
 def test_a_store_is_written_with_care(tmp_path: Path) -> None:
     make_store(tmp_path).close()
     full, on = 2, 1
-    assert settings_of(tmp_path / "project.studio") == ("wal", full, on, 0x4B535444, 2)
+    assert parse_settings(tmp_path / "project.studio") == ("wal", full, on, 0x4B535444, 2)
 
 
 def test_a_file_that_exists_is_not_made_again(

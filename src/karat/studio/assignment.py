@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.studio.sampling import draw_round
-from karat.studio.store.assignments import settings_of, shown_in
-from karat.studio.store.draws import drawn_with, mixed, share
+from karat.studio.store.assignments import parse_settings, view_in
+from karat.studio.store.draws import draw_probability, mix, share
 from karat.studio.store.events import stamp
 from karat.studio.store.projects import check_open
 from karat.studio.store.settings import ProjectSettings
@@ -56,10 +56,10 @@ def next_assignment(store: Store, assessor_id: int, now: datetime) -> Assignment
         found = _renewed(connection, asker, settings, ends)
         if found is None and (asker.quota is None or asker.judged < asker.quota):
             found = _assigned(connection, asker, settings, ends, stamp(now))
-        return None if found is None else shown_in(connection, found)
+        return None if found is None else view_in(connection, found)
 
 
-def progress_of(store: Store, assessor_id: int) -> Progress:
+def read_progress(store: Store, assessor_id: int) -> Progress:
     """Return what an assessor has done, and may still be given."""
     with store.read() as connection:
         settings = _settings(connection)
@@ -100,7 +100,7 @@ def _settings(connection: sqlite3.Connection) -> ProjectSettings:
     row = connection.execute("SELECT settings FROM project").fetchone()
     if row is None:
         raise InputError("the store has no project yet: import a set first")
-    return settings_of(row[0])
+    return parse_settings(row[0])
 
 
 def _asker(connection: sqlite3.Connection, id: int, settings: ProjectSettings) -> _Asker:
@@ -158,10 +158,10 @@ def _assigned(
         reason, drawn = connection.execute(
             "SELECT reason, probability FROM draw WHERE item = ?", (unit.item,)
         ).fetchone()
-        probability = drawn_with(drawn, reason)
-    seed = mixed(asker.seed, _SIDES, unit.id)
+        probability = draw_probability(drawn, reason)
+    seed = mix(asker.seed, _SIDES, unit.id)
     outputs = json.loads(unit.outputs)
-    outputs.sort(key=lambda one: mixed(seed, one))
+    outputs.sort(key=lambda one: mix(seed, one))
     added = connection.execute(
         "INSERT INTO assignment (unit, assessor, task, item, outputs, reason, probability, round, "
         "seed, ord, lease, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -212,6 +212,6 @@ def _free_in(
     ).fetchall()
     if not rows:
         return None
-    id = min((id for (id,) in rows), key=lambda one: mixed(asker.seed, one))
+    id = min((id for (id,) in rows), key=lambda one: mix(asker.seed, one))
     row = connection.execute("SELECT id, task, item, outputs, round FROM unit WHERE id = ?", (id,))
     return _Unit(*row.fetchone())

@@ -14,16 +14,15 @@ from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, quoted
 from karat.evalset.judge_kinds import ADJUDICATED
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import Contents, pseudonym
-from karat.studio.export.sets import NUGGETS
 from karat.studio.export.spans import csv_line
-from karat.studio.export.values import decided_label, dimensions_of, values_of
-from karat.studio.live.state import remembered
+from karat.studio.export.values import all_values
+from karat.studio.live.state import remember
 from karat.studio.store.projects import REVEALED, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
+from karat.studio.tasks import NUGGETS
 
 Scores = Mapping[int, Mapping[str, float]]
 """Output -> dimension -> score."""
@@ -31,19 +30,19 @@ Scores = Mapping[int, Mapping[str, float]]
 
 def score_names(settings: ProjectSettings) -> list[str]:
     """Return the dimensions in which outputs have scores; for nuggets, the share supported."""
-    nuggets = [NUGGETS] if NUGGETS in settings.tasks else []
-    return [one.name for one in dimensions_of(settings)] + nuggets
+    nuggets = [NUGGETS.name] if settings.has(NUGGETS) else []
+    return [dimension.name for dimension in settings.dimensions] + nuggets
 
 
 def output_scores(store: Store) -> Scores:
     """Return the scores of all outputs that somebody judged."""
-    return remembered(store, "scores", _mean_scores)
+    return remember(store, "scores", _mean_scores)
 
 
 def _mean_scores(contents: Contents) -> Scores:
     said: dict[tuple[int, str], list[float]] = defaultdict(list)
     settled: dict[tuple[int, str], float] = {}
-    for one in values_of(contents):
+    for one in all_values(contents):
         if one.kind == ADJUDICATED:
             settled[one.output, one.dimension] = one.value
         else:
@@ -52,19 +51,19 @@ def _mean_scores(contents: Contents) -> Scores:
     for (output, name), values in said.items():
         found[output][name] = settled.get((output, name), fmean(values))
     for output, share in _nugget_shares(contents):
-        found[output][NUGGETS] = share
+        found[output][NUGGETS.name] = share
     return dict(found)
 
 
 def _nugget_shares(contents: Contents) -> Iterator[tuple[int, float]]:
     """Yield the mean label of the nuggets of each response."""
     said: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in contents.of_task(NUGGETS):
-        for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
+    for one in contents.answers_to(NUGGETS):
+        for output, nugget, value in NUGGETS.to_judgements(one.value, one.outputs):
             said[output][nugget].append(value)
-    for decision in contents.decided(NUGGETS):
+    for decision in contents.decisions_on(NUGGETS):
         if decision.output in said:
-            said[decision.output][decision.about] = [decided_label(decision)]
+            said[decision.output][decision.about] = [NUGGETS.decided_label(decision)]
     for output, labels in said.items():
         if labels:
             yield output, fmean(fmean(values) for values in labels.values())
@@ -271,7 +270,7 @@ def find_segments(store: Store, search: Search, number: int = 1) -> Page:
 
 def _count_disputes(store: Store) -> dict[int, int]:
     found: dict[int, int] = {}
-    for one in disputes(store):
+    for one in find_disputes(store):
         found[one.item] = found.get(one.item, 0) + 1
     return found
 

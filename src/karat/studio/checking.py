@@ -15,37 +15,28 @@ from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
-from karat.errors import InputError, KaratError, quoted
+from karat.errors import InputError, KaratError
 from karat.evalset.draws import MOST_ROUNDS
 from karat.evalset.reading import Reading
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.results import Result
-from karat.studio.export.contents import ExportedDecision, contents_in, items_in, outputs_in
-from karat.studio.export.sets import NUGGETS, evalset_of, put_nuggets
-from karat.studio.export.values import (
-    decided_label,
-    decided_pair,
-    decided_rating,
-    decided_spans,
-    dimensions_of,
-)
-from karat.studio.key_editing import as_judged
-from karat.studio.store.assignments import key_of_item, shown_in, shown_output
-from karat.studio.store.columns import parsed, wrong_rows
+from karat.studio.export.contents import contents_in, items_in, outputs_in
+from karat.studio.export.sets import make_evalset, put_nuggets
+from karat.studio.key_editing import view_as_judged
+from karat.studio.store.assignments import view_in, view_key, view_output
+from karat.studio.store.columns import find_wrong_rows, parsed
 from karat.studio.store.imports import Imported, ImportedItem, ImportedOutput
 from karat.studio.store.judgements import COUNTED
-from karat.studio.store.projects import count_units, digest_of, project_in
+from karat.studio.store.projects import count_units, digest_texts, project_in
 from karat.studio.store.schema import migrate
 from karat.studio.store.settings import ProjectSettings
-from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import AssignmentView
+from karat.studio.tasks import NUGGETS, TASKS
+from karat.studio.tasks.task import AssignmentView, CurrentDecision
 
 TABLES = (
     *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
     *("judgement", "adjudication", "key_edit", "event"),
 )
-LARGEST_VALUE = 2.0**32
-"""Values of metrics and people are summed exactly up to this size."""
 MOST_LISTED = 10
 """Problems of one kind that are listed one by one."""
 _RULES = {
@@ -221,7 +212,7 @@ def _schema(connection: sqlite3.Connection) -> dict[str, list[str]]:
 
 def _values(connection: sqlite3.Connection) -> Iterator[str]:
     for table in ("project", *TABLES):
-        yield from wrong_rows(connection, table)
+        yield from find_wrong_rows(connection, table)
 
 
 def _references(connection: sqlite3.Connection) -> Iterator[str]:
@@ -284,7 +275,7 @@ def _changed_set(connection: sqlite3.Connection, settings: ProjectSettings) -> I
         ImportedItem(one.segment, None, None, None, (), tuple(outputs.get(one.id, ())))
         for one in items_in(connection).values()
     ]
-    if digest_of(Imported(project.name, items)) != project.set_digest:
+    if digest_texts(Imported(project.name, items)) != project.set_digest:
         yield "The segments, systems or texts are not those that were imported."
     if project.seed != settings.seed:
         yield f"The seed of the project is {project.seed}, in its settings {settings.seed}."
@@ -298,8 +289,8 @@ def _wrong_judgements(connection: sqlite3.Connection) -> Iterator[str]:
     ).fetchall()
     for id, assignment, text in rows:
         value = parsed(text)
-        shown = as_judged(connection, shown_in(connection, assignment), value)
-        if wrong := TASKS[shown.task].check(value, shown):
+        shown = view_as_judged(connection, view_in(connection, assignment), value)
+        if wrong := TASKS[shown.task].find_error(value, shown):
             yield f"Judgement {id}: {wrong}."
 
 
@@ -311,8 +302,8 @@ def _wrong_known_answers(
         "SELECT id, task, item, outputs, answer FROM unit WHERE answer IS NOT NULL"
     ).fetchall()
     for id, task, item, outputs, answer in rows:
-        shown = _shown(connection, settings, task, item, parsed(outputs))
-        if wrong := TASKS[task].check({**parsed(answer), "done": True}, shown):
+        shown = _make_view(connection, settings, task, item, parsed(outputs))
+        if wrong := TASKS[task].find_error({**parsed(answer), "done": True}, shown):
             yield f"Calibration unit {id}: {wrong}."
 
 
@@ -322,7 +313,7 @@ def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) 
         "WHERE value IS NOT NULL"
     ).fetchall()
     for row in rows:
-        decision = ExportedDecision._make((*row[:6], parsed(row[6]), *row[7:]))
+        decision = CurrentDecision._make((*row[:6], parsed(row[6]), *row[7:]))
         try:
             _check_decision(connection, settings, decision)
         except (InputError, OverflowError) as error:
@@ -330,31 +321,16 @@ def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) 
 
 
 def _check_decision(
-    connection: sqlite3.Connection, settings: ProjectSettings, decision: ExportedDecision
+    connection: sqlite3.Connection, settings: ProjectSettings, decision: CurrentDecision
 ) -> None:
-    """Refuse a decision that cannot be one on its task."""
-
-    if decision.task == "pairs":
-        rows = connection.execute("SELECT id FROM output WHERE item = ?", (decision.item,))
-        decided_pair(decision, TASKS["pairs"].targets([id for (id,) in rows]))
-        return
-    if decision.output is None:
+    """Raise InputError if a decision is not valid for its task."""
+    task = TASKS[decision.task]
+    if task.decides_outputs and decision.output is None:
         raise InputError(f"adjudication {decision.id}: no output, expected one")
-    place = f"adjudication {decision.id}"
-    if decision.task == "ratings":
-        names = [scale["dimension"] for scale in settings.tasks["ratings"]["scales"]]
-        if decision.about not in names:
-            raise InputError(f"{place}: found the dimension {quoted(decision.about)}")
-        if abs(decided_rating(decision)) >= LARGEST_VALUE:
-            raise InputError(f"{place}: found {quoted(decision.value)}, expected a rating")
-        return
-    shown = _shown(connection, settings, decision.task, decision.item, [decision.output])
-    if decision.task == "nuggets":
-        if decision.about not in ({one.id for one in shown.nuggets} | {*shown.dropped}):
-            raise InputError(f"{place}: found the nugget {quoted(decision.about)}")
-        decided_label(decision)
-    elif wrong := TASKS["spans"].check(decided_spans(decision), shown):
-        raise InputError(f"{place}: {wrong}")
+    shown = [] if decision.output is None else [decision.output]
+    view = _make_view(connection, settings, decision.task, decision.item, shown)
+    rows = connection.execute("SELECT id FROM output WHERE item = ?", (decision.item,))
+    task.check_decision(decision, view, [id for (id,) in rows])
 
 
 def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
@@ -363,9 +339,9 @@ def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
         return
     try:
         contents = contents_in(connection, anonymous=False)
-        if dimensions_of(contents.project.settings):
-            evalset_of(contents)
-        if NUGGETS in contents.project.settings.tasks:
+        if contents.project.settings.dimensions:
+            make_evalset(contents)
+        if contents.project.settings.has(NUGGETS):
             name, reading = contents.project.name, Reading()
             draft = NuggetDraft(name, reading)
             put_nuggets(contents, name, draft)
@@ -375,7 +351,7 @@ def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"The judgements cannot be read: {error}."
 
 
-def _shown(
+def _make_view(
     connection: sqlite3.Connection,
     settings: ProjectSettings,
     task: str,
@@ -383,6 +359,6 @@ def _shown(
     outputs: list[int],
 ) -> AssignmentView:
     """Return outputs with the nuggets of their item, as far as an answer is checked by them."""
-    nuggets, dropped = key_of_item(connection, item)
-    texts = tuple(shown_output(connection, id) for id in outputs)
+    nuggets, dropped = view_key(connection, item)
+    texts = tuple(view_output(connection, id) for id in outputs)
     return AssignmentView(0, task, settings.tasks[task], texts, nuggets=nuggets, dropped=dropped)

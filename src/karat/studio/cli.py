@@ -75,7 +75,7 @@ EXPORT_FORMATS = (
 )
 @option(
     "--calibration",
-    "Items with known answers (JSON lines), mixed in to check assessors.",
+    "Items with known answers (JSON lines), mix in to check assessors.",
     path,
     heading=ADVANCED,
 )

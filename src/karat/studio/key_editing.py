@@ -21,13 +21,14 @@ from karat.studio.store.events import record, stamp
 from karat.studio.store.judgements import COUNTED, StoredRow, check_uuid, mark
 from karat.studio.store.projects import check_open, project_in
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS
 from karat.studio.tasks.task import (
     AssignmentView,
     NuggetView,
-    first_wrong,
-    is_whole,
-    wrong_choice,
-    wrong_text,
+    choice_error,
+    first_error,
+    is_integer,
+    text_error,
 )
 
 _NEWEST = """
@@ -47,28 +48,30 @@ def concerned(connection: sqlite3.Connection, item: int, old: str | None, new: s
 
     `old` leaves the key and `new` enters it; one of them may be None.
     """
-    labels = labels_on(connection, item)
+    labels = read_labels(connection, item)
     count = sum(
         old in own or (complete and new is not None and new not in own) for own, complete in labels
     )
-    return count + (0 if old is None else decisions_on(connection, item, old))
+    return count + (0 if old is None else count_decisions(connection, item, old))
 
 
-def labels_on(connection: sqlite3.Connection, item: int) -> list[tuple[Collection[str], bool]]:
+def read_labels(connection: sqlite3.Connection, item: int) -> list[tuple[Collection[str], bool]]:
     """Return the nuggets that each newest judgement labels, and whether it is complete."""
     rows = connection.execute(f"SELECT j.value, a.judged {_NEWEST}", (item,)).fetchall()
     return [
-        ((), False) if text is None else (json.loads(text).get("nuggets", {}), judged is not None)
+        ((), False)
+        if text is None
+        else (json.loads(text).get(NUGGETS.name, {}), judged is not None)
         for text, judged in rows
     ]
 
 
-def decisions_on(connection: sqlite3.Connection, item: int, nugget: str) -> int:
+def count_decisions(connection: sqlite3.Connection, item: int, nugget: str) -> int:
     """Return how many decisions of adjudicators on a nugget count."""
     return int(connection.execute(_DECIDED, (item, nugget)).fetchone()[0])
 
 
-def count_again(connection: sqlite3.Connection, item: int, now: datetime) -> None:
+def recount_judgements(connection: sqlite3.Connection, item: int, now: datetime) -> None:
     """Mark which judgements of a question are complete under its key of now.
 
     An assignment that is open again keeps its place for the time of a lease.
@@ -84,12 +87,14 @@ def count_again(connection: sqlite3.Connection, item: int, now: datetime) -> Non
             connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
 
 
-def as_judged(connection: sqlite3.Connection, shown: AssignmentView, value: Any) -> AssignmentView:
+def view_as_judged(
+    connection: sqlite3.Connection, shown: AssignmentView, value: Any
+) -> AssignmentView:
     """Return an assignment under the key of the time when an answer was given.
 
     Where a key was edited, that is every nugget that the answer labels.
     """
-    labels = value.get("nuggets") if isinstance(value, dict) else None
+    labels = value.get(NUGGETS.name) if isinstance(value, dict) else None
     if not shown.edited or not isinstance(labels, dict):
         return shown
     rows = connection.execute(
@@ -105,7 +110,7 @@ ALLOWS = "key editing"
 """The event of an owner who allows adjudicators to edit the key, or no longer does."""
 
 
-def adjudicators_may(connection: sqlite3.Connection) -> bool:
+def adjudicators_may_edit(connection: sqlite3.Connection) -> bool:
     """Return whether adjudicators may edit the key, as the newest event says."""
     row = connection.execute(
         "SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", (ALLOWS,)
@@ -116,30 +121,30 @@ def adjudicators_may(connection: sqlite3.Connection) -> bool:
 def may_edit(store: Store, role: str) -> bool:
     """Return whether a role may see and edit the key of a project that has one."""
     with store.read() as connection:
-        if "nuggets" not in project_in(connection).settings.tasks:
+        if not project_in(connection).settings.has(NUGGETS):
             return False
-        return role == "owner" or (role == "adjudicator" and adjudicators_may(connection))
+        return role == "owner" or (role == "adjudicator" and adjudicators_may_edit(connection))
 
 
 def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
     """Record whether adjudicators may edit the key from now on."""
     with store.write() as connection:
-        if role_of(connection, owner) != "owner":
+        if read_role(connection, owner) != "owner":
             raise InputError("only an owner decides who edits the key")
-        if adjudicators_may(connection) != allowed:
+        if adjudicators_may_edit(connection) != allowed:
             record(connection, ALLOWS, owner, adjudicators=allowed)
 
 
 def check_editor(connection: sqlite3.Connection, assessor: int) -> None:
     """Refuse an edit by somebody who may not."""
-    if "nuggets" not in project_in(connection).settings.tasks:
+    if not project_in(connection).settings.has(NUGGETS):
         raise InputError("the project has no nuggets: there is no key to edit")
-    role = role_of(connection, assessor)
-    if role != "owner" and not (role == "adjudicator" and adjudicators_may(connection)):
+    role = read_role(connection, assessor)
+    if role != "owner" and not (role == "adjudicator" and adjudicators_may_edit(connection)):
         raise InputError("only owners, and adjudicators whom they allow it, edit the key")
 
 
-def role_of(connection: sqlite3.Connection, assessor: int) -> str | None:
+def read_role(connection: sqlite3.Connection, assessor: int) -> str | None:
     """Return the role of an active assessor."""
     row = connection.execute(
         "SELECT role FROM assessor WHERE id = ? AND active", (assessor,)
@@ -160,7 +165,7 @@ def check_words(descriptions: object) -> tuple[str, ...]:
     """Return the wordings of a nugget, without blanks at the ends; wrong ones are refused."""
     if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MOST_WORDINGS:
         raise InputError(f"expected a list of 1 to {MOST_WORDINGS} wordings of the nugget")
-    if told := first_wrong([wrong_text("wording", text, LONGEST) for text in descriptions]):
+    if told := first_error([text_error("wording", text, LONGEST) for text in descriptions]):
         raise InputError(told)
     found = tuple(" ".join(text.split()) for text in descriptions)
     if not all(found):
@@ -257,7 +262,7 @@ def edit_key(store: Store, assessor: int, given: KeyEdit, now: datetime | None =
         _check_concerns(connection, given, change)
         id = _insert_edit(connection, assessor, given, change, before, stamp(time))
         _apply_change(connection, change)
-        count_again(connection, given.item, time)
+        recount_judgements(connection, given.item, time)
         return StoredRow(id, False)
 
 
@@ -281,7 +286,7 @@ def change_of_undo(connection: sqlite3.Connection, edit: int) -> KeyChange:
     return KeyChange(None if new is None else _read_nugget(connection, new), back, edit)
 
 
-def concerned_by(connection: sqlite3.Connection, item: int, change: KeyChange) -> int:
+def count_concerned(connection: sqlite3.Connection, item: int, change: KeyChange) -> int:
     """Return how many judgements and decisions a change of the key concerns."""
     old, new = change.old and change.old.nugget, change.new and change.new.nugget
     return 0 if old == new else concerned(connection, item, old, new)
@@ -424,9 +429,9 @@ def _check_edit(given: KeyEdit) -> KeyEdit:
         check_uuid("supersedes", given.supersedes)
     for name in ("item", "concerns"):
         number = getattr(given, name)
-        if not is_whole(number) or not 0 <= number < 2**53:
+        if not is_integer(number) or not 0 <= number < 2**53:
             raise InputError(f"found {name}={quoted(number)}, expected a number")
-    if told := wrong_choice("what", given.what, _CHANGES):
+    if told := choice_error("what", given.what, _CHANGES):
         raise InputError(told)
     for name in ("nugget", "descriptions", "importance"):
         needed, found = name in _PARTS[given.what], getattr(given, name)
@@ -478,7 +483,7 @@ def _find_superseded(connection: sqlite3.Connection, given: KeyEdit) -> int | No
 
 
 def _check_concerns(connection: sqlite3.Connection, given: KeyEdit, change: KeyChange) -> None:
-    count = concerned_by(connection, given.item, change)
+    count = count_concerned(connection, given.item, change)
     if count != given.concerns:
         raise InputError(
             f"this concerns {count:,} judgements and decisions now, not {given.concerns:,}: look "

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 from karat.studio.key_editing import (
     change_of_undo,
-    concerned_by,
-    decisions_on,
-    labels_on,
+    count_concerned,
+    count_decisions,
     newest_in_force,
+    read_labels,
 )
 from karat.studio.store.projects import OPEN
 from karat.studio.store.store import Store
@@ -148,24 +148,24 @@ def _nuggets(connection: sqlite3.Connection, item: int) -> tuple[KeyNugget, ...]
         "ORDER BY coalesce(ord, id), id",
         (item,),
     ).fetchall()
-    labels = Counter(id for own, _ in labels_on(connection, item) for id in own)
+    labels = Counter(id for own, _ in read_labels(connection, item) for id in own)
     return tuple(
         KeyNugget(
-            id, weight, tuple(json.loads(text)), labels[id] + decisions_on(connection, item, id)
+            id, weight, tuple(json.loads(text)), labels[id] + count_decisions(connection, item, id)
         )
         for id, weight, text in rows
     )
 
 
 def _complete(connection: sqlite3.Connection, item: int) -> int:
-    return sum(complete for _, complete in labels_on(connection, item))
+    return sum(complete for _, complete in read_labels(connection, item))
 
 
 def _undoing(connection: sqlite3.Connection, item: int) -> int | None:
     edit = newest_in_force(connection, item)
     if edit is None:
         return None
-    return concerned_by(connection, item, change_of_undo(connection, edit))
+    return count_concerned(connection, item, change_of_undo(connection, edit))
 
 
 def _edits(connection: sqlite3.Connection, item: int) -> tuple[PastEdit, ...]:

@@ -15,13 +15,14 @@ from weakref import WeakKeyDictionary
 from karat.errors import InputError, quoted
 from karat.results import Result
 from karat.studio.browsing import segment
-from karat.studio.export.contents import Contents, masked, read_contents
-from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
-from karat.studio.export.values import WIN, dimensions_of
-from karat.studio.live.state import Version, version_in
-from karat.studio.live.statistics import PAIRS, pairs_of, without_pairs
+from karat.studio.export.contents import Contents, mask_systems, read_contents
+from karat.studio.export.sets import make_evalset, make_nugget_set
+from karat.studio.live.state import Version, read_version
+from karat.studio.live.statistics import drop_pairs, make_pair_set
 from karat.studio.store.projects import REVEALED, Project, project
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS, PAIRS
+from karat.studio.tasks.pairs import WIN
 
 METRICS = ("bleu", "chrf", "ter", "gtm:e=2")
 _AGREEMENT = "How well assessors agree, and who stands apart."
@@ -61,12 +62,12 @@ def has_references(store: Store) -> bool:
 
 
 def _of_ratings(found: Project) -> Iterator[Report]:
-    dimensions = [one.name for one in dimensions_of(found.settings)]
+    dimensions = [dimension.name for dimension in found.settings.dimensions]
     if not dimensions:
         return
     if dimensions != [WIN.name]:
         yield Report("agreement", "Agreement of assessors", _AGREEMENT, False, _agreement)
-    if PAIRS in found.settings.tasks:
+    if found.settings.has(PAIRS):
         yield Report("pair-agreement", "Agreement on pairs", _AGREEMENT, False, _pair_agreement)
     for k, name in enumerate(dimensions, 1):
         title = f"Estimated scores: {name}"
@@ -79,7 +80,7 @@ def _of_ratings(found: Project) -> Iterator[Report]:
 
 
 def _of_nuggets(found: Project) -> Iterator[Report]:
-    if NUGGETS in found.settings.tasks:
+    if found.settings.has(NUGGETS):
         yield Report(
             "nugget-agreement", "Agreement on nuggets", _AGREEMENT, False, _nugget_agreement
         )
@@ -89,50 +90,50 @@ def _of_nuggets(found: Project) -> Iterator[Report]:
 def _agreement(contents: Contents) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
-    return judge_agreement(evalset_of(without_pairs(contents)))
+    return judge_agreement(make_evalset(drop_pairs(contents)))
 
 
 def _pair_agreement(contents: Contents) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
-    return judge_agreement(pairs_of(contents))
+    return judge_agreement(make_pair_set(contents))
 
 
 def _estimate(contents: Contents, dimension: str) -> Result:
     from karat.estimation.estimates import estimate
 
-    return estimate(evalset_of(contents), dimension)
+    return estimate(make_evalset(contents), dimension)
 
 
 def _compare(contents: Contents) -> Result:
     from karat.api import compare
 
-    return compare(evalset_of(contents), metrics=METRICS, examples=3)
+    return compare(make_evalset(contents), metrics=METRICS, examples=3)
 
 
 def _meta(contents: Contents) -> Result:
     from karat.meta.evaluation import meta_evaluate
     from karat.meta.experiment import Experiment
 
-    return meta_evaluate(Experiment(contents.project.name, METRICS), evalset_of(contents))
+    return meta_evaluate(Experiment(contents.project.name, METRICS), make_evalset(contents))
 
 
 def _plane(contents: Contents, dimension: str) -> Result:
     from karat.meta.plane.fit import fit_plane
 
-    return fit_plane(evalset_of(contents), dimension)
+    return fit_plane(make_evalset(contents), dimension)
 
 
 def _nugget_agreement(contents: Contents) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
-    return judge_agreement(nuggets_of(contents))
+    return judge_agreement(make_nugget_set(contents))
 
 
 def _nugget_scores(contents: Contents) -> Result:
     from karat.nuggets.results.scoring import score_nuggets
 
-    return score_nuggets(nuggets_of(contents), details=True)
+    return score_nuggets(make_nugget_set(contents), details=True)
 
 
 def find_report(store: Store, name: str) -> Report:
@@ -150,7 +151,7 @@ _ONE_AT_A_TIME = threading.Lock()
 def report_page(store: Store, report: Report) -> str:
     """Return the page of a report, made once for each version of the store."""
     with store.read() as connection:
-        version = version_in(connection)
+        version = read_version(connection)
     with _ONE_AT_A_TIME:  # two cores judge and compute: reports wait for each other
         kept = _KEPT.setdefault(store, {})
         known = kept.get(report.name)
@@ -165,7 +166,7 @@ def _contents(store: Store) -> Contents:
     found = read_contents(store, anonymous=True)
     if found.project.state == REVEALED:
         return found
-    return replace(found, outputs=masked(found.outputs, found.project))
+    return replace(found, outputs=mask_systems(found.outputs, found.project))
 
 
 def explanation_page(store: Store, item: int, output: int) -> str:

@@ -18,7 +18,7 @@ from karat.estimation.samples import Sample, Scale
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.stats.estimates.sampling import Design
-from karat.studio.store.draws import drawn_with, mixed
+from karat.studio.store.draws import draw_probability, mix
 from karat.studio.store.projects import project_in
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
@@ -88,7 +88,7 @@ def _design(connection: sqlite3.Connection, items: _Items) -> Design:
     if rows:
         at = np.searchsorted(items.ids, np.array([row[0] for row in rows], dtype=np.int64))
         round[at] = [row[1] for row in rows]
-        known = [drawn_with(drawn, reason) for _, _, drawn, reason in rows]
+        known = [draw_probability(drawn, reason) for _, _, drawn, reason in rows]
         probability[at] = np.array(known, np.float64)  # None becomes NaN
     return Design(np.ones(n), probability, round)
 
@@ -168,7 +168,7 @@ def _mean_labels(
 
 def _dimension(settings: ProjectSettings) -> tuple[str | None, Scale]:
     """Return the dimension by which useful items are found: the first scale; else all values."""
-    scales: Sequence[dict[str, float | str]] = settings.tasks.get("ratings", {}).get("scales", ())
+    scales = settings.rating_scales
     if not scales:
         return None, Scale(0.0, 1.0)
     first = scales[0]
@@ -216,7 +216,7 @@ def plan(
     connection: sqlite3.Connection, settings: ProjectSettings, round: int, count: int
 ) -> tuple[PlannedUnit, ...]:
     """Draw items for a round."""
-    seed = mixed(settings.seed, round)
+    seed = mix(settings.seed, round)
     if settings.predictor is None or is_random(round, settings.random_share):
         return plan_units(without_predictor(connection), None, count, seed)
     sample = sample_of_store(connection, settings)

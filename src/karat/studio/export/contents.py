@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 from karat.evalset.draws import Draw
 from karat.nuggets.sets.keys import Nugget
-from karat.studio.store.draws import drawn_with, shuffled_ids
+from karat.studio.store.draws import draw_probability, shuffled_ids
 from karat.studio.store.projects import Project, project_in
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS
+from karat.studio.tasks.task import CurrentAnswer, CurrentDecision, Task
 
 
 class Item(NamedTuple):
@@ -40,37 +42,6 @@ class Output(NamedTuple):
     text: str
 
 
-class ExportedAnswer(NamedTuple):
-    """The newest complete answer to an assignment."""
-
-    id: int
-    uuid: str
-    assessor: int
-    task: str
-    item: int
-    outputs: tuple[int, ...]
-    """In the order shown."""
-    value: Any
-    ms: int
-    time: str
-    reason: str
-    probability: float | None
-
-
-class ExportedDecision(NamedTuple):
-    """An adjudication that counts."""
-
-    id: int
-    uuid: str
-    task: str
-    item: int
-    output: int | None
-    about: str
-    value: Any
-    assessor: int
-    time: str
-
-
 @dataclass(frozen=True)
 class Contents:
     """Contents of one state of a store."""
@@ -83,21 +54,21 @@ class Contents:
     draws: tuple[Draw, ...]
     names: Mapping[int, str]
     """Assessors, or their pseudonyms."""
-    answers: tuple[ExportedAnswer, ...]
-    decisions: tuple[ExportedDecision, ...]
+    answers: tuple[CurrentAnswer, ...]
+    decisions: tuple[CurrentDecision, ...]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems in the order of the set."""
         return tuple(dict.fromkeys(one.system for one in self.outputs.values()))
 
-    def of_task(self, task: str) -> Iterator[ExportedAnswer]:
+    def answers_to(self, task: Task) -> Iterator[CurrentAnswer]:
         """Yield the answers of one task."""
-        return (one for one in self.answers if one.task == task)
+        return (answer for answer in self.answers if answer.task == task.name)
 
-    def decided(self, task: str) -> Iterator[ExportedDecision]:
+    def decisions_on(self, task: Task) -> Iterator[CurrentDecision]:
         """Yield the decisions of one task."""
-        return (one for one in self.decisions if one.task == task)
+        return (decision for decision in self.decisions if decision.task == task.name)
 
     @property
     def decider(self) -> str:
@@ -123,7 +94,7 @@ def contents_in(connection: sqlite3.Connection, anonymous: bool) -> Contents:
         nuggets_in(connection),
         draws_in(connection),
         names_in(connection, anonymous),
-        answers_of(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
+        parse_answers(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
         decisions_in(connection),
     )
 
@@ -175,12 +146,12 @@ def read_item(store: Store, item: int) -> Contents:
             nuggets={},
             draws=(),
             names=names_in(connection, True),
-            answers=answers_of(connection, answers),
+            answers=parse_answers(connection, answers),
             decisions=tuple(one for one in decisions_in(connection) if one.item == item),
         )
 
 
-def decisions_in(connection: sqlite3.Connection) -> tuple[ExportedDecision, ...]:
+def decisions_in(connection: sqlite3.Connection) -> tuple[CurrentDecision, ...]:
     """Return the decisions that count."""
     return tuple(map(_parse_decision, connection.execute(_DECISIONS)))
 
@@ -213,7 +184,12 @@ def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
     done = Counter(round for _, _, round in labelled)
     items = {item for _, item, _ in labelled} | {one.item for one in decisions_in(connection)}
     return tuple(
-        Draw(segment, drawn_with(share * max(done[round], 1) / units[round], reason), reason, round)
+        Draw(
+            segment,
+            draw_probability(share * max(done[round], 1) / units[round], reason),
+            reason,
+            round,
+        )
         for item, segment, share, reason, round in connection.execute(_DRAWS)
         if item in items
     )
@@ -236,9 +212,9 @@ def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
     return found
 
 
-def answers_of(
+def parse_answers(
     connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]
-) -> tuple[ExportedAnswer, ...]:
+) -> tuple[CurrentAnswer, ...]:
     """Return the answers of rows of `ANSWERS`, without labels of nuggets that left the key."""
     dropped: dict[int, set[str]] = {}
     for item, nugget in connection.execute("SELECT item, nugget FROM nugget WHERE dropped"):
@@ -246,20 +222,18 @@ def answers_of(
     return tuple(_drop_labels(_parse_answer(row), dropped) for row in rows)
 
 
-def _parse_answer(row: tuple[Any, ...]) -> ExportedAnswer:
-    return ExportedAnswer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
+def _parse_answer(row: tuple[Any, ...]) -> CurrentAnswer:
+    return CurrentAnswer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
 
 
-def _drop_labels(one: ExportedAnswer, dropped: Mapping[int, set[str]]) -> ExportedAnswer:
-    if one.task != "nuggets" or one.item not in dropped:
-        return one
-    gone, labels = dropped[one.item], one.value["nuggets"].items()
-    kept = {id: label for id, label in labels if id not in gone}
-    return one._replace(value={**one.value, "nuggets": kept})
+def _drop_labels(answer: CurrentAnswer, dropped: Mapping[int, set[str]]) -> CurrentAnswer:
+    if answer.task != NUGGETS.name or answer.item not in dropped:
+        return answer
+    return answer._replace(value=NUGGETS.without_labels(answer.value, dropped[answer.item]))
 
 
-def _parse_decision(row: tuple[Any, ...]) -> ExportedDecision:
-    return ExportedDecision._make((*row[:6], json.loads(row[6]), *row[7:]))
+def _parse_decision(row: tuple[Any, ...]) -> CurrentDecision:
+    return CurrentDecision._make((*row[:6], json.loads(row[6]), *row[7:]))
 
 
 def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
@@ -273,7 +247,7 @@ def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
     return {name: f"system {k:0{width}}" for k, name in enumerate(ordered, 1)}
 
 
-def masked(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
+def mask_systems(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
     """Return outputs with pseudonyms, in the order of these."""
     known = pseudonyms((one.system for one in outputs.values()), project)
     found = [one._replace(system=known[one.system]) for one in outputs.values()]

@@ -22,13 +22,14 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal
 from karat.studio.sampling import add_units
 from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.assignments import shown_in
-from karat.studio.store.draws import NOT_RANDOM, drawn_with
+from karat.studio.store.assignments import view_in
+from karat.studio.store.draws import NOT_RANDOM, draw_probability
 from karat.studio.store.events import record, stamp
 from karat.studio.store.projects import Project, project
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
-from karat.studio.tasks.nuggets import LABELS
+from karat.studio.tasks import NUGGETS, RATINGS
+from karat.studio.tasks.nuggets import LABELS, NuggetTask
+from karat.studio.tasks.ratings import RatingTask
 from karat.studio.tasks.task import is_done
 
 BEFORE = "judged before"
@@ -51,11 +52,9 @@ class _Kept(NamedTuple):
     """The project and assessors that are written to."""
 
     project: Project
-    task: str
+    task: RatingTask | NuggetTask
     ids: Mapping[str, int]
     """Judge -> assessor."""
-    wanted: int
-    """Values that make an answer complete; 0 if the item tells."""
 
 
 def take_earlier(store: Store, given: EvalSet | NuggetSet) -> dict[str, str]:
@@ -64,7 +63,8 @@ def take_earlier(store: Store, given: EvalSet | NuggetSet) -> dict[str, str]:
     Items that were judged make round 1, assumed to be drawn at random unless the set has draws.
     What these do not list was not drawn at random.
     """
-    found, task = project(store), "nuggets" if isinstance(given, NuggetSet) else "ratings"
+    found = project(store)
+    task: RatingTask | NuggetTask = NUGGETS if isinstance(given, NuggetSet) else RATINGS
     with store.read() as connection:
         if connection.execute("SELECT 1 FROM unit WHERE round > 0").fetchone():
             raise InputError("judging has begun: earlier judgements go into a new store")
@@ -73,10 +73,9 @@ def take_earlier(store: Store, given: EvalSet | NuggetSet) -> dict[str, str]:
             if isinstance(given, NuggetSet)
             else _rated(given, connection)
         )
-    scales = found.settings.tasks.get("ratings", {}).get("scales", ())
-    dimensions = {one["dimension"] for one in scales}
-    rows = [one for one in rows if task == "nuggets" or one.about in dimensions]
-    if task not in found.settings.tasks or not rows:
+    dimensions = {scale["dimension"] for scale in found.settings.rating_scales}
+    rows = [row for row in rows if task == NUGGETS or row.about in dimensions]
+    if not found.settings.has(task) or not rows:
         told = "has no judgements by people that the project's tasks can take"
         raise InputError(f"{short(given.name)} {told}")
     kinds = {one.judge: one.kind for one in rows}
@@ -88,7 +87,7 @@ def take_earlier(store: Store, given: EvalSet | NuggetSet) -> dict[str, str]:
     with store.write() as connection:
         draws = given.draws if isinstance(given, EvalSet) else None
         _draw(connection, found, rows, draws)
-        kept = _Kept(found, task, ids, len(dimensions) if task == "ratings" else 0)
+        kept = _Kept(found, task, ids)
         _answer(connection, kept, rows)
         _decide(connection, kept, rows)
         record(connection, "earlier", judgements=len(rows), judges=len(tokens))
@@ -172,7 +171,7 @@ def _answer(connection: sqlite3.Connection, kept: _Kept, rows: list[Earlier]) ->
         unit, item, number = connection.execute(
             "SELECT unit.id, unit.item, round FROM output JOIN unit ON unit.item = output.item "
             "WHERE output.id = ? AND task = ? AND outputs = ?",
-            (output, kept.task, json.dumps([output])),
+            (output, kept.task.name, json.dumps([output])),
         ).fetchone()
         share, reason = connection.execute(
             "SELECT probability, reason FROM draw WHERE item = ?", (item,)
@@ -183,7 +182,14 @@ def _answer(connection: sqlite3.Connection, kept: _Kept, rows: list[Earlier]) ->
             "round, seed, ord, made) SELECT ?, id, ?, ?, ?, ?, ?, ?, 0, assigned + 1, ? "
             "FROM assessor WHERE id = ?",
             (
-                *(unit, kept.task, item, json.dumps([output]), reason, drawn_with(share, reason)),
+                *(
+                    unit,
+                    kept.task.name,
+                    item,
+                    json.dumps([output]),
+                    reason,
+                    draw_probability(share, reason),
+                ),
                 *(number, time, assessor),
             ),
         )
@@ -200,13 +206,11 @@ def _judgement(
     values: dict[str, Any],
     time: str,
 ) -> None:
-    shown = shown_in(connection, assignment)
-    value: dict[str, Any] = {"ratings": values}
-    if kept.task == "nuggets":
-        value = {"nuggets": {id: {"label": label} for id, label in values.items()}}
-    if len(values) < (kept.wanted or len(shown.nuggets)):
+    shown = view_in(connection, assignment)
+    value = kept.task.make_answer(values)
+    if len(values) < kept.task.count_values(shown):
         value["done"] = False
-    if told := TASKS[kept.task].check(value, shown):
+    if told := kept.task.find_error(value, shown):
         raise InputError(f"judge {short(judge)}: {told}")
     output = shown.outputs[0].id
     uuid = str(uuid5(_NAMES, json.dumps([kept.project.set_digest, judge, output])))
@@ -238,7 +242,7 @@ def _decide(connection: sqlite3.Connection, kept: _Kept, rows: list[Earlier]) ->
                 "assessor, seen, time) SELECT ?, ?, item, id, ?, ?, ?, '[]', ? FROM output "
                 "WHERE id = ?",
                 (
-                    *(uuid, kept.task, one.about, json.dumps(one.value), kept.ids[one.judge]),
+                    *(uuid, kept.task.name, one.about, json.dumps(one.value), kept.ids[one.judge]),
                     *(stamp(), one.output),
                 ),
             )

@@ -21,18 +21,20 @@ from karat.nuggets.formats.trec import trec_files
 from karat.storage.paths import as_path
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (
-    Label,
-    judged_lines,
+    OutputLabel,
+    drop_ties,
+    judgement_lines,
     label_lines,
-    labels_of,
-    without_ties,
+    make_labels,
 )
 from karat.studio.export.log import log_lines, restore
-from karat.studio.export.sets import evalset_of, key_of, nuggets_of
+from karat.studio.export.sets import make_evalset, make_key_set, make_nugget_set
 from karat.studio.export.spans import appraise_lines, mqm_lines
 from karat.studio.export.values import TIE, preference_lines, win_lines
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS
+from karat.studio.tasks.task import Task
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
@@ -56,12 +58,12 @@ class Exported:
         return read_contents(self.store, self.anonymous)
 
     @cached_property
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[OutputLabel]:
         """One label for each thing that was judged."""
-        return labels_of(self.contents)
+        return make_labels(self.contents)
 
     @property
-    def ties(self) -> list[Label]:
+    def ties(self) -> list[OutputLabel]:
         """Labels on which people are equally divided."""
         return [one for one in self.labels if one.basis == TIE]
 
@@ -70,7 +72,7 @@ class ExportFormat(NamedTuple):
     """A format: its file or folder in an export of everything, its tasks, its writer."""
 
     name: str
-    tasks: tuple[str, ...]
+    tasks: tuple[Task, ...]
     """A project needs one of these; none if every project has it."""
     write: Callable[[Exported], Iterable[str]] | None = None
     """The text of a file in pieces."""
@@ -80,31 +82,33 @@ class ExportFormat(NamedTuple):
 
 def _trec(given: Exported) -> Iterator[NamedFile]:
     """Yield TREC's files; ties stand in a file of their own."""
-    yield from trec_files(without_ties(nuggets_of(given.contents)))
-    yield "ties.tsv", label_lines([one for one in given.ties if one.task == "nuggets"])
+    yield from trec_files(drop_ties(make_nugget_set(given.contents)))
+    yield "ties.tsv", label_lines([one for one in given.ties if one.task == NUGGETS.name])
 
 
 FORMATS: Mapping[str, ExportFormat] = {
     "log": ExportFormat("log.jsonl", (), lambda one: log_lines(one.store, one.anonymous)),
     "csv": ExportFormat(
-        "judgements.csv", (), lambda one: judged_lines(one.contents, one.spreadsheet_safe)
+        "judgements.csv", (), lambda one: judgement_lines(one.contents, one.spreadsheet_safe)
     ),
     "labels": ExportFormat("labels.tsv", (), lambda one: label_lines(one.labels)),
     "ties": ExportFormat("ties.tsv", (), lambda one: label_lines(one.ties)),
     "set": ExportFormat(
         "set",
-        ("ratings", "pairs", "spans"),
-        files=lambda one: directory_files(evalset_of(one.contents)),
+        (RATINGS, PAIRS, SPANS),
+        files=lambda one: directory_files(make_evalset(one.contents)),
     ),
-    "mqm": ExportFormat("mqm.tsv", ("spans",), lambda one: mqm_lines(one.contents)),
-    "appraise": ExportFormat("appraise.csv", ("spans",), lambda one: appraise_lines(one.contents)),
-    "pairs": ExportFormat("pairs.jsonl", ("pairs",), lambda one: preference_lines(one.contents)),
-    "wins": ExportFormat("wins.tsv", ("pairs",), lambda one: win_lines(one.contents)),
+    "mqm": ExportFormat("mqm.tsv", (SPANS,), lambda one: mqm_lines(one.contents)),
+    "appraise": ExportFormat("appraise.csv", (SPANS,), lambda one: appraise_lines(one.contents)),
+    "pairs": ExportFormat("pairs.jsonl", (PAIRS,), lambda one: preference_lines(one.contents)),
+    "wins": ExportFormat("wins.tsv", (PAIRS,), lambda one: win_lines(one.contents)),
     "nuggets": ExportFormat(
-        "nuggets.jsonl", ("nuggets",), lambda one: jsonl_lines(nuggets_of(one.contents))
+        "nuggets.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_nugget_set(one.contents))
     ),
-    "key": ExportFormat("key.jsonl", ("nuggets",), lambda one: jsonl_lines(key_of(one.contents))),
-    "trec": ExportFormat("trec", ("nuggets",), files=_trec),
+    "key": ExportFormat(
+        "key.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_key_set(one.contents))
+    ),
+    "trec": ExportFormat("trec", (NUGGETS,), files=_trec),
 }
 """Name -> format."""
 
@@ -134,7 +138,7 @@ def export_store(
     check_free(place)
     given = Exported(store, anonymous, spreadsheet_safe)
     if format == ALL:
-        chosen = formats_of(given.contents.project.settings)
+        chosen = list_formats(given.contents.project.settings)
         with store.read():  # one state of the store for all files
             files = (file for name in chosen for file in _files(name, given))
             write_folder(place, files, private=() if anonymous else PRIVATE)
@@ -151,7 +155,7 @@ def export_store(
     return (format,)
 
 
-def formats_of(settings: ProjectSettings) -> list[str]:
+def list_formats(settings: ProjectSettings) -> list[str]:
     """Return the names of the formats that a project has."""
     return [name for name in FORMATS if _fits(name, settings)]
 
@@ -162,7 +166,7 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
     with store.read():
         if format != ALL:
             _check_fits(format, given)
-        chosen = formats_of(given.contents.project.settings) if format == ALL else [format]
+        chosen = list_formats(given.contents.project.settings) if format == ALL else [format]
         files = distinct_files(file for name in chosen for file in _files(name, given))
         return [(file, "".join(text)) for file, text in files]
 
@@ -177,17 +181,17 @@ def _files(name: str, given: Exported) -> Iterator[NamedFile]:
 
 def _fits(name: str, settings: ProjectSettings) -> bool:
     """Return whether a project has what a format is made of."""
-    tasks = settings.tasks
-    needed = FORMATS[name].tasks
-    if needed == ("spans",):  # one form of spans for each scheme
-        return "spans" in tasks and (tasks["spans"]["scheme"] == "esa") == (name == "appraise")
-    return not needed or any(task in tasks for task in needed)
+    tasks = FORMATS[name].tasks
+    if tasks == (SPANS,) and settings.has(SPANS):  # each scheme has its own format
+        is_esa: bool = settings.tasks[SPANS.name]["scheme"] == "esa"
+        return is_esa == (name == "appraise")
+    return not tasks or any(settings.has(task) for task in tasks)
 
 
 def _check_fits(name: str, given: Exported) -> None:
     settings = given.contents.project.settings
     if name not in FORMATS or not _fits(name, settings):
-        known = ", ".join(formats_of(settings))
+        known = ", ".join(list_formats(settings))
         raise InputError(f"the project has nothing for the format {name}: expected one of {known}")
 
 

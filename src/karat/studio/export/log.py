@@ -27,12 +27,12 @@ from karat.evalset.reading import Place, Reading, json_line, json_rows
 from karat.storage.paths import as_path
 from karat.studio.checking import check_store
 from karat.studio.export.contents import pseudonym
-from karat.studio.store.assessors import hashed
-from karat.studio.store.columns import StoreColumn, check_row, columns_of
+from karat.studio.store.assessors import hash_token
+from karat.studio.store.columns import StoreColumn, check_row, read_columns
 from karat.studio.store.events import record
 from karat.studio.store.schema import STEPS, migrate
 from karat.studio.store.store import Store, remove_store
-from karat.studio.tasks.task import is_whole
+from karat.studio.tasks.task import is_integer
 
 TABLES = {
     "project": ("settings",),
@@ -63,7 +63,7 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
         names = dict(connection.execute("SELECT name, id FROM assessor").fetchall())
         hidden = {name: pseudonym(id) for name, id in names.items()} if anonymous else {}
         for table, parsed in TABLES.items():
-            columns = [column.name for column in columns_of(connection, table)]
+            columns = [column.name for column in read_columns(connection, table)]
             key = KEYS.get(table, "id")
             rows = connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {key}")
             for row in rows:
@@ -129,7 +129,7 @@ def _fill(store: Store, log: Path) -> None:
                 continue
             extra = {}
             if table == "assessor":
-                extra = {"token_hash": hashed(token_urlsafe(32))}
+                extra = {"token_hash": hash_token(token_urlsafe(32))}
             check_row(place, table, row, columns[table])
             _insert(connection, place, table, row, extra)
         reading.check()
@@ -170,7 +170,7 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping
 
 def _check_header(place: Place, found: Mapping[str, Any]) -> None:
     version = found.get(HEADER)
-    if not is_whole(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
+    if not is_integer(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
         told = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
         raise InputError(f"{place}: found {quoted(found)}, {told}")
 
@@ -179,7 +179,7 @@ def _log_columns(version: int) -> dict[str, list[StoreColumn]]:
     """Return the tables of a version; those that came later are filled as a migration does."""
     with closing(sqlite3.connect(":memory:")) as connection:
         migrate(connection, STEPS[:version])
-        return {table: columns_of(connection, table) for table in TABLES}
+        return {table: read_columns(connection, table) for table in TABLES}
 
 
 def _insert(

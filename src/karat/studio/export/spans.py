@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, OutputError, no_formula, quoted
 from karat.evalset.formats.mqm import WEIGHTS
 from karat.studio.export.contents import Contents
-from karat.studio.export.values import decided_spans
+from karat.studio.tasks import SPANS
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),
@@ -38,18 +38,17 @@ class Marked(NamedTuple):
 
 def marked(contents: Contents) -> list[Marked]:
     """Return the answers that count: the decision on an output, else those of all assessors."""
-    settings = contents.project.settings.tasks
-    if "spans" not in settings:
+    if not contents.project.settings.has(SPANS):
         raise InputError("the project marks no error spans: choose another format")
     decider = contents.decider
     settled = {
-        one.output: Marked(one.output, decider, decided_spans(one), 0, one.time)
-        for one in contents.decided("spans")
+        one.output: Marked(one.output, decider, SPANS.decided_answer(one), 0, one.time)
+        for one in contents.decisions_on(SPANS)
         if one.output is not None
     }
     people = [
         Marked(one.outputs[0], contents.names[one.assessor], one.value, one.ms, one.time)
-        for one in contents.of_task("spans")
+        for one in contents.answers_to(SPANS)
         if one.outputs[0] not in settled
     ]
     return [*people, *settled.values()]
@@ -92,7 +91,7 @@ def _check_marks(text: str) -> None:
 
 def appraise_lines(contents: Contents) -> Iterator[str]:
     """Yield the rows of a campaign as Appraise exports them; documents are the groups."""
-    scored = contents.project.settings.tasks.get("spans", {}).get("scale") is not None
+    scored = bool(SPANS.scales(contents.project.settings.tasks[SPANS.name]))
     place = {id: at for at, id in enumerate(contents.items, 1)}
     for one in marked(contents):
         output = contents.outputs[one.output]

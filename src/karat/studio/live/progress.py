@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import Contents
-from karat.studio.live.state import remembered
+from karat.studio.live.state import remember
 from karat.studio.store.assessors import Assessor, assessors
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.projects import project_in
@@ -47,7 +47,7 @@ class Workload(NamedTuple):
 
 def work_done(store: Store) -> Mapping[int, Workload]:
     """Return the work of each assessor, without calibration."""
-    return remembered(store, "work", _work)
+    return remember(store, "work", _work)
 
 
 def assessor_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
@@ -97,7 +97,7 @@ class Coverage(NamedTuple):
 
 def coverage(store: Store) -> Coverage:
     """Return the counts of a project."""
-    every = disputes(store, settled=True)
+    every = find_disputes(store, settled=True)
     unsettled = sum(not one.settled for one in every)
     with store.read() as connection:
         found = project_in(connection)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from karat.errors import KaratError, OutputError
-from karat.studio.disputes import Dispute, disputes
+from karat.studio.disputes import Dispute, find_disputes
 from karat.studio.live.progress import Coverage, Workload, coverage, work_done
-from karat.studio.live.state import Version, version_in
+from karat.studio.live.state import Version, read_version
 from karat.studio.live.statistics import LiveAgreement, LiveEstimate, estimates, live_agreement
 from karat.studio.store.events import stamp
 from karat.studio.store.projects import REVEALED
@@ -44,7 +44,7 @@ class LiveResults(NamedTuple):
 def live_results(store: Store) -> LiveResults:
     """Compute what is not known of the store as it is now."""
     with store.read() as connection:
-        version = version_in(connection)
+        version = read_version(connection)
         told = version.told or version.state == REVEALED
         return LiveResults(
             version,
@@ -52,7 +52,7 @@ def live_results(store: Store) -> LiveResults:
             coverage(store),
             live_agreement(store),
             work_done(store),
-            disputes(store)[:MOST_DISPUTES],
+            find_disputes(store)[:MOST_DISPUTES],
             estimates(store) if told else [],
         )
 
@@ -139,7 +139,7 @@ class Latest:
     def get(self, store: Store) -> LiveResults | None:
         """Return the newest results; None if there are none yet."""
         with store.read() as connection:
-            version = version_in(connection)
+            version = read_version(connection)
         with self._changed:
             if self._is_known(version):
                 return self._known

@@ -17,20 +17,21 @@ from weakref import WeakKeyDictionary
 from karat.studio.export.contents import (
     ANSWERS,
     Contents,
-    ExportedAnswer,
     Item,
     Output,
-    answers_of,
     decisions_in,
     draws_in,
     items_in,
-    masked,
+    mask_systems,
     names_in,
     nuggets_in,
     outputs_in,
+    parse_answers,
 )
 from karat.studio.store.projects import REVEALED, project_in
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS
+from karat.studio.tasks.task import CurrentAnswer
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ class LiveState:
     newest: int = 0
     edits: int = 0
     """Edits of the key that texts and answers take into account."""
-    answers: dict[int, ExportedAnswer] = field(default_factory=dict)
+    answers: dict[int, CurrentAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     newest_contents: tuple[Version, Contents] | None = None
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
@@ -88,7 +89,7 @@ class LiveState:
             f"{ANSWERS.replace('SELECT', 'SELECT a.id,', 1)} AND a.id IN ({changed})",
             (self.newest,),
         ).fetchall()
-        found = answers_of(connection, [row[1:] for row in rows])
+        found = parse_answers(connection, [row[1:] for row in rows])
         self.answers.update((row[0], one) for row, one in zip(rows, found, strict=True))
         self.newest = newest
 
@@ -110,9 +111,9 @@ class LiveState:
         self._start_over(connection)
         revealed = project.state == REVEALED
         if self.texts is None or revealed != self.revealed:
-            whole = "nuggets" in project.settings.tasks
+            whole = project.settings.has(NUGGETS)
             outputs: Mapping[int, Output] = outputs_in(connection, texts=whole)
-            outputs = outputs if revealed else masked(outputs, project)
+            outputs = outputs if revealed else mask_systems(outputs, project)
             self.texts = _Texts(items_in(connection), outputs, nuggets_in(connection))
             self.revealed = revealed
         self.catch_up(connection)
@@ -131,13 +132,13 @@ _STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
 _STATES_LOCK = threading.Lock()
 
 
-def state_of(store: Store) -> LiveState:
+def get_state(store: Store) -> LiveState:
     """Return the state of an open store."""
     with _STATES_LOCK:
         return _STATES.setdefault(store, LiveState())
 
 
-def version_in(connection: sqlite3.Connection) -> Version:
+def read_version(connection: sqlite3.Connection) -> Version:
     """Return the version of a store."""
     names = ("judgement", "adjudication", "key_edit")
     ids = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
@@ -148,11 +149,11 @@ def version_in(connection: sqlite3.Connection) -> Version:
     return Version._make((*row[:4], bool(row[4])))
 
 
-def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
+def remember(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
     """Return a result, computed once for each version of the store, by one thread at a time."""
-    state = state_of(store)
+    state = get_state(store)
     with state.lock, store.read() as connection:
-        version = version_in(connection)
+        version = read_version(connection)
         known = state.results.get(name)
         if known is None or known[0] != version:
             known = version, compute(state.contents(connection, version))

@@ -12,12 +12,14 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.studio.export.contents import Contents
-from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
-from karat.studio.export.values import WIN, dimensions_of, preferences
-from karat.studio.live.state import ASKED, remembered
+from karat.studio.export.sets import make_evalset, make_nugget_set
+from karat.studio.export.values import assessor_preferences
+from karat.studio.live.state import ASKED, remember
 from karat.studio.store.events import record
 from karat.studio.store.projects import REVEALED
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS, PAIRS
+from karat.studio.tasks.pairs import WIN
 
 if TYPE_CHECKING:
     from karat.estimation.estimate_results import Estimate
@@ -26,39 +28,38 @@ if TYPE_CHECKING:
 
 def judged_set(store: Store) -> EvalSet:
     """Return ratings, penalties, scores and win shares under pseudonyms."""
-    return remembered(store, "set", evalset_of)
+    return remember(store, "set", make_evalset)
 
 
-PAIRS = "pairs"
-
-
-def pairs_of(contents: Contents) -> EvalSet:
+def make_pair_set(contents: Contents) -> EvalSet:
     """Return a set in which each pair is a segment, and its value the share of the first output."""
-    found = preferences(contents)
+    found = assessor_preferences(contents)
     units = {(one.first, one.second): f"{one.first}-{one.second}" for one in found}
     name = contents.project.name
     draft = EvalSetDraft(
         name,
         list(units.values()),
-        {PAIRS: list(units.values())},
+        {PAIRS.name: list(units.values())},
         reading=Reading(),
         where=name,
         dimensions=[WIN],
     )
     for one in found:
-        draft.judge(PAIRS, units[one.first, one.second], one.judge, WIN.name, one.share)
+        draft.judge(PAIRS.name, units[one.first, one.second], one.judge, WIN.name, one.share)
     return draft.finish()
 
 
-def without_pairs(contents: Contents) -> Contents:
+def drop_pairs(contents: Contents) -> Contents:
     """Return all but comparisons."""
-    tasks = {name: own for name, own in contents.project.settings.tasks.items() if name != PAIRS}
+    tasks = {
+        name: own for name, own in contents.project.settings.tasks.items() if name != PAIRS.name
+    }
     settings = replace(contents.project.settings, tasks=tasks)
     return replace(
         contents,
         project=contents.project._replace(settings=settings),
-        answers=tuple(one for one in contents.answers if one.task != PAIRS),
-        decisions=tuple(one for one in contents.decisions if one.task != PAIRS),
+        answers=tuple(one for one in contents.answers if one.task != PAIRS.name),
+        decisions=tuple(one for one in contents.decisions if one.task != PAIRS.name),
     )
 
 
@@ -80,7 +81,7 @@ class LiveAgreement:
 
 def live_agreement(store: Store) -> LiveAgreement:
     """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
-    return remembered(store, "agreement", partial(_agreement, store))
+    return remember(store, "agreement", partial(_agreement, store))
 
 
 def _agreement(store: Store, contents: Contents) -> LiveAgreement:
@@ -88,16 +89,16 @@ def _agreement(store: Store, contents: Contents) -> LiveAgreement:
 
     tasks = {one.task for one in contents.answers}
     return LiveAgreement(
-        judge_agreement(_rated(store, contents)) if tasks - {NUGGETS, PAIRS} else None,
-        judge_agreement(pairs_of(contents)) if PAIRS in tasks else None,
-        judge_agreement(nuggets_of(contents)) if NUGGETS in tasks else None,
+        judge_agreement(_rated(store, contents)) if tasks - {NUGGETS.name, PAIRS.name} else None,
+        judge_agreement(make_pair_set(contents)) if PAIRS.name in tasks else None,
+        judge_agreement(make_nugget_set(contents)) if NUGGETS.name in tasks else None,
     )
 
 
 def _rated(store: Store, contents: Contents) -> EvalSet:
     """Return ratings and penalties: win shares would differ by the pairs that each saw."""
-    compared = PAIRS in contents.project.settings.tasks
-    return evalset_of(without_pairs(contents)) if compared else judged_set(store)
+    compared = contents.project.settings.has(PAIRS)
+    return make_evalset(drop_pairs(contents)) if compared else judged_set(store)
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def check_told(store: Store, owner: int) -> None:
 
 def estimates(store: Store) -> list[LiveEstimate]:
     """Return the estimate of each dimension: for owners who may see them."""
-    return remembered(store, "estimates", partial(_estimates, store))
+    return remember(store, "estimates", partial(_estimates, store))
 
 
 def _check_owner(connection: sqlite3.Connection, id: int) -> None:
@@ -162,11 +163,11 @@ def _estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     from karat.estimation.estimates import estimate  # the studio starts without it
 
     settings, found = contents.project.settings, []
-    if dimensions := dimensions_of(settings):
+    if dimensions := settings.dimensions:
         evalset = judged_set(store)
         found = [_tried(one.name, partial(estimate, evalset, one.name)) for one in dimensions]
-    if NUGGETS in settings.tasks:
-        found.append(_tried(NUGGETS, partial(estimate, nuggets_of(contents))))
+    if settings.has(NUGGETS):
+        found.append(_tried(NUGGETS.name, partial(estimate, make_nugget_set(contents))))
     return found
 
 

@@ -22,17 +22,18 @@ from karat.studio.formats import is_store
 from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed
 from karat.studio.opening.outputs import is_outputs, read_outputs
 from karat.studio.opening.settings import (
-    asked_task,
     check_options,
     check_set,
     check_task,
-    settings_of,
+    make_settings,
+    make_task_settings,
 )
 from karat.studio.sampling import prepare_rounds
 from karat.studio.store.assessors import OWNER, check_name, recover_owner
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store, read_by_others, remove_store
+from karat.studio.tasks import NUGGETS, RATINGS
 
 if TYPE_CHECKING:
     import socket
@@ -45,13 +46,13 @@ Given = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]
 
 
-def check_given(given: Given) -> None:
+def check_set_argument(given: Given) -> None:
     """Refuse what is no set, nor its name or path."""
     if not isinstance(given, str | os.PathLike | EvalSet | NuggetSet):
         raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
 
 
-def place_of(given: Given) -> Path:
+def default_store_path(given: Given) -> Path:
     """Return the file of judgements if none is named: a store itself, else one in this folder."""
     if not isinstance(given, EvalSet | NuggetSet) and is_store(Path(given)):
         return Path(given)
@@ -129,7 +130,7 @@ def _load_set(
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Return a set of either kind, and the settings of its project."""
     nuggets = isinstance(given, NuggetSet) or (not isinstance(given, EvalSet) and is_nuggets(given))
-    tasks = asked_task(asked, asked.task or ("nuggets" if nuggets else "ratings"))
+    tasks = make_task_settings(asked, asked.task or (NUGGETS if nuggets else RATINGS).name)
     if asked.runs and (not nuggets or isinstance(given, NuggetSet)):
         name = given.name if isinstance(given, EvalSet | NuggetSet) else os.fspath(given)
         raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
@@ -141,7 +142,7 @@ def _load_set(
         found = read_outputs(Path(given), tell)
     else:
         found = load_evalset(given, progress=progress)
-    return found, settings_of(asked, tasks, found)
+    return found, make_settings(asked, tasks, found)
 
 
 SHORTEST_TOKEN = 16
@@ -267,7 +268,7 @@ def prepare(
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Keys, Studio, links
 
-    check_given(given)
+    check_set_argument(given)
     check_listed("assessors", assessors)
     for name in assessors:
         check_name(name)
@@ -275,7 +276,7 @@ def prepare(
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(address, port)  # a port that is taken is told before anything is made
     try:
-        where = place_of(given) if store is None else as_path("store", store)
+        where = default_store_path(given) if store is None else as_path("store", store)
         opened = open_store(given, where, asked, progress, tell)
         try:
             studio = Studio(opened, Keys.beside(opened.path))

@@ -13,10 +13,10 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import silent
 from karat.studio.opening.options import StudioOptions
 from karat.studio.store.calibration import read_calibration
-from karat.studio.store.imports import comparing, items_of
-from karat.studio.store.projects import Project, digest_of
-from karat.studio.store.settings import ProjectSettings, Show
-from karat.studio.tasks import TASKS
+from karat.studio.store.imports import make_import
+from karat.studio.store.projects import Project, digest_texts
+from karat.studio.store.settings import ProjectSettings, Show, compared_dimensions
+from karat.studio.tasks import RATINGS, SPANS, TASKS
 from karat.studio.tasks.ratings import SCALES
 
 _POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
@@ -30,7 +30,9 @@ SAME_SETTINGS = tuple(
 Tasks = dict[str, dict[str, Any]]
 
 
-def settings_of(asked: StudioOptions, tasks: Tasks, found: EvalSet | NuggetSet) -> ProjectSettings:
+def make_settings(
+    asked: StudioOptions, tasks: Tasks, found: EvalSet | NuggetSet
+) -> ProjectSettings:
     """Return the settings of a project on a set."""
     (task,) = tasks
     known = () if asked.calibration is None else read_calibration(asked.calibration, task)
@@ -43,7 +45,7 @@ def shown_parts(asked: Sequence[str], tasks: Tasks, found: EvalSet | NuggetSet) 
     """Return the texts to show: those asked for, else source, context and what is compared."""
     there = _available_texts(found)
     if not asked:
-        return Show(reference=bool(comparing(tasks)) and not there["source"])
+        return Show(reference=bool(compared_dimensions(tasks)) and not there["source"])
     if unknown := [part for part in asked if part not in there]:
         raise InputError(f"--show: found {quoted(unknown[0])}, expected {', '.join(_SHOWN_TEXTS)}")
     if lacking := [part for part in asked if not there[part]]:
@@ -61,16 +63,16 @@ def _available_texts(found: EvalSet | NuggetSet) -> dict[str, bool]:
     return {"source": source, "context": source and bool(found.groups), "reference": reference}
 
 
-def asked_task(asked: StudioOptions, task: str) -> Tasks:
+def make_task_settings(asked: StudioOptions, task: str) -> Tasks:
     """Return the task with its settings in full; wishes about other tasks are refused."""
-    if task != "ratings" and (asked.dimensions or asked.scales):
+    if task != RATINGS.name and (asked.dimensions or asked.scales):
         raise InputError(f"--dimension and --scale are for ratings: leave them out for {task}")
-    if task != "spans" and asked.scheme:
+    if task != SPANS.name and asked.scheme:
         raise InputError(f"--scheme is for spans: leave it out for {task}")
     if task not in TASKS:
         raise InputError(f"no task {quoted(task)}: expected one of {', '.join(TASKS)}")
     given: dict[str, Any] = {"scheme": asked.scheme} if asked.scheme else {}
-    if task == "ratings":
+    if task == RATINGS.name:
         given = {"scales": _choose_scales(asked.dimensions, asked.scales)}
     return {task: TASKS[task].settings(given)}
 
@@ -106,7 +108,7 @@ def check_task(where: Path, asked: StudioOptions, settings: ProjectSettings) -> 
     if not any((asked.task, asked.dimensions, asked.scales, asked.scheme)):
         return
     known = ", ".join(settings.tasks)
-    tasks = asked_task(asked, asked.task or known)
+    tasks = make_task_settings(asked, asked.task or known)
     if replace(settings, tasks=tasks, calibration=()).tasks != settings.tasks:
         told = f"leave out the options of the task ({known}), or name another file with --store"
         raise InputError(f"{short(where)} was made for another task or scale: {told}")
@@ -139,4 +141,4 @@ def check_set(
     if given.name != found.name:
         told = f"{quoted(found.name)}, not {quoted(given.name)}: name another file with --store"
         raise InputError(f"{short(where)} has judgements of {told}")
-    return digest_of(items_of(given, settings, silent)) == found.set_digest
+    return digest_texts(make_import(given, settings, silent)) == found.set_digest

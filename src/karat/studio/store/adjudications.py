@@ -13,7 +13,7 @@ from karat.studio.store.events import stamp
 from karat.studio.store.judgements import StoredRow, check_uuid, json_text
 from karat.studio.store.projects import check_blind
 from karat.studio.store.store import Store
-from karat.studio.tasks.task import is_whole, wrong_text
+from karat.studio.tasks.task import is_integer, text_error
 
 MOST_SEEN = 1000
 
@@ -108,12 +108,12 @@ def _check(given: Adjudication) -> None:
         check_uuid("supersedes", given.supersedes)
     for name in ("item", "output"):
         id = getattr(given, name)
-        if not (is_whole(id) and 0 < id < 2**53) and not (name == "output" and id is None):
+        if not (is_integer(id) and 0 < id < 2**53) and not (name == "output" and id is None):
             raise InputError(f"found the {name} {quoted(id)}, expected its number")
     for name in ("task", "about"):
-        if told := wrong_text(name, getattr(given, name), 500):
+        if told := text_error(name, getattr(given, name), 500):
             raise InputError(told)
-    if len(given.seen) > MOST_SEEN or not all(is_whole(id) for id in given.seen):
+    if len(given.seen) > MOST_SEEN or not all(is_integer(id) for id in given.seen):
         raise InputError(f"seen: expected at most {MOST_SEEN:,} numbers of judgements")
 
 

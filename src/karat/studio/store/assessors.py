@@ -13,10 +13,10 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.studio.store.draws import mixed
+from karat.studio.store.draws import mix
 from karat.studio.store.events import record, stamp
 from karat.studio.store.store import Store
-from karat.studio.tasks.task import is_whole
+from karat.studio.tasks.task import is_integer
 
 ROLES = ("assessor", "adjudicator", "owner")
 OWNER = "owner"
@@ -62,20 +62,20 @@ def _add(
 ) -> int:
     project = connection.execute("SELECT seed FROM project").fetchone()
     (count,) = connection.execute("SELECT count(*) FROM assessor").fetchone()
-    seed = mixed(project[0] if project else 0, count + 1)
+    seed = mix(project[0] if project else 0, count + 1)
     added = connection.execute(
         "INSERT INTO assessor (name, token_hash, role, quota, seed, made) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        (name, hashed(token), role, quota, seed, stamp()),
+        (name, hash_token(token), role, quota, seed, stamp()),
     )
     return int(added.lastrowid or 0)
 
 
-def assessor_of(store: Store, token: str) -> Assessor | None:
+def find_assessor(store: Store, token: str) -> Assessor | None:
     """Return the assessor with a token; None for a token that is unknown or was withdrawn."""
     with store.read() as connection:
         row = connection.execute(
-            f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", (hashed(token),)
+            f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", (hash_token(token),)
         ).fetchone()
     return None if row is None else _assessor(row)
 
@@ -144,14 +144,16 @@ def recover_owner(store: Store, name: str = OWNER) -> str:
 
 def _set_token(connection: sqlite3.Connection, id: int, token: str) -> None:
     try:
-        connection.execute("UPDATE assessor SET token_hash = ? WHERE id = ?", (hashed(token), id))
+        connection.execute(
+            "UPDATE assessor SET token_hash = ? WHERE id = ?", (hash_token(token), id)
+        )
     except sqlite3.IntegrityError:
         raise InputError("this token is the link of somebody else: choose another") from None
 
 
 def _active(connection: sqlite3.Connection, id: object) -> tuple[str, str]:
     """Return the name and role of an active assessor."""
-    if not is_whole(id):
+    if not is_integer(id):
         raise InputError(f"found the assessor {quoted(id)}, expected an id, which is a number")
     row = connection.execute(
         "SELECT name, role FROM assessor WHERE id = ? AND active", (id,)
@@ -179,7 +181,7 @@ def _count_owners(connection: sqlite3.Connection) -> int:
     return int(count)
 
 
-def hashed(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -200,7 +202,7 @@ def check_name(name: object) -> None:
 
 def _check(role: str, quota: object) -> None:
     _check_role(role, ROLES)
-    if quota is not None and (not is_whole(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
+    if quota is not None and (not is_integer(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
         raise InputError(f"quota={quoted(quota)}: expected a whole number, 1 or more")
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
+from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 
@@ -21,7 +22,7 @@ def shown(store: Store, assessor: int, assignment: int) -> AssignmentView:
         ).fetchone()
         if row is None:
             raise InputError(f"you have no assignment {quoted(assignment)}")
-        return shown_in(connection, assignment)
+        return view_in(connection, assignment)
 
 
 def earlier(store: Store, assessor: int) -> list[int]:
@@ -33,28 +34,28 @@ def earlier(store: Store, assessor: int) -> list[int]:
     return [id for (id,) in rows]
 
 
-def shown_in(connection: sqlite3.Connection, assignment: int) -> AssignmentView:
+def view_in(connection: sqlite3.Connection, assignment: int) -> AssignmentView:
     """Return what may be shown of an assignment, within a transaction."""
     task, item, outputs = connection.execute(
         "SELECT task, item, outputs FROM assignment WHERE id = ?", (assignment,)
     ).fetchone()
     (text,) = connection.execute("SELECT settings FROM project").fetchone()
-    settings = settings_of(text)
+    settings = parse_settings(text)
     source, context, refs = connection.execute(
         "SELECT source, context, refs FROM item WHERE id = ?", (item,)
     ).fetchone()
     value, newest = _newest_answer(connection, assignment)
-    show = settings.show
-    dropped, edited = _edit_state(connection, item) if task == "nuggets" else ((), False)
+    show, has_nuggets = settings.show, TASKS[task].needs_nuggets
+    dropped, edited = _edit_state(connection, item) if has_nuggets else ((), False)
     return AssignmentView(
         assignment,
         task,
         settings.tasks[task],
-        tuple(shown_output(connection, id) for id in json.loads(outputs)),
+        tuple(view_output(connection, id) for id in json.loads(outputs)),
         source if show.source else None,
         context if show.context else None,
         tuple(json.loads(refs)) if show.reference else (),
-        _nuggets_in_key(connection, item) if task == "nuggets" else (),
+        _nuggets_in_key(connection, item) if has_nuggets else (),
         value,
         newest,
         dropped,
@@ -63,18 +64,18 @@ def shown_in(connection: sqlite3.Connection, assignment: int) -> AssignmentView:
 
 
 @lru_cache(maxsize=4)
-def settings_of(text: str) -> ProjectSettings:
+def parse_settings(text: str) -> ProjectSettings:
     """Return settings from their text; every request asks."""
     return ProjectSettings.from_json(text)
 
 
-def shown_output(connection: sqlite3.Connection, id: int) -> OutputView:
+def view_output(connection: sqlite3.Connection, id: int) -> OutputView:
     """Return an output without its system."""
     (text,) = connection.execute("SELECT text FROM output WHERE id = ?", (id,)).fetchone()
     return OutputView(id, text)
 
 
-def key_of_item(
+def view_key(
     connection: sqlite3.Connection, item: int
 ) -> tuple[tuple[NuggetView, ...], tuple[str, ...]]:
     """Return the nuggets of an item, and the ids of those that were dropped."""

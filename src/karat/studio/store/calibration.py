@@ -13,18 +13,17 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import Reading, json_rows
-from karat.studio.store.assignments import shown_in
-from karat.studio.store.imports import comparing
-from karat.studio.store.settings import CalibrationItem, ProjectSettings
+from karat.studio.store.assignments import view_in
+from karat.studio.store.settings import CalibrationItem, ProjectSettings, compared_dimensions
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import (
     AssignmentView,
     NuggetView,
     OutputView,
-    first_wrong,
+    first_error,
     is_done,
-    wrong_text,
+    text_error,
 )
 
 LONGEST_TEXT = 100_000
@@ -80,22 +79,25 @@ def _check_known_answer(one: CalibrationItem, number: int, settings: ProjectSett
     """Refuse a known answer that nobody could give."""
     task = TASKS[one.task]
     texts = (one.source or "", *one.outputs, *one.references, *one.nuggets)
-    if told := first_wrong([wrong_text("text", text, LONGEST_TEXT) for text in texts]):
+    if told := first_error([text_error("text", text, LONGEST_TEXT) for text in texts]):
         raise InputError(f"calibration item {number}: {told}")
     if len(task.targets(range(len(one.outputs)))) != 1:
-        told = "two outputs" if one.task == "pairs" else "one output"
-        raise InputError(f"calibration item {number}: expected {told}")
-    if one.task == "nuggets" and not one.nuggets:
+        raise InputError(f"calibration item {number}: expected {task.outputs_per_unit}")
+    if task.needs_nuggets and not one.nuggets:
         told = "expected nuggets, a list of their descriptions"
         raise InputError(f"calibration item {number}: {told}")
     outputs = tuple(OutputView(k, text) for k, text in enumerate(one.outputs, 1))
     shown = AssignmentView(
         0, one.task, settings.tasks[one.task], outputs, nuggets=tuple(_nugget_views(one))
     )
-    told = task.check(one.value, shown) or ("" if is_done(one.value) else "the answer is a draft")
+    told = task.find_error(one.value, shown) or (
+        "" if is_done(one.value) else "the answer is a draft"
+    )
     if told:
         raise InputError(f"calibration item {number}: {told}")
-    if (dimensions := comparing(settings.tasks)) and not (one.source or any(one.references)):
+    if (dimensions := compared_dimensions(settings.tasks)) and not (
+        one.source or any(one.references)
+    ):
         told = f"{short(dimensions[0])} compares an output with another text"
         raise InputError(f"calibration item {number}: {told}: add source or references")
 
@@ -111,7 +113,7 @@ def calibration_scores(store: Store) -> list[CalibrationScore]:
         ).fetchall()
         found: dict[str, list[float]] = {}
         for name, assignment, value, answer in rows:
-            shown = shown_in(connection, assignment)
+            shown = view_in(connection, assignment)
             found.setdefault(name, []).append(_compare_answers(shown, json.loads(value), answer))
     return [CalibrationScore(name, len(own), fmean(own)) for name, own in found.items()]
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 from karat.evalset.reading import Place
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_whole
+from karat.studio.tasks.task import is_integer
 
 HIDDEN = {"assessor": ("token_hash",)}
 
@@ -29,7 +29,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return is_whole(value) or (isinstance(value, float) and isfinite(value))
+    return is_integer(value) or (isinstance(value, float) and isfinite(value))
 
 
 def _is_object(value: Any) -> bool:
@@ -50,12 +50,12 @@ def _is_time(value: Any) -> bool:
 
 _OBJECT = Kind("an object", _is_object)
 _TEXTS = Kind("a list of texts", _listed(_is_text))
-_IDS = Kind("a list of whole numbers", _listed(is_whole))
+_IDS = Kind("a list of whole numbers", _listed(is_integer))
 _SOME_IDS = Kind("a list of one or more whole numbers", lambda given: given and _IDS.fits(given))
 _TASK = Kind(f"one of {', '.join(TASKS)}", lambda given: _is_text(given) and given in TASKS)
 _TIME = Kind("a time such as 2026-01-31T12:00:00+00:00", _is_time)
 STORED = {
-    "INTEGER": Kind("a whole number", is_whole),
+    "INTEGER": Kind("a whole number", is_integer),
     "REAL": Kind("a number", _is_number),
     "TEXT": Kind("a text", _is_text),
 }
@@ -86,7 +86,7 @@ class StoreColumn(NamedTuple):
     optional: bool
 
 
-def columns_of(connection: sqlite3.Connection, table: str) -> list[StoreColumn]:
+def read_columns(connection: sqlite3.Connection, table: str) -> list[StoreColumn]:
     """Return the columns of a table that a log has."""
     rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
     return [
@@ -114,9 +114,9 @@ def _no_number(name: str) -> Any:
     raise ValueError(name)
 
 
-def wrong_rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+def find_wrong_rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
     """Yield a sentence for each column of a table that has values of a wrong kind."""
-    columns = columns_of(connection, table)
+    columns = read_columns(connection, table)
     names = ", ".join(column.name for column in columns)
     counts: dict[StoreColumn, int] = {}
     for row in connection.execute(f"SELECT {names} FROM {table}"):

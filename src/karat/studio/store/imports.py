@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, short
@@ -10,7 +10,8 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress
-from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.settings import ProjectSettings, compared_dimensions
+from karat.studio.tasks import NUGGETS
 
 CONTEXT = 3
 """Segments of the same group that are shown before a segment."""
@@ -43,12 +44,13 @@ class Imported(NamedTuple):
     items: Sequence[ImportedItem]
 
 
-def items_of(given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress) -> Imported:
+def make_import(
+    given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
+) -> Imported:
     """Return what a set has to judge; one without outputs or what a task needs is refused."""
     is_nuggets = isinstance(given, NuggetSet)
-    for task in settings.tasks:
-        if (task == "nuggets") and not is_nuggets:
-            raise InputError(f"{short(given.name)} has no nuggets: expected a nugget set")
+    if settings.has(NUGGETS) and not is_nuggets:
+        raise InputError(f"{short(given.name)} has no nuggets: expected a nugget set")
     if isinstance(given, NuggetSet):
         if settings.predictor is not None:
             raise InputError("a nugget set takes no predictor: leave it out")
@@ -64,7 +66,7 @@ def items_of(given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Pr
 
 def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
     """Refuse a question that compares an output with a text that nobody would see."""
-    dimensions = comparing(settings.tasks)
+    dimensions = compared_dimensions(settings.tasks)
     if not dimensions:
         return
     show = settings.show
@@ -82,12 +84,6 @@ def _lacking(item: ImportedItem) -> str:
     if options:
         return f"shows none: add {' or '.join(options)}"
     return "has neither source nor reference: rate something else, such as fluency"
-
-
-def comparing(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the dimensions whose question is about another text, too."""
-    scales = [scale for given in tasks.values() for scale in given.get("scales", ())]
-    return [scale["dimension"] for scale in scales if scale["compares"]]
 
 
 def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
@@ -146,7 +142,7 @@ def _predicted(evalset: EvalSet, settings: ProjectSettings, progress: Progress) 
         return None
     from karat.estimation.samples import judge_values
 
-    scales = settings.tasks.get("ratings", {}).get("scales", ())
+    scales = settings.rating_scales
     dimension = scales[0]["dimension"] if scales else ""
     (found,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
     return found.values.tolist()

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from karat.errors import InputError, quoted
-from karat.studio.store.assignments import settings_of, shown_in
+from karat.studio.store.assignments import parse_settings, view_in
 from karat.studio.store.events import now as time_of_now
 from karat.studio.store.events import stamp
 from karat.studio.store.projects import check_open
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_done, is_whole
+from karat.studio.tasks.task import is_done, is_integer
 
 LONGEST_VALUE = 100_000
 LONGEST_TIME = 7 * 24 * 3600 * 1000
@@ -109,8 +109,8 @@ def _add(
         unit, judged, lease = _own_assignment(connection, assessor, given.assignment)
         before = _superseded(connection, given, undoes=text is None)
         if text is not None:
-            shown = shown_in(connection, given.assignment)
-            if told := TASKS[shown.task].check(given.value, shown):
+            shown = view_in(connection, given.assignment)
+            if told := TASKS[shown.task].find_error(given.value, shown):
                 more = "; the key of the question was edited: load it again" * shown.edited
                 raise InputError(f"assignment {given.assignment}: {told}{more}")
         time = now or time_of_now()
@@ -137,7 +137,7 @@ def mark(
 ) -> None:
     """Note that an assignment is judged, or is open again with a lease."""
     (text,) = connection.execute("SELECT settings FROM project").fetchone()
-    ends = stamp(time + timedelta(seconds=settings_of(text).lease_seconds))
+    ends = stamp(time + timedelta(seconds=parse_settings(text).lease_seconds))
     connection.execute(
         "UPDATE assignment SET judged = ?, lease = ? WHERE id = ?", (judged, ends, assignment)
     )
@@ -198,7 +198,7 @@ def _superseded(connection: sqlite3.Connection, given: SentJudgement, undoes: bo
 def _checked(given: SentJudgement) -> str:
     """Return the value as text of one spelling; a judgement of the wrong form is refused."""
     _check_ids(given)
-    if not is_whole(given.ms) or not 0 <= given.ms <= LONGEST_TIME:
+    if not is_integer(given.ms) or not 0 <= given.ms <= LONGEST_TIME:
         raise InputError(f"found ms={quoted(given.ms)}, expected 0 to {LONGEST_TIME:,}")
     if not isinstance(given.value, dict):
         raise InputError(f"found the value {quoted(given.value)}, expected an object")
@@ -221,7 +221,7 @@ def _check_ids(given: SentJudgement) -> None:
     check_uuid("uuid", given.uuid)
     if given.supersedes is not None:
         check_uuid("supersedes", given.supersedes)
-    if not is_whole(given.assignment) or not 0 < given.assignment < 2**53:
+    if not is_integer(given.assignment) or not 0 < given.assignment < 2**53:
         raise InputError(f"found the assignment {quoted(given.assignment)}, expected its number")
 
 

@@ -12,11 +12,11 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.studio.store.assignments import settings_of
+from karat.studio.store.assignments import parse_settings
 from karat.studio.store.calibration import add_calibration
 from karat.studio.store.draws import shuffled_ids
 from karat.studio.store.events import record, stamp
-from karat.studio.store.imports import Imported, items_of
+from karat.studio.store.imports import Imported, make_import
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
@@ -45,7 +45,7 @@ def import_set(
     progress: Progress = silent,
 ) -> None:
     """Fill an empty store with a set, in one transaction: all of it or nothing."""
-    found = items_of(given, settings, progress)
+    found = make_import(given, settings, progress)
     try:
         _fill(store, found, settings, progress)
     except UnicodeEncodeError:
@@ -57,7 +57,7 @@ def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Pr
     with store.write() as connection:
         if connection.execute("SELECT 1 FROM project").fetchone():
             raise InputError("the store has a project: make another store for another set")
-        digest = digest_of(found)
+        digest = digest_texts(found)
         ids = _shuffled_ids(found, settings, digest)
         _add_items(connection, found, ids, progress)
         units = count_units(connection, settings)
@@ -126,7 +126,7 @@ def _add_items(
     progress(len(found.items), len(found.items), "importing")
 
 
-def digest_of(found: Imported) -> str:
+def digest_texts(found: Imported) -> str:
     """Return the digest of all texts that are judged."""
     digest = sha256()
     for item in found.items:
@@ -173,7 +173,7 @@ def project_in(connection: sqlite3.Connection) -> Project:
     ).fetchone()
     if row is None:
         raise InputError("the store has no project yet: import a set first")
-    return Project(row[0], row[1], settings_of(row[2]), *row[3:])
+    return Project(row[0], row[1], parse_settings(row[2]), *row[3:])
 
 
 def project(store: Store) -> Project:

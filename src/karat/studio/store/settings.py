@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.evalset.judgements import Dimension
 from karat.studio.store.schema import DamagedStore
-from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_number, is_whole
+from karat.studio.tasks import RATINGS, TASKS
+from karat.studio.tasks.task import Task, is_integer, is_number
 
 MOST_SEED = 2**53 - 1
 LONGEST_LEASE = 366 * 24 * 3600
@@ -28,7 +29,7 @@ class Show:
 
 @dataclass(frozen=True)
 class CalibrationItem:
-    """Texts with a known answer, mixed in to see how well an assessor judges."""
+    """Texts with a known answer, mix in to see how well an assessor judges."""
 
     task: str
     outputs: tuple[str, ...]
@@ -89,6 +90,25 @@ class ProjectSettings:
             if not is_number(share) or not 0 <= share <= 1:
                 raise InputError(f"{name}={quoted(share)}: expected a number from 0 to 1")
 
+    def has(self, task: Task) -> bool:
+        """Return whether the project has a task."""
+        return task.name in self.tasks
+
+    @property
+    def rating_scales(self) -> list[Mapping[str, Any]]:
+        """The scales of ratings; none if the project has no ratings."""
+        return RATINGS.scales(self.tasks.get(RATINGS.name, {}))
+
+    @property
+    def dimensions(self) -> list[Dimension]:
+        """The dimensions in which outputs get values."""
+        dimensions = [
+            dimension
+            for name, settings in self.tasks.items()
+            for dimension in TASKS[name].dimensions(settings)
+        ]
+        return list({dimension.name: dimension for dimension in dimensions}.values())
+
     def to_json(self) -> str:
         """Return the settings as text."""
         return json.dumps(asdict(self), ensure_ascii=False)
@@ -113,5 +133,11 @@ def _calibration(found: dict[str, Any]) -> CalibrationItem:
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
-    if not is_whole(value) or not least <= value <= MOST_SEED:  # type: ignore[operator]
+    if not is_integer(value) or not least <= value <= MOST_SEED:  # type: ignore[operator]
         raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")
+
+
+def compared_dimensions(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the dimensions whose question compares an output with another text."""
+    scales = RATINGS.scales(tasks.get(RATINGS.name, {}))
+    return [scale["dimension"] for scale in scales if scale["compares"]]

@@ -134,7 +134,7 @@ LONGEST = 500
 """Characters of a text."""
 
 
-def text_of(call: Call, name: str) -> str:
+def query_text(call: Call, name: str) -> str:
     """Return a text; "" if there is none."""
     found = call.query.get(name, "")
     if len(found) > LONGEST:
@@ -144,15 +144,15 @@ def text_of(call: Call, name: str) -> str:
 
 def page_number(call: Call) -> int:
     """Return the number of a page, from 1."""
-    text = text_of(call, "page") or "1"
+    text = query_text(call, "page") or "1"
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise InputError(f"found the page {quoted(text)}, expected a number")
     return int(text)
 
 
-def number_of(call: Call, name: str) -> float | None:
+def query_number(call: Call, name: str) -> float | None:
     """Return a finite number; None if there is none."""
-    text = text_of(call, name).strip()
+    text = query_text(call, name).strip()
     if not text:
         return None
     try:

@@ -18,8 +18,8 @@ from karat.studio.store.assessors import (
     OWNER,
     Assessor,
     active_link,
-    assessor_of,
     assessors,
+    find_assessor,
     invite,
     renew,
 )
@@ -179,7 +179,7 @@ class Studio:
         """Return whose token it is."""
         if not token or len(token) > LONGEST_TOKEN:
             return None
-        return assessor_of(self.store, token)
+        return find_assessor(self.store, token)
 
     def signed_in(self, cookie: str) -> Assessor | None:
         """Return whose session it is; None if it expired or its link was renewed or withdrawn."""
@@ -225,7 +225,7 @@ def links(studio: Studio, names: Iterable[str], owner_token: str | None = None) 
 def _token(studio: Studio, who: Assessor, chosen: str | None) -> str:
     """Return the token of an assessor; where it was lost or another was chosen, a new one."""
     token = chosen or studio.keys.tokens.get(who.name, "")
-    holder = assessor_of(studio.store, token) if token else None
+    holder = find_assessor(studio.store, token) if token else None
     if holder is None or holder.id != who.id:
         _, token = renew(studio.store, who.id, token=chosen)
     if chosen is None:

@@ -23,7 +23,6 @@ from karat.studio.browsing import (
     segment,
     table_lines,
 )
-from karat.studio.export.sets import NUGGETS
 from karat.studio.live.statistics import has_asked
 from karat.studio.reports import (
     explanation_page,
@@ -33,17 +32,18 @@ from karat.studio.reports import (
     reports,
 )
 from karat.studio.store.projects import REVEALED, project, systems
+from karat.studio.tasks import NUGGETS
 from karat.studio.web.calls import (
     Call,
     Handler,
     NotAllowed,
     absent,
     check_may_browse,
-    number_of,
     page_number,
+    query_number,
+    query_text,
     route,
     staff_page,
-    text_of,
 )
 
 
@@ -61,8 +61,8 @@ def browsing(handler: Handler) -> Handler:
 def _segments(call: Call) -> Response:
     store = call.studio.store
     search = Search(
-        *(text_of(call, "q"), text_of(call, "kind") or "all", text_of(call, "dimension")),
-        *(number_of(call, "low"), number_of(call, "high"), text_of(call, "system")),
+        *(query_text(call, "q"), query_text(call, "kind") or "all", query_text(call, "dimension")),
+        *(query_number(call, "low"), query_number(call, "high"), query_text(call, "system")),
     )
     found = find_segments(store, search, page_number(call))
     settings = project(store).settings
@@ -106,8 +106,8 @@ def _requested_table(call: Call) -> tuple[OutputTable, list[str], str, bool]:
     """Return the table with the metrics and in the order that a query asks for."""
     metrics, by, down = (
         _requested_metrics(call),
-        text_of(call, "sort"),
-        text_of(call, "down") == "yes",
+        query_text(call, "sort"),
+        query_text(call, "down") == "yes",
     )
     return output_table(call.studio.store, metrics, by, down), metrics, by, down
 
@@ -144,7 +144,7 @@ def _reports(call: Call) -> Response:
 
 def _has_metrics(call: Call) -> bool:
     """Return whether reports lack that a set with references would have."""
-    nuggets_alone = [*project(call.studio.store).settings.tasks] == [NUGGETS]
+    nuggets_alone = [*project(call.studio.store).settings.tasks] == [NUGGETS.name]
     return nuggets_alone or has_references(call.studio.store)
 
 

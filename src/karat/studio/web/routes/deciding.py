@@ -12,14 +12,14 @@ from karat.studio.disputes import (
     Target,
     ask_names,
     decide,
-    disputed,
-    disputes,
-    disputes_on,
+    find_disputes,
+    find_disputes_on,
+    view_dispute,
 )
 from karat.studio.export.formats import export_files
 from karat.studio.key_editing import (
     KeyEdit,
-    adjudicators_may,
+    adjudicators_may_edit,
     allow_adjudicators,
     edit_key,
     may_edit,
@@ -34,9 +34,9 @@ from karat.studio.web.calls import (
     NotThere,
     absent,
     only,
+    query_text,
     route,
     staff_page,
-    text_of,
 )
 
 DECIDERS = ("adjudicator", "owner")
@@ -50,8 +50,8 @@ def _adjudication_page(call: Call) -> Response:
 
 def _disputes(call: Call) -> dict[str, Any]:
     """Return the list of disputes, largest first; those that are settled only if asked for."""
-    found = disputes(call.studio.store, call.query.get("settled") == "yes")
-    every = disputes(call.studio.store, settled=True)
+    found = find_disputes(call.studio.store, call.query.get("settled") == "yes")
+    every = find_disputes(call.studio.store, settled=True)
     settled = sum(one.settled for one in every)
     rows = [_list_row(one) for one in found[:MOST_LISTED]]
     return {"disputes": rows, "total": len(found), "settled": settled, "all": len(every)}
@@ -65,10 +65,10 @@ def _list_row(one: Dispute) -> dict[str, Any]:
 def _dispute(call: Call) -> dict[str, Any]:
     """Return one dispute whole; it is named by one of its judgements and what it is about."""
     store, judgement = call.studio.store, call.number("id")
-    about = text_of(call, "about")
-    for one in disputes_on(store, _item_of(store, judgement)):
+    about = query_text(call, "about")
+    for one in find_disputes_on(store, _item_of(store, judgement)):
         if one.about == about and any(said.judgement == judgement for said in one.said):
-            return disputed(store, one).to_json()
+            return view_dispute(store, one).to_json()
     raise NotThere("there is no such dispute: somebody may have changed an answer")
 
 
@@ -132,12 +132,12 @@ def editing(handler: Handler) -> Handler:
 
 def _key_page(call: Call) -> Response:
     with call.studio.store.read() as connection:
-        allowed = adjudicators_may(connection)
+        allowed = adjudicators_may_edit(connection)
     return staff_page(call, "key.html", allowed=allowed)
 
 
 def _questions(call: Call) -> dict[str, Any]:
-    rows, total = questions(call.studio.store, text_of(call, "q"))
+    rows, total = questions(call.studio.store, query_text(call, "q"))
     return {"questions": [one._asdict() for one in rows], "total": total}
 
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from karat.errors import InputError
-from karat.studio.assignment import next_assignment, progress_of
-from karat.studio.store.assessors import Assessor, assessors, hashed
+from karat.studio.assignment import next_assignment, read_progress
+from karat.studio.store.assessors import Assessor, assessors, hash_token
 from karat.studio.store.assignments import earlier, shown, visit
 from karat.studio.store.events import now
 from karat.studio.store.judgements import SentJudgement, judge, undo
@@ -50,7 +50,7 @@ def _sent(call: Call, found: AssignmentView) -> dict[str, Any]:
 
 
 def _progress(call: Call) -> dict[str, int]:
-    return progress_of(call.studio.store, call.who.id)._asdict()
+    return read_progress(call.studio.store, call.who.id)._asdict()
 
 
 def _judge(call: Call) -> dict[str, Any]:
@@ -87,7 +87,7 @@ async def _join(request: Request) -> Response:
     # not send a strict cookie along with a redirect.
     answer = page("joined.html", name=who.name, to=await run_in_threadpool(_first, studio, who))
     sessions = studio.sessions
-    value = sessions.begin(who.id, hashed(token))
+    value = sessions.begin(who.id, hash_token(token))
     answer.set_cookie(sessions.cookie, value, max_age=LASTS, httponly=True, samesite="strict")
     return answer
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from karat.errors import InputError
 from karat.studio.browsing import PAGE, Page
-from karat.studio.export.formats import ALL, FORMATS, export_files, formats_of
+from karat.studio.export.formats import ALL, FORMATS, export_files, list_formats
 from karat.studio.live.statistics import ask_estimates
 from karat.studio.store.assessors import ROLES, assessors, invite, renew, withdraw
 from karat.studio.store.events import TrailEntry, record, trail
@@ -38,7 +38,7 @@ OWNERS = ("owner",)
 
 def _owner_page(call: Call) -> Response:
     view = live_view(call.studio.store, call.who.id)
-    names = {name: FORMATS[name].name for name in formats_of(view["project"].settings)}
+    names = {name: FORMATS[name].name for name in list_formats(view["project"].settings)}
     return staff_page(call, "owner.html", **view, roles=ROLES, formats=names)
 
 
@@ -127,7 +127,7 @@ def _named(one: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
 def _export(call: Call) -> Response:
     """Return a file, or a ZIP archive of several."""
     name, store = call.path["format"], call.studio.store
-    if name != ALL and name not in formats_of(project(store).settings):
+    if name != ALL and name not in list_formats(project(store).settings):
         raise NotThere("there is no such export")
     check_revealed(call, "exports")
     anonymous = call.query.get("names") == "no"
