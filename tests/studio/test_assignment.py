@@ -28,16 +28,17 @@ from studio.projects_in_store import (
     small_set,
     uuid,
 )
+from studio.store_rows import current
 
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment, read_progress
-from karat.studio.sampling import is_random, prepare_rounds, sample_of_store
+from karat.studio.sampling import is_random, prepare_rounds, make_sample
 from karat.studio.store.assignments import earlier, shown
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.draws import shuffled_ids
-from karat.studio.store.judgements import SentJudgement, current, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import CalibrationItem, ProjectSettings, Show
 from karat.studio.store.store import Store
@@ -446,7 +447,7 @@ def test_the_numbers_of_a_store_are_a_sample(tmp_path: Path) -> None:
         who = assessor(store, quota=10)
         judged_all(store, who, reply=sevens)
         with store.read() as connection:
-            sample = sample_of_store(connection, project(store).settings)
+            sample = make_sample(connection, project(store).settings)
         assert sample.systems == ("one", "two")
         assert len(sample.units) == 80
         assert sample.labels.sum() == 10

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+from studio.store_rows import current
 
 import karat as kt
 from karat.errors import InputError, OutputError
@@ -18,10 +19,10 @@ from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import FORMATS, export_store
 from karat.studio.export.labels import make_labels
 from karat.studio.export.values import pair_labels
-from karat.studio.tasks.pairs import pair_name
 from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import SentJudgement, current, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
+from karat.studio.tasks.pairs import pair_name
 
 NEW = uuids(99)
 

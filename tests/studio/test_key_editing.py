@@ -18,6 +18,7 @@ from studio.projects_in_store import (
     later,
     uuid,
 )
+from studio.store_rows import history
 
 from karat.errors import InputError, OutputError
 from karat.studio.assignment import next_assignment
@@ -27,7 +28,7 @@ from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_
 from karat.studio.key_questions import questions
 from karat.studio.store.adjudications import Adjudication, adjudicate
 from karat.studio.store.events import trail
-from karat.studio.store.judgements import SentJudgement, StoredRow, history, judge
+from karat.studio.store.judgements import SentJudgement, StoredRow, judge
 from karat.studio.store.projects import freeze
 
 

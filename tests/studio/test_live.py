@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+from studio.store_rows import current, events
 
 import karat as kt
 from karat.errors import InputError
@@ -16,16 +17,26 @@ from karat.studio.export.contents import mask_systems, pseudonyms, read_contents
 from karat.studio.export.formats import export_store
 from karat.studio.export.sets import make_evalset, make_nugget_set
 from karat.studio.live import results
-from karat.studio.live.progress import assessor_progress, work_done
-from karat.studio.live.results import latest_results, live_results
-from karat.studio.live.statistics import ask_estimates, live_agreement, live_estimates
+from karat.studio.live.progress import list_progress, read_workloads
+from karat.studio.live.results import get_latest_results, compute_live_results
+from karat.studio.live.statistics import (
+    LiveEstimate,
+    ask_estimates,
+    check_may_see_estimates,
+    estimates,
+    get_agreement,
+)
 from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.events import events
-from karat.studio.store.judgements import SentJudgement, current, judge, undo
+from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.projects import freeze, project, reveal
 from karat.studio.store.store import Store
 
 NEW = uuids(3)
+
+
+def live_estimates(store: Store, owner: int) -> list[LiveEstimate]:
+    check_may_see_estimates(store, owner)
+    return estimates(store)
 
 
 @pytest.fixture
@@ -44,18 +55,18 @@ def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store
     def expected() -> object:
         return kt.judge_agreement(make_evalset(read_contents(store, anonymous=True))).rows
 
-    first = live_agreement(store)
+    first = get_agreement(store)
     assert first.ratings
     assert repr(first.ratings.rows) == repr(expected())
-    assert live_agreement(store) is first
+    assert get_agreement(store) is first
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)
-    second = live_agreement(store).ratings
+    second = get_agreement(store).ratings
     assert second
     assert repr(second.rows) == repr(expected())
     assert second.rows[0].outputs <= first.ratings.rows[0].outputs
     judge_all(store, seed=8)
-    third = live_agreement(store).ratings
+    third = get_agreement(store).ratings
     assert third
     assert repr(third.rows) == repr(expected())
     assert third.rows[0].shared == 36
@@ -74,7 +85,7 @@ def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) 
         decide(store, found.task, found.output, found.about, 4, NEW())
         owner = owner_of(store)
         ask_estimates(store, owner)
-        live = live_results(store)
+        live = compute_live_results(store)
         export_store(store, tmp_path / "set", "set", anonymous=True)
     agreement = kt.judge_agreement(str(tmp_path / "set"))
     assert live.agreement.ratings
@@ -98,7 +109,7 @@ def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) ->
         both.setdefault(tuple(sorted(row.outputs)), []).append(row.assessor)
     shared = sum(len(people) == 2 for people in both.values())
     assert 0 < shared < 20  # the two saw different pairs of the same outputs
-    found = live_agreement(store)
+    found = get_agreement(store)
     assert found.ratings is None
     assert found.pairs
     (total,) = found.pairs.rows
@@ -107,9 +118,9 @@ def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) ->
 
 def test_agreement_in_nuggets_has_kappa(tmp_path: Path) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
-    assert live_agreement(store).nuggets is None
+    assert get_agreement(store).nuggets is None
     judge_all(store)
-    found = live_agreement(store).nuggets
+    found = get_agreement(store).nuggets
     expected = kt.judge_agreement(make_nugget_set(read_contents(store, anonymous=True)))
     assert found
     assert repr(found.kappa) == repr(expected.kappa)  # type: ignore[attr-defined]
@@ -217,7 +228,7 @@ def test_estimates_of_nuggets(tmp_path: Path) -> None:
 
 def test_progress_has_pace_and_median_time(store: Store) -> None:
     rows = [row for row in current(store) if row.assessor == 1]
-    ann, *_, zoe = assessor_progress(store, work_done(store))
+    ann, *_, zoe = list_progress(store, read_workloads(store))
     assert (ann.name, ann.done, ann.pace) == ("ann", 20, 20)
     times = sorted(row.ms for row in rows)
     assert ann.seconds == (times[9] + times[10]) / 2000
@@ -249,17 +260,17 @@ def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store
 def test_a_process_computes_the_results_of_large_stores(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = latest_results(store)
+    small = get_latest_results(store)
     assert small
     assert small.coverage.answers == 60
     monkeypatch.setattr(results, "FEW", 0)
-    assert latest_results(store) is small  # nothing has changed
+    assert get_latest_results(store) is small  # nothing has changed
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)
-    older = latest_results(store)
+    older = get_latest_results(store)
     assert older
     assert older.coverage.answers in (60, 59)  # what is known meanwhile
-    while (found := latest_results(store)) is None or found.coverage.answers != 59:
+    while (found := get_latest_results(store)) is None or found.coverage.answers != 59:
         pass
-    expected = live_results(store)
+    expected = compute_live_results(store)
     assert repr(found._replace(time="")) == repr(expected._replace(time=""))

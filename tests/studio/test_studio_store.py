@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 from studio.projects_in_store import answer, answered, asked, assessor, column, make_store, uuid
+from studio.store_rows import history
 
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.export.formats import check_studio, export_studio
 from karat.studio.store import schema, store
 from karat.studio.store.events import stamp
-from karat.studio.store.judgements import SentJudgement, history, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 
 FIRST = Path(__file__).parent / "version-1.sql"
@@ -260,7 +261,7 @@ LIMITED = """
 import resource, sys
 from karat.errors import OutputError
 from studio.projects_in_store import answered, assessor
-from karat.studio.store.judgements import history
+from studio.store_rows import history
 from karat.studio.store.store import Store
 store = Store.open(sys.argv[1])
 who = assessor(store)

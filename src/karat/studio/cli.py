@@ -160,10 +160,10 @@ def studio(
         return
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    from karat.studio.opening.running import chosen_token, prepare
+    from karat.studio.opening.running import choose_token, prepare
 
     with Bar() as progress:
-        chosen = chosen_token(token, token_file)
+        chosen = choose_token(token, token_file)
         wanted = name, store, StudioOptions(**asked), assessors, host, port, chosen
         opened = prepare(*wanted, progress, _tell)
     with opened:
@@ -180,10 +180,12 @@ def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
             store.backup(backup[1])
         _tell(f"{backup[0]} is copied to {backup[1]}")
     if check:
-        found = check_studio(check)
-        _tell(f"{check}: {', '.join(f'{one.rows:,} {one.table}' for one in found.rows)}")
-        if found.problems:
-            raise InputError(f"{short(check)} is damaged: {'; '.join(found.problems)}")
+        store_check = check_studio(check)
+        _tell(
+            f"{check}: {', '.join(f'{table_count.rows:,} {table_count.table}' for table_count in store_check.rows)}"
+        )
+        if store_check.problems:
+            raise InputError(f"{short(check)} is damaged: {'; '.join(store_check.problems)}")
         _tell("No problems found.")
 
 
@@ -212,8 +214,8 @@ def _tell_overlap(store: Store, people: int) -> None:
     from karat.studio.store.projects import project
 
     if (overlap := project(store).settings.overlap) > people:
-        told = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
-        _tell(f"{told}: invite more with --assessor or on the owner's page.")
+        problem = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
+        _tell(f"{problem}: invite more with --assessor or on the owner's page.")
 
 
 def _open(address: str) -> None:

@@ -7,7 +7,6 @@ letter elsewhere means nothing. A decision is an answer to the task, narrowed to
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from karat.studio.store.assignments import view_in
 from karat.studio.store.draws import mix
 from karat.studio.store.events import record
 from karat.studio.store.judgements import StoredRow
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.pairs import CHOICE
@@ -87,7 +87,7 @@ def _compute_disputes(contents: Contents) -> list[Dispute]:
             target = answer.task, answer.item, output, about
             votes[target].append(AssessorVote(name, value, comment, answer.id))
             outputs[target] = tuple(sorted(answer.outputs))
-    decided = {(row.task, row.item, row.output, row.about) for row in contents.decisions}
+    decided_targets = {(row.task, row.item, row.output, row.about) for row in contents.decisions}
     settings = contents.project.settings.tasks
     disputes = []
     for target, target_votes in votes.items():
@@ -97,7 +97,7 @@ def _compute_disputes(contents: Contents) -> list[Dispute]:
         values = [vote.value for vote in target_votes]
         amount = TASKS[task].disagreement(settings[task], about, values)
         if amount > 0:
-            settled = target in decided or (task, item, None, CHOICE) in decided
+            settled = target in decided_targets or (task, item, None, CHOICE) in decided_targets
             segment = contents.items[item].segment
             location = task, item, segment, output, about, outputs[target]
             in_order = tuple(sorted(target_votes, key=lambda vote: vote.judgement))
@@ -147,15 +147,15 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
     task = TASKS[dispute.task]
     with store.read() as connection:
         assignment = task.narrow(_view_assignment(connection, dispute), dispute.about)
-        (seed,) = connection.execute("SELECT seed FROM project").fetchone()
+        seed = connection.value("SELECT seed FROM project")
         shuffled = sorted(dispute.said, key=lambda vote: mix(seed, vote.judgement))
         votes = []
         for k, vote in enumerate(shuffled):
-            text, outputs = connection.execute(
+            text, outputs = connection.row(
                 "SELECT value, outputs FROM judgement JOIN assignment ON assignment.id = assignment"
                 " WHERE judgement.id = ?",
-                (vote.judgement,),
-            ).fetchone()
+                vote.judgement,
+            )
             letter = LETTERS[k] if k < len(LETTERS) else str(k + 1)
             answer = task.vote_answer(json.loads(text), dispute.about, json.loads(outputs))
             votes.append(LetteredVote(letter, answer, vote.comment, vote.judgement))
@@ -165,25 +165,23 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
     )
 
 
-def _view_assignment(connection: sqlite3.Connection, dispute: Dispute) -> AssignmentView:
+def _view_assignment(connection: StoreConnection, dispute: Dispute) -> AssignmentView:
     """Return the texts as the assessors saw them; a pair in the order of ids."""
     judgement = dispute.said[0].judgement
-    (assignment,) = connection.execute(
-        "SELECT assignment FROM judgement WHERE id = ?", (judgement,)
-    ).fetchone()
+    assignment = connection.value("SELECT assignment FROM judgement WHERE id = ?", judgement)
     view = view_in(connection, assignment)
     return replace(view, outputs=tuple(sorted(view.outputs, key=lambda output: output.id)))
 
 
 def _newest_decision(
-    connection: sqlite3.Connection, dispute: Dispute
+    connection: StoreConnection, dispute: Dispute
 ) -> tuple[dict[str, Any] | None, str | None]:
     """Return the newest decision on a dispute as an answer, and its uuid."""
-    row = connection.execute(
+    row = connection.row(
         "SELECT value, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
         "AND about = ? ORDER BY id DESC LIMIT 1",
-        dispute.target,
-    ).fetchone()
+        *dispute.target,
+    )
     if row is None:
         return None, None
     if row[0] is None:
@@ -236,6 +234,6 @@ def ask_names(store: Store, adjudicator: int, target: Target) -> dict[str, str]:
         record(
             connection, NAMES_EVENT, adjudicator, task=task, item=item, output=output, about=about
         )
-        rows = connection.execute("SELECT id, name FROM assessor").fetchall()
+        rows = connection.rows("SELECT id, name FROM assessor")
     names = {pseudonym(id): name for id, name in rows}
     return {letters[vote.judgement]: names[vote.assessor] for vote in dispute.said}

@@ -49,25 +49,29 @@ class Report(NamedTuple):
 
 def reports(store: Store) -> list[Report]:
     """Return the reports that a project has; metrics need a reference of every segment."""
-    found = project(store)
-    every = [*_of_ratings(found), *_of_nuggets(found)]
-    return every if has_references(store) else [one for one in every if one.answers not in _METRIC]
+    current_project = project(store)
+    available = [*_rating_reports(current_project), *_of_nuggets(current_project)]
+    return (
+        available
+        if has_references(store)
+        else [report for report in available if report.answers not in _METRIC]
+    )
 
 
 def has_references(store: Store) -> bool:
     """Return whether every segment has a reference."""
     lacking = "SELECT 1 FROM item WHERE NOT calibration AND refs = '[]' LIMIT 1"
     with store.read() as connection:
-        return connection.execute(lacking).fetchone() is None
+        return connection.row(lacking) is None
 
 
-def _of_ratings(found: Project) -> Iterator[Report]:
-    dimensions = [dimension.name for dimension in found.settings.dimensions]
+def _rating_reports(current_project: Project) -> Iterator[Report]:
+    dimensions = [dimension.name for dimension in current_project.settings.dimensions]
     if not dimensions:
         return
     if dimensions != [WIN.name]:
         yield Report("agreement", "Agreement of assessors", _AGREEMENT, False, _agreement)
-    if found.settings.has(PAIRS):
+    if current_project.settings.has(PAIRS):
         yield Report("pair-agreement", "Agreement on pairs", _AGREEMENT, False, _pair_agreement)
     for k, name in enumerate(dimensions, 1):
         title = f"Estimated scores: {name}"
@@ -79,8 +83,8 @@ def _of_ratings(found: Project) -> Iterator[Report]:
         yield Report(f"plane-{k}", title, _PLANE, True, make)
 
 
-def _of_nuggets(found: Project) -> Iterator[Report]:
-    if found.settings.has(NUGGETS):
+def _of_nuggets(current_project: Project) -> Iterator[Report]:
+    if current_project.settings.has(NUGGETS):
         yield Report(
             "nugget-agreement", "Agreement on nuggets", _AGREEMENT, False, _nugget_agreement
         )
@@ -138,9 +142,9 @@ def _nugget_scores(contents: Contents) -> Result:
 
 def find_report(store: Store, name: str) -> Report:
     """Return a report by its name."""
-    for one in reports(store):
-        if one.name == name:
-            return one
+    for report in reports(store):
+        if report.name == name:
+            return report
     raise InputError(f"there is no report {quoted(name)}")
 
 
@@ -148,39 +152,39 @@ _KEPT: WeakKeyDictionary[Store, dict[str, tuple[Version, str]]] = WeakKeyDiction
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def report_page(store: Store, report: Report) -> str:
+def render_report(store: Store, report: Report) -> str:
     """Return the page of a report, made once for each version of the store."""
     with store.read() as connection:
         version = read_version(connection)
     with _ONE_AT_A_TIME:  # two cores judge and compute: reports wait for each other
-        kept = _KEPT.setdefault(store, {})
-        known = kept.get(report.name)
-        if known is None or known[0] != version:
-            known = version, report.make(_contents(store)).render("html")
-            kept[report.name] = known
-        return known[1]
+        pages = _KEPT.setdefault(store, {})
+        cached = pages.get(report.name)
+        if cached is None or cached[0] != version:
+            cached = version, report.make(_contents(store)).render("html")
+            pages[report.name] = cached
+        return cached[1]
 
 
 def _contents(store: Store) -> Contents:
     """Return all contents, with pseudonyms of systems before the reveal."""
-    found = read_contents(store, anonymous=True)
-    if found.project.state == REVEALED:
-        return found
-    return replace(found, outputs=mask_systems(found.outputs, found.project))
+    contents = read_contents(store, anonymous=True)
+    if contents.project.state == REVEALED:
+        return contents
+    return replace(contents, outputs=mask_systems(contents.outputs, contents.project))
 
 
-def explanation_page(store: Store, item: int, output: int) -> str:
+def render_explanation(store: Store, item: int, output: int) -> str:
     """Return the page that explains an output: its grid and edits against the references."""
     from karat.explanation import explain_segments
 
-    found = segment(store, item)
-    texts: dict[int, Any] = {one.id: one.text for one in found.outputs}
+    view = segment(store, item)
+    texts: dict[int, Any] = {candidate.id: candidate.text for candidate in view.outputs}
     if output not in texts:
         raise InputError(f"segment {item} has no output {output}")
-    if not found.references:
+    if not view.references:
         raise InputError("the segment has no references to compare with")
-    system = next(one.system for one in found.outputs if one.id == output)
-    named = system or f"output {output}"
-    made = explain_segments([texts[output]], [list(found.references)], system=named)
-    rows = tuple(row._replace(segment=found.segment) for row in made.rows)
-    return replace(made, rows=rows).render("html")
+    system = next(candidate.system for candidate in view.outputs if candidate.id == output)
+    system_name = system or f"output {output}"
+    explanation = explain_segments([texts[output]], [list(view.references)], system=system_name)
+    rows = tuple(row._replace(segment=view.segment) for row in explanation.rows)
+    return replace(explanation, rows=rows).render("html")

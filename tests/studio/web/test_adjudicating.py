@@ -13,14 +13,14 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.store_rows import AdjudicationRow, decisions, events
 from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.export.contents import read_contents
 from karat.studio.export.labels import make_labels
-from karat.studio.store.adjudications import AdjudicationRow, decisions
-from karat.studio.store.events import events, trail
+from karat.studio.store.events import trail
 from karat.studio.store.store import Store
 
 DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"

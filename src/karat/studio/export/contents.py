@@ -7,7 +7,6 @@ set that was imported, which the seed of the project tells.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from karat.evalset.draws import Draw
 from karat.nuggets.sets.keys import Nugget
 from karat.studio.store.draws import draw_probability, shuffled_ids
 from karat.studio.store.projects import Project, project_in
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS
 from karat.studio.tasks.task import CurrentAnswer, CurrentDecision, Task
@@ -60,7 +60,7 @@ class Contents:
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems in the order of the set."""
-        return tuple(dict.fromkeys(one.system for one in self.outputs.values()))
+        return tuple(dict.fromkeys(output.system for output in self.outputs.values()))
 
     def answers_to(self, task: Task) -> Iterator[CurrentAnswer]:
         """Yield the answers of one task."""
@@ -85,7 +85,7 @@ def read_contents(store: Store, anonymous: bool = False) -> Contents:
         return contents_in(connection, anonymous)
 
 
-def contents_in(connection: sqlite3.Connection, anonymous: bool) -> Contents:
+def contents_in(connection: StoreConnection, anonymous: bool) -> Contents:
     """Read a store within a transaction."""
     return Contents(
         project_in(connection),
@@ -118,9 +118,9 @@ _DECISIONS = (
 )
 
 
-def names_in(connection: sqlite3.Connection, anonymous: bool) -> dict[int, str]:
+def names_in(connection: StoreConnection, anonymous: bool) -> dict[int, str]:
     """Return the names of assessors, or pseudonyms, which stay the same for a store."""
-    rows = connection.execute("SELECT id, name FROM assessor ORDER BY id").fetchall()
+    rows = connection.rows("SELECT id, name FROM assessor ORDER BY id")
     return {id: pseudonym(id) if anonymous else name for id, name in rows}
 
 
@@ -129,7 +129,7 @@ def pseudonym(assessor: int) -> str:
     return f"assessor-{assessor}"
 
 
-def items_in(connection: sqlite3.Connection) -> dict[int, Item]:
+def items_in(connection: StoreConnection) -> dict[int, Item]:
     """Return the items by id, in the order of the set."""
     return {row[0]: _parse_item(row) for row in connection.execute(_ITEMS + " ORDER BY ord, id")}
 
@@ -147,23 +147,23 @@ def read_item(store: Store, item: int) -> Contents:
             draws=(),
             names=names_in(connection, True),
             answers=parse_answers(connection, answers),
-            decisions=tuple(one for one in decisions_in(connection) if one.item == item),
+            decisions=tuple(
+                decision for decision in decisions_in(connection) if decision.item == item
+            ),
         )
 
 
-def decisions_in(connection: sqlite3.Connection) -> tuple[CurrentDecision, ...]:
+def decisions_in(connection: StoreConnection) -> tuple[CurrentDecision, ...]:
     """Return the decisions that count."""
     return tuple(map(_parse_decision, connection.execute(_DECISIONS)))
 
 
-def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, Output]:
+def outputs_in(connection: StoreConnection, texts: bool = True) -> dict[int, Output]:
     """Return the outputs by id, in the order of the set; without texts, these are empty."""
-    order = connection.execute(
-        "SELECT (SELECT count(*) FROM output), seed, set_digest FROM project"
-    ).fetchone()
+    order = connection.row("SELECT (SELECT count(*) FROM output), seed, set_digest FROM project")
     query = _OUTPUTS if texts else _OUTPUTS.replace("text", "''")
-    found = {row[0]: Output(*row) for row in connection.execute(query)}
-    return {id: found[id] for id in shuffled_ids(*order) if id in found}
+    outputs = {row[0]: Output(*row) for row in connection.execute(query)}
+    return {id: outputs[id] for id in shuffled_ids(*order) if id in outputs}
 
 
 _DRAWS = (
@@ -173,16 +173,18 @@ _DRAWS = (
 _LABELLED = "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS NOT NULL"
 
 
-def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
+def draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
     """Return how the items that have an answer or a decision came to be judged.
 
     Assessors take the units of a round in random orders, so that those of an unfinished round are a
     random part of it: the probability is that of the round's draw times this part.
     """
-    units = dict(connection.execute("SELECT round, count(*) FROM unit GROUP BY round").fetchall())
-    labelled = connection.execute(_LABELLED).fetchall()
+    units = dict(connection.rows("SELECT round, count(*) FROM unit GROUP BY round"))
+    labelled = connection.rows(_LABELLED)
     done = Counter(round for _, _, round in labelled)
-    items = {item for _, item, _ in labelled} | {one.item for one in decisions_in(connection)}
+    items = {item for _, item, _ in labelled} | {
+        decision.item for decision in decisions_in(connection)
+    }
     return tuple(
         Draw(
             segment,
@@ -199,21 +201,21 @@ def _parse_item(row: tuple[Any, ...]) -> Item:
     return Item._make((*row[:4], tuple(json.loads(row[4]))))
 
 
-def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
+def nuggets_in(connection: StoreConnection) -> dict[int, tuple[Nugget, ...]]:
     """Return the nuggets of each item."""
     rows = connection.execute(
         "SELECT item, nugget, importance, descriptions FROM nugget WHERE NOT dropped "
         "ORDER BY item, coalesce(ord, id), id"
     )
-    found: dict[int, tuple[Nugget, ...]] = {}
+    by_item: dict[int, tuple[Nugget, ...]] = {}
     for item, id, importance, texts in rows:
-        one = Nugget(id, tuple(json.loads(texts)), importance == "vital")
-        found[item] = (*found.get(item, ()), one)
-    return found
+        entry = Nugget(id, tuple(json.loads(texts)), importance == "vital")
+        by_item[item] = (*by_item.get(item, ()), entry)
+    return by_item
 
 
 def parse_answers(
-    connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]
+    connection: StoreConnection, rows: Iterable[tuple[Any, ...]]
 ) -> tuple[CurrentAnswer, ...]:
     """Return the answers of rows of `ANSWERS`, without labels of nuggets that left the key."""
     dropped: dict[int, set[str]] = {}
@@ -249,6 +251,9 @@ def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
 
 def mask_systems(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
     """Return outputs with pseudonyms, in the order of these."""
-    known = pseudonyms((one.system for one in outputs.values()), project)
-    found = [one._replace(system=known[one.system]) for one in outputs.values()]
-    return {one.id: one for one in sorted(found, key=lambda one: (one.system, one.item))}
+    new_names = pseudonyms((output.system for output in outputs.values()), project)
+    renamed = [output._replace(system=new_names[output.system]) for output in outputs.values()]
+    return {
+        output.id: output
+        for output in sorted(renamed, key=lambda output: (output.system, output.item))
+    }

@@ -45,7 +45,7 @@ PRIVATE = ("log.jsonl",)
 """Files with all that assessors said under their names: only the owner of the file reads them."""
 
 
-class Exported:
+class ExportSource:
     """A store that is exported: its contents are read once."""
 
     def __init__(self, store: Store, anonymous: bool, spreadsheet_safe: bool = False) -> None:
@@ -65,7 +65,7 @@ class Exported:
     @property
     def ties(self) -> list[OutputLabel]:
         """Labels on which people are equally divided."""
-        return [one for one in self.labels if one.basis == TIE]
+        return [label for label in self.labels if label.basis == TIE]
 
 
 class ExportFormat(NamedTuple):
@@ -74,16 +74,16 @@ class ExportFormat(NamedTuple):
     name: str
     tasks: tuple[Task, ...]
     """A project needs one of these; none if every project has it."""
-    write: Callable[[Exported], Iterable[str]] | None = None
+    write: Callable[[ExportSource], Iterable[str]] | None = None
     """The text of a file in pieces."""
-    files: Callable[[Exported], Iterator[NamedFile]] | None = None
+    files: Callable[[ExportSource], Iterator[NamedFile]] | None = None
     """The files of a folder."""
 
 
-def _trec(given: Exported) -> Iterator[NamedFile]:
+def _trec_files(source: ExportSource) -> Iterator[NamedFile]:
     """Yield TREC's files; ties stand in a file of their own."""
-    yield from trec_files(drop_ties(make_nugget_set(given.contents)))
-    yield "ties.tsv", label_lines([one for one in given.ties if one.task == NUGGETS.name])
+    yield from trec_files(drop_ties(make_nugget_set(source.contents)))
+    yield "ties.tsv", label_lines([label for label in source.ties if label.task == NUGGETS.name])
 
 
 FORMATS: Mapping[str, ExportFormat] = {
@@ -108,7 +108,7 @@ FORMATS: Mapping[str, ExportFormat] = {
     "key": ExportFormat(
         "key.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_key_set(one.contents))
     ),
-    "trec": ExportFormat("trec", (NUGGETS,), files=_trec),
+    "trec": ExportFormat("trec", (NUGGETS,), files=_trec_files),
 }
 """Name -> format."""
 
@@ -134,24 +134,26 @@ def export_store(
             f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
             "tools read: leave it out"
         )
-    place = as_path("target", target)
-    check_free(place)
-    given = Exported(store, anonymous, spreadsheet_safe)
+    path = as_path("target", target)
+    check_free(path)
+    source = ExportSource(store, anonymous, spreadsheet_safe)
     if format == ALL:
-        chosen = list_formats(given.contents.project.settings)
+        names = list_formats(source.contents.project.settings)
         with store.read():  # one state of the store for all files
-            files = (file for name in chosen for file in _files(name, given))
-            write_folder(place, files, private=() if anonymous else PRIVATE)
-        return tuple(chosen)
+            files = (file for name in names for file in _files(name, source))
+            write_folder(path, files, private=() if anonymous else PRIVATE)
+        return tuple(names)
     if format not in FORMATS:
         raise InputError(f"format {quoted(format)}: expected one of {', '.join((ALL, *FORMATS))}")
-    _check_fits(format, given)
-    found = FORMATS[format]
+    _check_format(format, source)
+    export_format = FORMATS[format]
     with store.read():
-        if found.write:
-            write_file(place, found.write(given), found.name in PRIVATE and not anonymous)
-        elif found.files:
-            write_folder(place, found.files(given))
+        if export_format.write:
+            write_file(
+                path, export_format.write(source), export_format.name in PRIVATE and not anonymous
+            )
+        elif export_format.files:
+            write_folder(path, export_format.files(source))
     return (format,)
 
 
@@ -162,21 +164,23 @@ def list_formats(settings: ProjectSettings) -> list[str]:
 
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
     """Return the files of a format, or of `all`, by their names: for those who download them."""
-    given = Exported(store, anonymous)
+    source = ExportSource(store, anonymous)
     with store.read():
         if format != ALL:
-            _check_fits(format, given)
-        chosen = list_formats(given.contents.project.settings) if format == ALL else [format]
-        files = distinct_files(file for name in chosen for file in _files(name, given))
+            _check_format(format, source)
+        names = list_formats(source.contents.project.settings) if format == ALL else [format]
+        files = distinct_files(file for name in names for file in _files(name, source))
         return [(file, "".join(text)) for file, text in files]
 
 
-def _files(name: str, given: Exported) -> Iterator[NamedFile]:
-    found = FORMATS[name]
-    if found.write:
-        yield found.name, found.write(given)
-    elif found.files:
-        yield from ((f"{found.name}/{file}", text) for file, text in found.files(given))
+def _files(name: str, source: ExportSource) -> Iterator[NamedFile]:
+    export_format = FORMATS[name]
+    if export_format.write:
+        yield export_format.name, export_format.write(source)
+    elif export_format.files:
+        yield from (
+            (f"{export_format.name}/{file}", text) for file, text in export_format.files(source)
+        )
 
 
 def _fits(name: str, settings: ProjectSettings) -> bool:
@@ -188,11 +192,13 @@ def _fits(name: str, settings: ProjectSettings) -> bool:
     return not tasks or any(settings.has(task) for task in tasks)
 
 
-def _check_fits(name: str, given: Exported) -> None:
-    settings = given.contents.project.settings
+def _check_format(name: str, source: ExportSource) -> None:
+    settings = source.contents.project.settings
     if name not in FORMATS or not _fits(name, settings):
-        known = ", ".join(list_formats(settings))
-        raise InputError(f"the project has nothing for the format {name}: expected one of {known}")
+        available = ", ".join(list_formats(settings))
+        raise InputError(
+            f"the project has nothing for the format {name}: expected one of {available}"
+        )
 
 
 def export_studio(

@@ -154,8 +154,8 @@ def _answer_rows(contents: Contents, answer: CurrentAnswer) -> Iterator[tuple[ob
     details = comment, answer.ms, answer.time, answer.reason, probability, answer.uuid
     for id, about, value in TASKS[answer.task].exported_rows(answer.value, answer.outputs):
         system = contents.outputs[id].system
-        others = [contents.outputs[other].system for other in answer.outputs if other != id]
-        location = answer.task, item.segment, item.group or "", system, "".join(others), judge
+        opponents = [contents.outputs[other].system for other in answer.outputs if other != id]
+        location = answer.task, item.segment, item.group or "", system, "".join(opponents), judge
         yield (*location, PERSON, about, _cell(value), *details)
 
 

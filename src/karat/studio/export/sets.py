@@ -34,19 +34,19 @@ def make_evalset(contents: Contents) -> EvalSet:
         )
     draft = EvalSetDraft(
         contents.project.name,
-        [one.segment for one in contents.items.values()],
+        [row.segment for row in contents.items.values()],
         _columns(contents),
         reading=Reading(),
         where=contents.project.name,
-        references=[one.references for one in contents.items.values()],
-        groups=_whole([one.group for one in contents.items.values()]),
-        sources=_whole([one.source for one in contents.items.values()]),
+        references=[row.references for row in contents.items.values()],
+        groups=_text_column([row.group for row in contents.items.values()]),
+        sources=_text_column([row.source for row in contents.items.values()]),
         dimensions=dimensions,
     )
-    for one in rated_values(contents):
-        output = contents.outputs[one.output]
+    for row in rated_values(contents):
+        output = contents.outputs[row.output]
         segment = contents.items[output.item].segment
-        draft.judge(output.system, segment, one.judge, one.dimension, one.value, kind=one.kind)
+        draft.judge(output.system, segment, row.judge, row.dimension, row.value, kind=row.kind)
     for pair in all_preferences(contents):
         first, other = (contents.outputs[id].system for id in (pair.first, pair.second))
         segment = contents.items[pair.item].segment
@@ -57,26 +57,26 @@ def make_evalset(contents: Contents) -> EvalSet:
     return draft.finish()
 
 
-def _whole(column: list[str | None]) -> list[str] | None:
+def _text_column(column: list[str | None]) -> list[str] | None:
     """Return a column of texts; None if there are none."""
-    return None if all(one is None for one in column) else [one or "" for one in column]
+    return None if all(text is None for text in column) else [text or "" for text in column]
 
 
 def _columns(contents: Contents) -> dict[str, list[str | None]]:
-    place = {id: at for at, id in enumerate(contents.items)}
-    found: dict[str, list[str | None]] = {
-        system: [None] * len(place) for system in contents.systems
+    positions = {id: at for at, id in enumerate(contents.items)}
+    columns: dict[str, list[str | None]] = {
+        system: [None] * len(positions) for system in contents.systems
     }
     for output in contents.outputs.values():
-        found[output.system][place[output.item]] = output.text
-    return found
+        columns[output.system][positions[output.item]] = output.text
+    return columns
 
 
 def make_key_set(contents: Contents) -> NuggetSet:
     """Return the key as it is now, without runs and labels: it names no system."""
     questions = [
-        Question(one.segment, contents.nuggets.get(one.id, ()), _question(one))
-        for one in contents.items.values()
+        Question(item.segment, contents.nuggets.get(item.id, ()), _question(item))
+        for item in contents.items.values()
     ]
     return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
 
@@ -89,7 +89,7 @@ def make_nugget_set(contents: Contents) -> NuggetSet:
     for output in contents.outputs.values():
         segment = contents.items[output.item].segment
         responses[output.system].append((segment, Response(output.text)))
-    runs = {tag: make_run(tag, own) for tag, own in responses.items()}
+    runs = {tag: make_run(tag, run_responses) for tag, run_responses in responses.items()}
     rows = Judgements(tuple(_nugget_judgements(contents)))
     return NuggetSet(
         contents.project.name, make_key_set(contents).key, MappingProxyType(runs), rows
@@ -102,15 +102,15 @@ def _question(item: Item) -> str:
 
 
 def _nugget_judgements(contents: Contents) -> Iterator[Judged]:
-    for one in contents.answers_to(NUGGETS):
-        judge = contents.names[one.assessor]
-        for output, nugget, value in NUGGETS.to_judgements(one.value, one.outputs):
+    for answer in contents.answers_to(NUGGETS):
+        judge = contents.names[answer.assessor]
+        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
             yield _judged(contents, output, nugget, value, judge, PERSON)
     for decision in contents.decisions_on(NUGGETS):
         if decision.output is not None:
             label = NUGGETS.decided_label(decision)
-            at = decision.output, decision.about
-            yield _judged(contents, *at, label, contents.decider, ADJUDICATED)
+            location = decision.output, decision.about
+            yield _judged(contents, *location, label, contents.decider, ADJUDICATED)
 
 
 def _judged(

@@ -112,8 +112,8 @@ def _label_pair(
     label = partial(PairLabel, item, first, second, votes=tuple(votes))
     if decided_share is not None:
         return label(share=decided_share, basis=ADJUDICATED)
-    (share, count), *others = Counter(votes).most_common()
-    if others and others[0][1] == count:
+    (share, count), *runners_up = Counter(votes).most_common()
+    if runners_up and runners_up[0][1] == count:
         return label(share=0.5, basis=TIE)
     return label(share=share, basis=MAJORITY)
 

@@ -43,7 +43,7 @@ class StudioOptions:
             raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
 
 
-def check_listed(name: str, given: object) -> None:
+def check_listed(name: str, value: object) -> None:
     """Refuse one text where several are expected: it would be taken for a list of its letters."""
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise InputError(f"{name}={quoted(given)}: expected a list, such as {name}=[…]")
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InputError(f"{name}={quoted(value)}: expected a list, such as {name}=[…]")

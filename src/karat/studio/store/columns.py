@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import isfinite
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.reading import Place
+from karat.studio.store.schema import StoreConnection
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_integer
 
@@ -86,9 +86,9 @@ class StoreColumn(NamedTuple):
     optional: bool
 
 
-def read_columns(connection: sqlite3.Connection, table: str) -> list[StoreColumn]:
+def read_columns(connection: StoreConnection, table: str) -> list[StoreColumn]:
     """Return the columns of a table that a log has."""
-    rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    rows = connection.rows(f"PRAGMA table_info({table})")
     return [
         StoreColumn(name, _kind(table, name, kind), not (needed or key))
         for _, name, kind, needed, _, key in rows
@@ -114,7 +114,7 @@ def _no_number(name: str) -> Any:
     raise ValueError(name)
 
 
-def find_wrong_rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+def find_wrong_rows(connection: StoreConnection, table: str) -> Iterator[str]:
     """Yield a sentence for each column of a table that has values of a wrong kind."""
     columns = read_columns(connection, table)
     names = ", ".join(column.name for column in columns)

@@ -23,8 +23,8 @@ def mix(seed: int, *numbers: int) -> int:
 
 def share(seed: int, *numbers: int) -> float:
     """Return a number from 0 to below 1, by a seed and numbers."""
-    found: float = mix(seed, *numbers) / 2**53
-    return found
+    number: float = mix(seed, *numbers) / 2**53
+    return number
 
 
 def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:

@@ -37,7 +37,7 @@ class ImportedItem(NamedTuple):
     nuggets: tuple[Nugget, ...] = ()
 
 
-class Imported(NamedTuple):
+class ImportedSet(NamedTuple):
     """A set as a store takes it."""
 
     name: str
@@ -45,23 +45,23 @@ class Imported(NamedTuple):
 
 
 def make_import(
-    given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
-) -> Imported:
+    source: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
+) -> ImportedSet:
     """Return what a set has to judge; one without outputs or what a task needs is refused."""
-    is_nuggets = isinstance(given, NuggetSet)
+    is_nuggets = isinstance(source, NuggetSet)
     if settings.has(NUGGETS) and not is_nuggets:
-        raise InputError(f"{short(given.name)} has no nuggets: expected a nugget set")
-    if isinstance(given, NuggetSet):
+        raise InputError(f"{short(source.name)} has no nuggets: expected a nugget set")
+    if isinstance(source, NuggetSet):
         if settings.predictor is not None:
             raise InputError("a nugget set takes no predictor: leave it out")
-        items = _of_nuggets(given)
+        items = _of_nuggets(source)
     else:
-        items = _of_evalset(given, settings, progress)
+        items = _of_evalset(source, settings, progress)
     if not any(item.outputs for item in items):
         lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
-        raise InputError(f"{short(given.name)} has {lacks}, then there is something to judge")
-    _check_compared(given.name, items, settings)
-    return Imported(given.name, items)
+        raise InputError(f"{short(source.name)} has {lacks}, then there is something to judge")
+    _check_compared(source.name, items, settings)
+    return ImportedSet(source.name, items)
 
 
 def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
@@ -71,16 +71,18 @@ def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectS
         return
     show = settings.show
     for item in items:
-        shown = show.source and item.source, show.reference and any(item.references)
-        if item.outputs and not any(shown):
-            told = f"{short(dimensions[0])} compares an output with another text, and segment "
-            raise InputError(f"{told}{short(item.segment)} of {short(name)} {_lacking(item)}")
+        texts = show.source and item.source, show.reference and any(item.references)
+        if item.outputs and not any(texts):
+            problem = f"{short(dimensions[0])} compares an output with another text, and segment "
+            raise InputError(
+                f"{problem}{short(item.segment)} of {short(name)} {_missing_text_advice(item)}"
+            )
 
 
-def _lacking(item: ImportedItem) -> str:
+def _missing_text_advice(item: ImportedItem) -> str:
     """Return what an item has to compare with, and the option that shows it."""
     parts = [("source", item.source), ("reference", any(item.references))]
-    options = [f"--show {part}" for part, found in parts if found]
+    options = [f"--show {part}" for part, has_text in parts if has_text]
     if options:
         return f"shows none: add {' or '.join(options)}"
     return "has neither source nor reference: rate something else, such as fluency"
@@ -108,7 +110,7 @@ def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
 def _of_evalset(
     evalset: EvalSet, settings: ProjectSettings, progress: Progress
 ) -> list[ImportedItem]:
-    predicted = _predicted(evalset, settings, progress)
+    predicted = _predict(evalset, settings, progress)
     columns = list(evalset.systems.items())
     return [
         ImportedItem(
@@ -136,7 +138,7 @@ def _context(evalset: EvalSet, at: int) -> str | None:
     return "\n".join(sources[k] for k in before) or None
 
 
-def _predicted(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
+def _predict(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
     """Return the values of the predictor, systems x segments; None without one."""
     if settings.predictor is None:
         return None
@@ -144,5 +146,5 @@ def _predicted(evalset: EvalSet, settings: ProjectSettings, progress: Progress) 
 
     scales = settings.rating_scales
     dimension = scales[0]["dimension"] if scales else ""
-    (found,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
-    return found.values.tolist()
+    (predictor,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
+    return predictor.values.tolist()

@@ -62,8 +62,8 @@ class NuggetTask(Task):
 
     def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return the share of nuggets with the known label."""
-        labels, known = value[self.name], answer[self.name]
-        return fmean(labels[id]["label"] == known[id]["label"] for id in known)
+        labels, known_labels = value[self.name], answer[self.name]
+        return fmean(labels[id]["label"] == known_labels[id]["label"] for id in known_labels)
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]
@@ -94,7 +94,7 @@ class NuggetTask(Task):
         return max(labels) - min(labels)
 
     def narrow(self, view: AssignmentView, about: str) -> AssignmentView:
-        return replace(view, nuggets=tuple(one for one in view.nuggets if one.id == about))
+        return replace(view, nuggets=tuple(nugget for nugget in view.nuggets if nugget.id == about))
 
     def vote_answer(
         self, value: Mapping[str, Any], about: str, outputs: Sequence[int]

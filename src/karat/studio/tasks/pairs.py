@@ -73,8 +73,8 @@ class PairTask(Task):
 
     def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return 1 for the known choice, which names outputs in the order of their ids."""
-        shown = [output.id for output in view.outputs]
-        return float(value[CHOICE] == _choice_by_id(answer[CHOICE], shown))
+        shown_ids = [output.id for output in view.outputs]
+        return float(value[CHOICE] == _choice_by_id(answer[CHOICE], shown_ids))
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]

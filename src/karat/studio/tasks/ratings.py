@@ -228,8 +228,11 @@ class RatingTask(Task):
     def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return 1 less the mean distance from the known values, as a share of the scale."""
         scales = {scale["dimension"]: scale for scale in view.settings["scales"]}
-        ratings, known = value[self.name], answer[self.name]
-        return fmean(1 - scale_range(scales[name], (ratings[name], known[name])) for name in known)
+        ratings, known_ratings = value[self.name], answer[self.name]
+        return fmean(
+            1 - scale_range(scales[name], (ratings[name], known_ratings[name]))
+            for name in known_ratings
+        )
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]

@@ -19,34 +19,34 @@ from karat.studio.store.projects import project
 from karat.studio.tasks.task import AssignmentView
 from karat.studio.web.calls import Call, absent, only, route, staff_page
 from karat.studio.web.pages import message_page, page
-from karat.studio.web.studio import LASTS, Studio
+from karat.studio.web.studio import SESSION_SECONDS, Studio
 
 
 def _judge_page(call: Call) -> Response:
-    found = project(call.studio.store)
-    place = f"{found.set_digest[:12]}.{call.studio.sessions.cookie[-12:]}.{call.who.id}"
+    current_project = project(call.studio.store)
+    place = f"{current_project.set_digest[:12]}.{call.studio.sessions.cookie[-12:]}.{call.who.id}"
     return staff_page(call, "judge.html", place=place)
 
 
 def _next(call: Call) -> dict[str, Any]:
     store = call.studio.store
-    found = next_assignment(store, call.who.id, now())
-    if found is None:  # all is done, and may still be looked at again
+    view = next_assignment(store, call.who.id, now())
+    if view is None:  # all is done, and may still be looked at again
         last = next(iter(reversed(earlier(store, call.who.id))), None)
         return {"item": None, "last": last, "progress": _progress(call)}
     # After one that is open again comes the next that is open, not those that are done.
-    return {"item": {**_sent(call, found), "following": None}, "progress": _progress(call)}
+    return {"item": {**_sent(call, view), "following": None}, "progress": _progress(call)}
 
 
 def _item(call: Call) -> dict[str, Any]:
     with absent():
-        found = shown(call.studio.store, call.who.id, call.number("assignment"))
-    return {"item": _sent(call, found), "progress": _progress(call)}
+        view = shown(call.studio.store, call.who.id, call.number("assignment"))
+    return {"item": _sent(call, view), "progress": _progress(call)}
 
 
-def _sent(call: Call, found: AssignmentView) -> dict[str, Any]:
-    beside = visit(call.studio.store, call.who.id, found.assignment)
-    return {**found.to_json(), **beside._asdict()}
+def _sent(call: Call, view: AssignmentView) -> dict[str, Any]:
+    neighbours = visit(call.studio.store, call.who.id, view.assignment)
+    return {**view.to_json(), **neighbours._asdict()}
 
 
 def _progress(call: Call) -> dict[str, int]:
@@ -88,7 +88,9 @@ async def _join(request: Request) -> Response:
     answer = page("joined.html", name=who.name, to=await run_in_threadpool(_first, studio, who))
     sessions = studio.sessions
     value = sessions.begin(who.id, hash_token(token))
-    answer.set_cookie(sessions.cookie, value, max_age=LASTS, httponly=True, samesite="strict")
+    answer.set_cookie(
+        sessions.cookie, value, max_age=SESSION_SECONDS, httponly=True, samesite="strict"
+    )
     return answer
 
 

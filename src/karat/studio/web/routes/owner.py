@@ -110,18 +110,18 @@ _DOWNLOAD_TYPES = {
 def _events(call: Call) -> Response:
     store, number = call.studio.store, page_number(call)
     rows, total = trail(store, number, PAGE)
-    found = Page(rows, number, max(1, -(-total // PAGE)), total)
-    names = {one.id: one.name for one in assessors(store)}
-    found = found._replace(rows=[_named(one, names) for one in rows])
-    return staff_page(call, "events.html", found=found, names=names)
+    page = Page(rows, number, max(1, -(-total // PAGE)), total)
+    names = {entry.id: entry.name for entry in assessors(store)}
+    page = page._replace(rows=[_name_assessor(entry, names) for entry in rows])
+    return staff_page(call, "events.html", found=page, names=names)
 
 
-def _named(one: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
+def _name_assessor(entry: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
     """Return an entry that names the assessor whom it is about."""
-    if "of" not in one.detail:
-        return one
-    rest = {key: value for key, value in one.detail.items() if key != "of"}
-    return one._replace(detail={"name": names.get(one.detail["of"], "nobody"), **rest})
+    if "of" not in entry.detail:
+        return entry
+    details = {key: value for key, value in entry.detail.items() if key != "of"}
+    return entry._replace(detail={"name": names.get(entry.detail["of"], "nobody"), **details})
 
 
 def _export(call: Call) -> Response:
@@ -143,18 +143,18 @@ def _export(call: Call) -> Response:
 
 
 def _zipped(files: list[tuple[str, str]]) -> bytes:
-    found = io.BytesIO()
-    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files:
             if name.startswith("/") or ".." in name.split("/"):  # systems name files of sets
                 raise InputError("the name of a system cannot be the name of a file")
             archive.writestr(name, text)
-    return found.getvalue()
+    return buffer.getvalue()
 
 
 def _download(name: str, content: bytes, kind: str) -> Response:
-    shown = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=kind, headers=shown)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)
 
 
 RECORD_ROUTES = [
@@ -179,19 +179,19 @@ _STATIC_TYPES = {"css": "text/css", "js": "text/javascript"}
 @cache
 def content(name: str) -> tuple[bytes, str]:
     """Return a file and its tag, by which browsers see whether it is still the same."""
-    found = files("karat").joinpath(FILES[name]).read_bytes()
-    return found, f'"{sha256(found).hexdigest()[:16]}"'
+    data = files("karat").joinpath(FILES[name]).read_bytes()
+    return data, f'"{sha256(data).hexdigest()[:16]}"'
 
 
 async def _static_file(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in FILES:
         return message_page("There is no such file.", 404)
-    found, tag = content(name)
+    data, tag = content(name)
     headers = {"etag": tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(found, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
+    return Response(data, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
 FILE_ROUTES = [Route("/static/{name}", _static_file)]
