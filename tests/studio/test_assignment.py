@@ -34,8 +34,8 @@ import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment, read_progress
-from karat.studio.sampling import is_random, prepare_rounds, make_sample
-from karat.studio.store.assignments import earlier, shown
+from karat.studio.sampling import is_random, make_sample, prepare_rounds
+from karat.studio.store.assignments import list_assignments, view_assignment
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.draws import shuffled_ids
 from karat.studio.store.judgements import SentJudgement, judge
@@ -332,7 +332,9 @@ def test_nothing_shown_tells_the_system(tmp_path: Path, tasks: Any) -> None:
     with make_store(tmp_path, given, tasks, show=Show(True, True, True), overlap=2) as store:
         people = [assessor(store), assessor(store, "bea")]
         seen = [one for who in people for one in judged_all(store, who, 1000 * who)]
-        again = [shown(store, who, at) for who in people for at in earlier(store, who)]
+        again = [
+            view_assignment(store, who, at) for who in people for at in list_assignments(store, who)
+        ]
     assert len(seen) == len(again) > 7
     for one in (*seen, *again):
         text = json.dumps(one.to_json())

@@ -18,7 +18,7 @@ from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
 from karat.studio.live.state import get_state
 from karat.studio.live.statistics import get_agreement
-from karat.studio.store.assignments import shown
+from karat.studio.store.assignments import view_assignment
 from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.store import Store
 
@@ -52,7 +52,7 @@ class History:
         if self.said:
             assignment = self.drawn.choice([*self.said])
             person = self.said[assignment][0]
-            asked = shown(self.store, person, assignment)
+            asked = view_assignment(self.store, person, assignment)
             self._send(person, assignment, asked, asked.newest)
 
     def _send(self, person: int, assignment: int, asked: Any, before: str | None) -> None:

@@ -240,7 +240,7 @@ def test_adjudicators_edit_if_an_owner_allows_it(keyed: Keyed) -> None:
     allow_adjudicators(keyed.store, keyed.owner, False)
     assert not may_edit(keyed.store, "adjudicator")
     assert not may_edit(keyed.store, "assessor")
-    told = [(one.what, one.detail) for one in trail(keyed.store, 1, 50)[0]]
+    told = [(one.event, one.detail) for one in trail(keyed.store, 1, 50)[0]]
     weighed = {"question": "q1", "before": ["born in 1867"], "was": "vital"}
     weighed |= {"after": ["born in 1867"], "is": "okay", "concerned": 0}
     assert ("change importance", weighed) in told

@@ -18,7 +18,7 @@ from karat.studio.export.formats import export_store
 from karat.studio.export.sets import make_evalset, make_nugget_set
 from karat.studio.live import results
 from karat.studio.live.progress import list_progress, read_workloads
-from karat.studio.live.results import get_latest_results, compute_live_results
+from karat.studio.live.results import compute_live_results, get_latest_results
 from karat.studio.live.statistics import (
     LiveEstimate,
     ask_estimates,
@@ -140,7 +140,7 @@ def test_disputes_are_ranked_blind_and_settled_by_a_decision(tmp_path: Path) -> 
         ("1", "quality", 1.0),
         ("2", "fluency", 0.25),
     ]
-    assert [(said.assessor, said.value) for said in found[0].said] == [
+    assert [(said.assessor, said.value) for said in found[0].votes] == [
         ("assessor-1", 7),
         ("assessor-2", 1),
     ]
@@ -213,7 +213,7 @@ def test_estimates_need_no_asking_after_the_reveal(tmp_path: Path) -> None:
     reveal(store, owner)
     found = live_estimates(store, owner)
     assert [one.estimate for one in found] == [None, None]
-    assert "label" in found[0].why
+    assert "label" in found[0].reason
 
 
 def test_estimates_of_nuggets(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_estimates_of_nuggets(tmp_path: Path) -> None:
     owner = owner_of(store)
     ask_estimates(store, owner)
     (found,) = live_estimates(store, owner)
-    assert found.estimate or found.why
+    assert found.estimate or found.reason
 
 
 def test_progress_has_pace_and_median_time(store: Store) -> None:

@@ -297,7 +297,7 @@ def test_nothing_is_saved_after_the_disk_failed(tmp_path: Path) -> None:
     *stored, told, kept = run.stdout.splitlines()
     assert 0 < len(stored) < 18
     assert told.startswith(f"{31 - len(stored)} ")
-    assert "nothing more is saved; mend the disk, then start the studio again" in told
+    assert "nothing more is saved; repair the disk, then start the studio again" in told
     assert kept == f"kept {len(stored)}"
     with Store.open(path) as again:
         assert again.check().ok

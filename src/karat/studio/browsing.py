@@ -102,7 +102,7 @@ class SegmentView(NamedTuple):
     outputs: list[SegmentOutput]
     nuggets: dict[str, str]
     """Description by id."""
-    said: list[JudgementView]
+    judgements: list[JudgementView]
     decisions: list[tuple[str, int | None, str, Any]]
     """Task, output, what it is about, and value."""
     previous: int | None

@@ -25,7 +25,7 @@ from karat.studio.export.sets import make_evalset, put_nuggets
 from karat.studio.key_editing import view_as_judged
 from karat.studio.store.assignments import view_in, view_key, view_output
 from karat.studio.store.columns import find_wrong_rows, parsed
-from karat.studio.store.imports import ImportedSet, ImportedItem, ImportedOutput
+from karat.studio.store.imports import ImportedItem, ImportedOutput, ImportedSet
 from karat.studio.store.judgements import COUNTED
 from karat.studio.store.projects import count_units, digest_texts, project_in
 from karat.studio.store.schema import StoreConnection, migrate

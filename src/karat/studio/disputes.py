@@ -57,7 +57,7 @@ class Dispute(NamedTuple):
     amount: float
     """From 0 to 1: the range over the scale, or the share of marked characters not shared,
     each with its severity."""
-    said: tuple[AssessorVote, ...]
+    votes: tuple[AssessorVote, ...]
     settled: bool
     """Whether an adjudicator has decided."""
 
@@ -148,7 +148,7 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
     with store.read() as connection:
         assignment = task.narrow(_view_assignment(connection, dispute), dispute.about)
         seed = connection.value("SELECT seed FROM project")
-        shuffled = sorted(dispute.said, key=lambda vote: mix(seed, vote.judgement))
+        shuffled = sorted(dispute.votes, key=lambda vote: mix(seed, vote.judgement))
         votes = []
         for k, vote in enumerate(shuffled):
             text, outputs = connection.row(
@@ -167,7 +167,7 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
 
 def _view_assignment(connection: StoreConnection, dispute: Dispute) -> AssignmentView:
     """Return the texts as the assessors saw them; a pair in the order of ids."""
-    judgement = dispute.said[0].judgement
+    judgement = dispute.votes[0].judgement
     assignment = connection.value("SELECT assignment FROM judgement WHERE id = ?", judgement)
     view = view_in(connection, assignment)
     return replace(view, outputs=tuple(sorted(view.outputs, key=lambda output: output.id)))
@@ -236,4 +236,4 @@ def ask_names(store: Store, adjudicator: int, target: Target) -> dict[str, str]:
         )
         rows = connection.rows("SELECT id, name FROM assessor")
     names = {pseudonym(id): name for id, name in rows}
-    return {letters[vote.judgement]: names[vote.assessor] for vote in dispute.said}
+    return {letters[vote.judgement]: names[vote.assessor] for vote in dispute.votes}

@@ -321,11 +321,11 @@ def _reweigh(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
     return KeyChange(old, old._replace(importance=importance))
 
 
-def _undo_newest(connection: StoreConnection, given: KeyEdit) -> KeyChange:
-    edit = newest_in_force(connection, given.item)
-    if edit is None:
+def _undo_newest(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    newest = newest_in_force(connection, edit.item)
+    if newest is None:
         raise InputError("the question has no edit to undo")
-    return change_of_undo(connection, edit)
+    return change_of_undo(connection, newest)
 
 
 _CHANGES: dict[str, Callable[[StoreConnection, KeyEdit], KeyChange]] = {

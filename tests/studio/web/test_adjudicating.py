@@ -61,7 +61,7 @@ def test_five_adjudications_by_keys(browser: Any, server: StudioServer) -> None:
     with Store.reading(server.store) as store:
         rows, total = trail(store, 1, 50)
         zoe_id = first.assessor
-        told = [one for one in rows if one.what == "decide"]
+        told = [one for one in rows if one.event == "decide"]
         assert [one.assessor for one in told] == [zoe_id] * 5
         assert total == len(rows)
         labels = make_labels(read_contents(store))

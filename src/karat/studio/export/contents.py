@@ -241,10 +241,10 @@ def _parse_decision(row: tuple[Any, ...]) -> CurrentDecision:
 def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
     """Return `system 1` and so on, in an order that tells nothing of the set's order or names."""
 
-    def drawn(system: str) -> bytes:
+    def sort_key(system: str) -> bytes:
         return sha256(f"{project.seed}\n{project.set_digest}\n{system}".encode()).digest()
 
-    ordered = sorted({*systems}, key=drawn)
+    ordered = sorted({*systems}, key=sort_key)
     width = len(str(len(ordered)))
     return {name: f"system {k:0{width}}" for k, name in enumerate(ordered, 1)}
 

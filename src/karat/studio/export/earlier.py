@@ -78,12 +78,12 @@ def take_over_judgements(store: Store, source: EvalSet | NuggetSet) -> dict[str,
     if not target_project.settings.has(task) or not rows:
         problem = "has no judgements by people that the project's tasks can take"
         raise InputError(f"{short(source.name)} {problem}")
-    kinds = {one.judge: one.kind for one in rows}
+    kinds = {entry.judge: entry.kind for entry in rows}
     roles = {
         name: "adjudicator" if kind == ADJUDICATED else "assessor" for name, kind in kinds.items()
     }
     tokens = {name: invite(store, name, role) for name, role in roles.items()}
-    ids = {one.name: one.id for one in assessors(store)}
+    ids = {entry.name: entry.id for entry in assessors(store)}
     with store.write() as connection:
         draws = source.draws if isinstance(source, EvalSet) else None
         _draw(connection, target_project, rows, draws)

@@ -149,16 +149,16 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping
     """Yield the header of a log, then its tables and rows."""
     header: Mapping[str, Any] | None = None
     count = 0
-    for place, record in json_rows(log, reading):
+    for place, line in json_rows(log, reading):
         if header is None:
-            _check_header(place, header := record)
-            yield place, HEADER, record
+            _check_header(place, header := line)
+            yield place, HEADER, line
             continue
         count += 1
-        table, row = next(iter(record.items()), ("", None))
-        if len(record) != 1 or table not in TABLES or not isinstance(row, dict):
+        table, row = next(iter(line.items()), ("", None))
+        if len(line) != 1 or table not in TABLES or not isinstance(row, dict):
             expected = "expected the name of a table and a row of it"
-            raise InputError(f"{place}: found {quoted(record)}, {expected}")
+            raise InputError(f"{place}: found {quoted(line)}, {expected}")
         yield place, table, row
     reading.check()
     if header is None:

@@ -41,7 +41,7 @@ def marked(contents: Contents) -> list[Marked]:
     if not contents.project.settings.has(SPANS):
         raise InputError("the project marks no error spans: choose another format")
     decider = contents.decider
-    decided = {
+    decided_marks = {
         row.output: Marked(row.output, decider, SPANS.decided_answer(row), 0, row.time)
         for row in contents.decisions_on(SPANS)
         if row.output is not None
@@ -49,9 +49,9 @@ def marked(contents: Contents) -> list[Marked]:
     people = [
         Marked(row.outputs[0], contents.names[row.assessor], row.value, row.ms, row.time)
         for row in contents.answers_to(SPANS)
-        if row.outputs[0] not in decided
+        if row.outputs[0] not in decided_marks
     ]
-    return [*people, *decided.values()]
+    return [*people, *decided_marks.values()]
 
 
 def mqm_lines(contents: Contents) -> Iterator[str]:

@@ -45,7 +45,7 @@ def compute_live_results(store: Store) -> LiveResults:
     """Compute what is not known of the store as it is now."""
     with store.read() as connection:
         version = read_version(connection)
-        may_estimate = version.told or version.state == REVEALED
+        may_estimate = version.has_asked or version.state == REVEALED
         return LiveResults(
             version,
             stamp(),

@@ -48,7 +48,7 @@ class Version(NamedTuple):
     adjudication: int
     key_edit: int
     state: str
-    told: bool
+    has_asked: bool
     """Whether an owner has asked for estimates."""
 
 

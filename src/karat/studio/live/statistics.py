@@ -76,7 +76,7 @@ class LiveAgreement:
     """With Cohen's kappa by judge and pair."""
 
     @property
-    def each(self) -> list[JudgeAgreement]:
+    def results(self) -> list[JudgeAgreement]:
         """Those that there are."""
         return [result for result in (self.ratings, self.pairs, self.nuggets) if result]
 
@@ -110,7 +110,7 @@ class LiveEstimate:
     dimension: str
     estimate: Estimate | None
     """Scores with intervals; `more` of a row is how many further labels halve the width."""
-    why: str = ""
+    reason: str = ""
 
 
 def ask_estimates(store: Store, owner: int) -> None:

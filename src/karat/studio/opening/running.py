@@ -286,7 +286,7 @@ def prepare(
         path = default_store_path(source) if store is None else as_path("store", store)
         opened = open_store(source, path, options, progress, tell)
         try:
-            studio = Studio(opened, Keys.beside(opened.path))
+            studio = Studio(opened, Keys.for_store(opened.path))
             with opened.intact():
                 people = links(studio, assessors, token)
                 prepare_rounds(opened)
@@ -366,5 +366,5 @@ def recover_link(path: str | os.PathLike[str], name: str = OWNER) -> str:
 
     with Store.open(path, exclusive=False, may_be_empty=False) as store:
         token = recover_owner(store, name)
-        Keys.beside(store.path).add(name, token)
+        Keys.for_store(store.path).add(name, token)
     return f"/join/{token}"

@@ -145,6 +145,6 @@ def check_set(
 ) -> bool:
     """Refuse a store of another set; return whether the texts are still the same."""
     if source_set.name != current_project.name:
-        mismatch = f"{quoted(current_project.name)}, not {quoted(source_set.name)}: name another file with --store"
-        raise InputError(f"{short(path)} has judgements of {mismatch}")
+        names = f"{quoted(current_project.name)}, not {quoted(source_set.name)}"
+        raise InputError(f"{short(path)} has judgements of {names}: name another file with --store")
     return digest_texts(make_import(source_set, settings, silent)) == current_project.set_digest

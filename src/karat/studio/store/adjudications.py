@@ -32,7 +32,7 @@ class Adjudication(NamedTuple):
     """A dimension or a nugget; for pairs and spans, `choice` or `spans`."""
     value: Any
     """None undoes the decision before."""
-    seen: tuple[int, ...] = ()
+    seen_judgements: tuple[int, ...] = ()
     """Ids of the judgements that were shown."""
     supersedes: str | None = None
     """The uuid of the newest decision on the same thing; None if this is the first."""
@@ -44,7 +44,7 @@ def adjudicate(
     """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
     _check(decision)
     text = None if decision.value is None else json_text(decision.value)
-    seen_json = json.dumps(list(decision.seen))
+    seen_json = json.dumps(list(decision.seen_judgements))
     with store.write() as connection:
         if repeated := _repeated(connection, assessor_id, decision, text, seen_json):
             return repeated
@@ -80,7 +80,9 @@ def _check(decision: Adjudication) -> None:
     for name in ("task", "about"):
         if error := text_error(name, getattr(decision, name), 500):
             raise InputError(error)
-    if len(decision.seen) > MAX_SEEN or not all(is_integer(id) for id in decision.seen):
+    if len(decision.seen_judgements) > MAX_SEEN or not all(
+        is_integer(id) for id in decision.seen_judgements
+    ):
         raise InputError(f"seen: expected at most {MAX_SEEN:,} numbers of judgements")
 
 

@@ -14,7 +14,7 @@ from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 
-def shown(store: Store, assessor: int, assignment: int) -> AssignmentView:
+def view_assignment(store: Store, assessor: int, assignment: int) -> AssignmentView:
     """Return an assignment of an assessor, for example an earlier one."""
     with store.read() as connection:
         row = connection.row(
@@ -25,7 +25,7 @@ def shown(store: Store, assessor: int, assignment: int) -> AssignmentView:
         return view_in(connection, assignment)
 
 
-def earlier(store: Store, assessor: int) -> list[int]:
+def list_assignments(store: Store, assessor: int) -> list[int]:
     """Return the assignments of an assessor in the order in which they were given out."""
     with store.read() as connection:
         rows = connection.rows(
@@ -109,7 +109,7 @@ def _newest_answer(connection: StoreConnection, assignment: int) -> tuple[Any, s
     return None if row[0] is None else json.loads(row[0]), row[1]
 
 
-class Visit(NamedTuple):
+class Neighbours(NamedTuple):
     """The place of an assignment, for the page that shows it."""
 
     previous: int | None
@@ -118,7 +118,7 @@ class Visit(NamedTuple):
     """Milliseconds spent on it until its newest answer."""
 
 
-def visit(store: Store, assessor: int, assignment: int) -> Visit:
+def find_neighbours(store: Store, assessor: int, assignment: int) -> Neighbours:
     """Return the neighbours of an assignment in the order in which they were given out."""
     with store.read() as connection:
         order = connection.value(
@@ -136,4 +136,4 @@ def visit(store: Store, assessor: int, assignment: int) -> Visit:
         ms = connection.value(
             "SELECT coalesce(max(ms), 0) FROM judgement WHERE assignment = ?", assignment
         )
-    return Visit(before and before[0], after and after[0], ms)
+    return Neighbours(before and before[0], after and after[0], ms)

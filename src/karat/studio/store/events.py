@@ -68,7 +68,7 @@ class TrailEntry(NamedTuple):
 
     time: str
     assessor: int | None
-    what: str
+    event: str
     detail: dict[str, Any]
 
 

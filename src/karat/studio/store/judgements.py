@@ -179,8 +179,8 @@ def _superseded(connection: StoreConnection, judgement: SentJudgement, undoes: b
     newest = None if row is None else row[1]
     if newest != judgement.supersedes and not (undoes and judgement.supersedes is None):
         raise InputError(
-            f"assignment {judgement.assignment} has a newer answer, perhaps of another tab: look at "
-            f"that one first (found supersedes={quoted(judgement.supersedes)}, but its newest "
+            f"assignment {judgement.assignment} has a newer answer, perhaps of another tab: look "
+            f"at that one first (found supersedes={quoted(judgement.supersedes)}, but its newest "
             f"judgement is {quoted(newest)})"
         )
     return None if row is None else int(row[0])

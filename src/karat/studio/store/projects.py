@@ -29,7 +29,7 @@ class Project(NamedTuple):
     """The project of a store."""
 
     name: str
-    made: str
+    created: str
     settings: ProjectSettings
     state: str
     set_digest: str

@@ -90,7 +90,7 @@ class Store:
     ) -> None:
         self.path, self._lock, self._only_reads = path, lock, only_reads
         self._may_be_empty = may_be_empty
-        self._own = threading.local()  # the connection that a thread uses right now
+        self._thread_state = threading.local()  # the connection that a thread uses right now
         self._idle: list[StoreConnection] = []
         self._closed = False
         self._writing = threading.RLock()
@@ -197,11 +197,11 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[StoreConnection]:
         """Give a connection; what it reads is one state of the store."""
-        outer: StoreConnection | None = getattr(self._own, "connection", None)
+        outer: StoreConnection | None = getattr(self._thread_state, "connection", None)
         if outer is not None:  # within a block that reads or writes
             yield outer
             return
-        with self._telling(), self._connected() as connection:
+        with self._explaining_errors(), self._connected() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -217,9 +217,9 @@ class Store:
         """
         if self._only_reads:
             raise InputError(f"{short(self.path)} was opened for reading only")
-        if getattr(self._own, "connection", None) is not None:
+        if getattr(self._thread_state, "connection", None) is not None:
             raise RuntimeError("a transaction within another")
-        with self._writing, self._telling(), self._connected() as connection:
+        with self._writing, self._explaining_errors(), self._connected() as connection:
             if self._broken:
                 raise OutputError(self._broken)
             connection.execute("BEGIN IMMEDIATE")
@@ -280,11 +280,11 @@ class Store:
             connection = self._idle.pop()
         except IndexError:
             connection = self._connect()
-        self._own.connection = connection
+        self._thread_state.connection = connection
         try:
             yield connection
         finally:
-            self._own.connection = None
+            self._thread_state.connection = None
             if self._closed:
                 connection.close()
             else:
@@ -325,14 +325,14 @@ class Store:
             raise InputError(f"{problem}{len(STEPS)}: {todo}")
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _explaining_errors(self) -> Iterator[None]:
         """Turn errors of SQLite into one sentence each."""
         try:
             yield
         except sqlite3.Error as error:
-            raise self._told(str(error)) from None
+            raise self._explain_error(str(error)) from None
 
-    def _told(self, message: str) -> InputError | OutputError:
+    def _explain_error(self, message: str) -> InputError | OutputError:
         name = short(self.path.name)  # assessors read it: folders are none of their business
         if "not a database" in message or "malformed" in message:
             return DamagedStore(f"{name} is no store of the studio, or is damaged ({message})")
@@ -346,8 +346,8 @@ class Store:
             # After a failed sync the system may have dropped what it could not write, and the next
             # sync would not tell.
             self._broken = (
-                f"the disk of {name} failed ({message}): nothing more is saved; mend the disk, then "
-                "start the studio again"
+                f"the disk of {name} failed ({message}): nothing more is saved; repair the disk, "
+                "then start the studio again"
             )
             return OutputError(self._broken)
         return OutputError(f"cannot save in {name} ({message}): nothing was saved")

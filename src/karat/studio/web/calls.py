@@ -30,7 +30,7 @@ class Call(NamedTuple):
     studio: Studio
     who: Assessor
     path: Mapping[str, str]
-    given: Mapping[str, Any]
+    sent: Mapping[str, Any]
     """The JSON object that was sent."""
     csrf: str
     query: QueryParams
@@ -87,7 +87,9 @@ def _respond(
     try:
         who = studio.signed_in(cookie)
         if who is None:
-            return _told("You are not signed in. Open the link that you were given.", 401, as_page)
+            return _error_response(
+                "You are not signed in. Open the link that you were given.", 401, as_page
+            )
         if who.role not in roles:
             raise NotAllowed(f"this page is for {_join_roles(roles)} only: you are an {who.role}")
         sent = {} if body is None else parse(body)
@@ -97,16 +99,16 @@ def _respond(
             answer = handler(call)
             return answer if isinstance(answer, Response) else JSONResponse(answer)
     except InputError as error:
-        return _told(str(error), _REFUSED.get(type(error), 422), as_page)
+        return _error_response(str(error), _REFUSED.get(type(error), 422), as_page)
     except KaratError as error:  # nothing was saved: the client keeps it and tries again
-        return _told(str(error), 503, as_page)
+        return _error_response(str(error), 503, as_page)
 
 
 def _join_roles(roles: Collection[str]) -> str:
     return " and ".join(f"{role}s" for role in roles)
 
 
-def _told(sentence: str, status: int, as_page: bool) -> Response:
+def _error_response(sentence: str, status: int, as_page: bool) -> Response:
     if as_page:
         return message_page(sentence, status)
     return JSONResponse({"error": sentence}, status)

@@ -203,7 +203,7 @@ class HttpRefusal(NamedTuple):
     """Why a request is refused."""
 
     status: int
-    told: str
+    message: str
 
 
 class Headers:
@@ -337,7 +337,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def _refuse(send: Send, refusal: HttpRefusal) -> None:
-    body = json.dumps({"error": refusal.told}).encode()
+    body = json.dumps({"error": refusal.message}).encode()
     # What is left of a body is not read: the connection ends.
     headers = [
         (b"content-type", b"application/json"),

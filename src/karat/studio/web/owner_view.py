@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 3
 """Dimensions that are named one by one."""
-FEWEST_SHARED = 10
-"""Units that several assessors judged, from which on their agreement is reported."""
 
 
 def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
@@ -49,7 +47,9 @@ def _share(counts: Coverage) -> str:
 
 
 def _agreement_sentence(agreement: LiveAgreement) -> str:
-    rows = [row for result in agreement.each for row in result.rows]
+    from karat.meta.judge_agreement import FEWEST_SHARED
+
+    rows = [row for result in agreement.results for row in result.rows]
     enough = [row for row in rows if row.shared >= FEWEST_SHARED and not isnan(row.ordinal)]
     too_few = [row for row in rows if row.shared < FEWEST_SHARED]
     if not enough:
@@ -68,6 +68,8 @@ def _no_agreement_sentence(
     rows: Sequence[DimensionAgreement], too_few: Sequence[DimensionAgreement]
 ) -> str:
     """Say why there is no agreement to report: too few shared units, or nothing but one answer."""
+    from karat.meta.judge_agreement import FEWEST_SHARED
+
     if too_few or not rows:
         most = max((row.shared for row in rows), default=0)
         return f"Too few shared units to judge agreement: {most:,} so far, {FEWEST_SHARED} needed."
@@ -163,9 +165,9 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
     return {
         "answer": glance(counts, agreement, results.version.state),
         "coverage": counts,
-        "agreement": agreement.each,
+        "agreement": agreement.results,
         "kappa": agreement.nuggets,
-        "warnings": [warning for result in agreement.each for warning in warnings(result)],
+        "warnings": [warning for result in agreement.results for warning in warnings(result)],
         "disputes": results.disputes,
         "letters": output_letters(store, [result.item for result in results.disputes]),
         "estimates": [(result, intervals(result)) for result in estimates],

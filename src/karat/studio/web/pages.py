@@ -80,4 +80,4 @@ def page(template: str, status: int = 200, **values: object) -> HTMLResponse:
 def message_page(sentence: str, status: int) -> HTMLResponse:
     """Return a page that says one thing; errors of commands begin small and have no full stop."""
     message = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
-    return page("message.html", status, told=message)
+    return page("message.html", status, message=message)

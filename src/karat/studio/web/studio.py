@@ -35,7 +35,7 @@ class Keys:
     tokens: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, store: Path) -> Keys:
+    def for_store(cls, store: Path) -> Keys:
         """Read the file of a store, or make it."""
         path = store.with_name(f"{store.name}.keys")
         content = _read_keys(path)

@@ -16,18 +16,18 @@ from karat.studio.browsing import (
     OutputTable,
     Search,
     find_segments,
-    output_letters,
     make_output_table,
     make_page,
+    output_letters,
+    output_table_lines,
     score_names,
     segment,
-    output_table_lines,
 )
 from karat.studio.live.statistics import has_asked_for_estimates
 from karat.studio.reports import (
-    render_explanation,
     find_report,
     has_references,
+    render_explanation,
     render_report,
     reports,
 )
@@ -67,7 +67,7 @@ def _segments(call: Call) -> Response:
     page = find_segments(store, search, page_number(call))
     settings = project(store).settings
     return staff_page(
-        call, "browse.html", found=page, search=search, kinds=KINDS,
+        call, "browse.html", page=page, search=search, kinds=KINDS,
         dimensions=score_names(settings), systems=_systems(call), rest=_rest(call),
     )  # fmt: skip
 
@@ -89,14 +89,14 @@ def _segment(call: Call) -> Response:
     with absent():
         view = segment(call.studio.store, call.number("item"))
     letters = output_letters(call.studio.store, [view.id])
-    return staff_page(call, "segment.html", found=view, letters=letters)
+    return staff_page(call, "segment.html", segment=view, letters=letters)
 
 
 def _outputs(call: Call) -> Response:
     table, metrics, by, down = _requested_table(call)
     page = make_page(table.ids, page_number(call))
     return staff_page(
-        call, "outputs.html", table=table, found=page._replace(rows=table.rows(page.rows)),
+        call, "outputs.html", table=table, page=page._replace(rows=table.rows(page.rows)),
         by=by, down=down, metrics=metrics, offered=OFFERED_METRICS, rest=_rest(call),
         query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
     )  # fmt: skip

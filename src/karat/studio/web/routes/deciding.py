@@ -60,7 +60,7 @@ def _disputes(call: Call) -> dict[str, Any]:
 def _list_row(dispute: Dispute) -> dict[str, Any]:
     names = (*TARGET, "segment", "amount", "settled")
     return {name: getattr(dispute, name) for name in names} | {
-        "judgement": dispute.said[0].judgement
+        "judgement": dispute.votes[0].judgement
     }
 
 
@@ -69,7 +69,7 @@ def _dispute(call: Call) -> dict[str, Any]:
     store, judgement = call.studio.store, call.number("id")
     about = query_text(call, "about")
     for dispute in find_disputes_on(store, _item_of(store, judgement)):
-        if dispute.about == about and any(vote.judgement == judgement for vote in dispute.said):
+        if dispute.about == about and any(vote.judgement == judgement for vote in dispute.votes):
             return view_dispute(store, dispute).to_json()
     raise NotThere("there is no such dispute: somebody may have changed an answer")
 
@@ -95,17 +95,17 @@ def _target(sent: Any) -> Target:
 
 def _decide(call: Call) -> dict[str, Any]:
     """Store a decision; an answer of null undoes it."""
-    only(call.given, "uuid", *TARGET, "answer", "supersedes")
-    if "answer" not in call.given:
+    only(call.sent, "uuid", *TARGET, "answer", "supersedes")
+    if "answer" not in call.sent:
         raise InputError("answer is missing: expected a decision, or null to undo one")
-    uuid, answer, replaced = map(call.given.get, ("uuid", "answer", "supersedes"))
-    target = _target(call.given)
+    uuid, answer, replaced = map(call.sent.get, ("uuid", "answer", "supersedes"))
+    target = _target(call.sent)
     return decide(call.studio.store, call.who.id, uuid, target, answer, replaced)._asdict()  # type: ignore[arg-type]  # checked there
 
 
 def _ask_names(call: Call) -> dict[str, Any]:
-    only(call.given, *TARGET)
-    return {"names": ask_names(call.studio.store, call.who.id, _target(call.given))}
+    only(call.sent, *TARGET)
+    return {"names": ask_names(call.studio.store, call.who.id, _target(call.sent))}
 
 
 ADJUDICATION_ROUTES = [
@@ -149,15 +149,15 @@ def _question(call: Call) -> dict[str, Any]:
 
 
 def _edit(call: Call) -> dict[str, Any]:
-    only(call.given, *KeyEdit._fields)
-    if lacking := [name for name in KeyEdit._fields[:4] if name not in call.given]:
+    only(call.sent, *KeyEdit._fields)
+    if lacking := [name for name in KeyEdit._fields[:4] if name not in call.sent]:
         raise InputError(f"{lacking[0]} is missing: expected {', '.join(KeyEdit._fields[:4])}")
-    return edit_key(call.studio.store, call.who.id, KeyEdit(**call.given))._asdict()
+    return edit_key(call.studio.store, call.who.id, KeyEdit(**call.sent))._asdict()
 
 
 def _allow(call: Call) -> dict[str, Any]:
-    only(call.given, "adjudicators")
-    allowed = call.given.get("adjudicators")
+    only(call.sent, "adjudicators")
+    allowed = call.sent.get("adjudicators")
     if not isinstance(allowed, bool):
         raise InputError("adjudicators: expected true or false")
     allow_adjudicators(call.studio.store, call.who.id, allowed)

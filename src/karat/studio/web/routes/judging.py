@@ -12,7 +12,7 @@ from starlette.routing import Route
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment, read_progress
 from karat.studio.store.assessors import Assessor, assessors, hash_token
-from karat.studio.store.assignments import earlier, shown, visit
+from karat.studio.store.assignments import find_neighbours, list_assignments, view_assignment
 from karat.studio.store.events import now
 from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.projects import project
@@ -32,7 +32,7 @@ def _next(call: Call) -> dict[str, Any]:
     store = call.studio.store
     view = next_assignment(store, call.who.id, now())
     if view is None:  # all is done, and may still be looked at again
-        last = next(iter(reversed(earlier(store, call.who.id))), None)
+        last = next(iter(reversed(list_assignments(store, call.who.id))), None)
         return {"item": None, "last": last, "progress": _progress(call)}
     # After one that is open again comes the next that is open, not those that are done.
     return {"item": {**_sent(call, view), "following": None}, "progress": _progress(call)}
@@ -40,12 +40,12 @@ def _next(call: Call) -> dict[str, Any]:
 
 def _item(call: Call) -> dict[str, Any]:
     with absent():
-        view = shown(call.studio.store, call.who.id, call.number("assignment"))
+        view = view_assignment(call.studio.store, call.who.id, call.number("assignment"))
     return {"item": _sent(call, view), "progress": _progress(call)}
 
 
 def _sent(call: Call, view: AssignmentView) -> dict[str, Any]:
-    neighbours = visit(call.studio.store, call.who.id, view.assignment)
+    neighbours = find_neighbours(call.studio.store, call.who.id, view.assignment)
     return {**view.to_json(), **neighbours._asdict()}
 
 
@@ -54,16 +54,16 @@ def _progress(call: Call) -> dict[str, int]:
 
 
 def _judge(call: Call) -> dict[str, Any]:
-    only(call.given, *SentJudgement._fields)
+    only(call.sent, *SentJudgement._fields)
     names = ("uuid", "assignment", "value", "ms")
-    if lacking := [name for name in names if name not in call.given]:
+    if lacking := [name for name in names if name not in call.sent]:
         raise InputError(f"{lacking[0]} is missing: expected {', '.join(names)}")
-    return judge(call.studio.store, call.who.id, SentJudgement(**call.given))._asdict()
+    return judge(call.studio.store, call.who.id, SentJudgement(**call.sent))._asdict()
 
 
 def _undo(call: Call) -> dict[str, Any]:
-    only(call.given, "uuid", "assignment", "supersedes")
-    uuid, of, replaced = map(call.given.get, ("uuid", "assignment", "supersedes"))
+    only(call.sent, "uuid", "assignment", "supersedes")
+    uuid, of, replaced = map(call.sent.get, ("uuid", "assignment", "supersedes"))
     return undo(call.studio.store, call.who.id, uuid, of, replaced)._asdict()  # type: ignore[arg-type]  # checked there
 
 

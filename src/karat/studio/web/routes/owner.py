@@ -48,9 +48,9 @@ def _live(call: Call) -> Response:
 
 
 def _invite(call: Call) -> dict[str, Any]:
-    only(call.given, "name", "role", "quota")
-    name, role = call.given.get("name"), call.given.get("role", "assessor")
-    quota = call.given.get("quota")
+    only(call.sent, "name", "role", "quota")
+    name, role = call.sent.get("name"), call.sent.get("role", "assessor")
+    quota = call.sent.get("quota")
     token = invite(call.studio.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(str(name), token)
     return {"link": f"/join/{token}"}
@@ -58,32 +58,32 @@ def _invite(call: Call) -> dict[str, Any]:
 
 def _renew(call: Call) -> dict[str, Any]:
     """Return a new link; the old one is no longer valid."""
-    only(call.given, "assessor")
-    name, token = renew(call.studio.store, call.given.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    only(call.sent, "assessor")
+    name, token = renew(call.studio.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(name, token)
     return {"link": f"/join/{token}"}
 
 
 def _withdraw(call: Call) -> dict[str, Any]:
-    only(call.given, "assessor")
-    withdraw(call.studio.store, call.given.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    only(call.sent, "assessor")
+    withdraw(call.studio.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     return {}
 
 
 def _freeze(call: Call) -> dict[str, Any]:
-    only(call.given)
+    only(call.sent)
     freeze(call.studio.store, call.who.id)
     return {}
 
 
 def _reveal(call: Call) -> dict[str, Any]:
-    only(call.given, "anyway")
-    reveal(call.studio.store, call.who.id, call.given.get("anyway") is True)
+    only(call.sent, "anyway")
+    reveal(call.studio.store, call.who.id, call.sent.get("anyway") is True)
     return {}
 
 
 def _ask_estimates(call: Call) -> dict[str, Any]:
-    only(call.given)
+    only(call.sent)
     ask_estimates(call.studio.store, call.who.id)
     return {}
 
@@ -113,7 +113,7 @@ def _events(call: Call) -> Response:
     page = Page(rows, number, max(1, -(-total // PAGE)), total)
     names = {entry.id: entry.name for entry in assessors(store)}
     page = page._replace(rows=[_name_assessor(entry, names) for entry in rows])
-    return staff_page(call, "events.html", found=page, names=names)
+    return staff_page(call, "events.html", page=page, names=names)
 
 
 def _name_assessor(entry: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
