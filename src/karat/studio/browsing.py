@@ -229,7 +229,7 @@ class FoundSegment(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some of the rows that were found."""
+    """One page of rows."""
 
     rows: list[Any]
     number: int

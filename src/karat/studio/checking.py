@@ -146,7 +146,7 @@ class TableCount(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class StoreCheck(Result):
-    """The rows of each table, and what is wrong with the store."""
+    """The row counts of all tables, and the problems of the store."""
 
     name: str
     rows: tuple[TableCount, ...]

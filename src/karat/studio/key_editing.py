@@ -135,7 +135,7 @@ def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
 
 
 def check_editor(connection: StoreConnection, assessor: int) -> None:
-    """Refuse an edit by somebody who may not."""
+    """Raise InputError if an assessor may not edit the key."""
     if not project_in(connection).settings.has(NUGGETS):
         raise InputError("the project has no nuggets: there is no key to edit")
     role = read_role(connection, assessor)
@@ -181,7 +181,7 @@ def check_importance(importance: object) -> str:
 
 
 def check_new(connection: StoreConnection, item: int, words: Sequence[str]) -> None:
-    """Refuse words that a nugget of the question has already."""
+    """Raise InputError if a nugget of the question already has these words."""
     rows = connection.execute(
         "SELECT nugget, descriptions FROM nugget WHERE item = ? AND NOT dropped", (item,)
     )
@@ -221,9 +221,9 @@ class KeyEdit(NamedTuple):
     nugget: str | None = None
     """The id of the nugget to be reworded, dropped or weighed."""
     descriptions: Any = None
-    """The words of what is added or reworded."""
+    """The wordings of an added or reworded nugget."""
     importance: str | None = None
-    """That of what is added or weighed."""
+    """The importance of an added or reweighted nugget."""
     supersedes: str | None = None
     """The uuid of the newest edit of the question; None if this is the first."""
 
@@ -246,7 +246,7 @@ class KeyChange(NamedTuple):
 
 
 def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = None) -> StoredRow:
-    """Store an edit, which is on the disk when this returns; what is wrong is refused."""
+    """Store an edit durably; raise InputError if it is not valid."""
     edit = _check_edit(edit)
     time = now or time_of_now()
     with store.write() as connection:

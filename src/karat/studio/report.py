@@ -15,7 +15,7 @@ _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 
 
 def store_check_document(store_check: StoreCheck, command: str) -> Document:
-    """Return the contents of a store and what is wrong with it."""
+    """Return the row counts and problems of a store as a document."""
     counts: list[Row] = [row._asdict() for row in store_check.rows]
     problems: list[Row] = [{"problem": problem} for problem in store_check.problems]
     tables = [Table("rows", "Contents", _ROWS, counts, open=True)]

@@ -1,4 +1,4 @@
-"""The reports of a project as it is now: those of Karat's commands, on the set in memory.
+"""Reports of the current state of a project: Karat's commands on the set in memory.
 
 What computes them is imported when a report is asked for, so that the studio starts at once.
 """

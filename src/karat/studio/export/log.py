@@ -211,7 +211,7 @@ def _stored_json(table: str, value: Any) -> str | None:
 
 
 def _check_log(connection: StoreConnection, log: Path) -> None:
-    """Refuse a log whose parts do not fit each other."""
+    """Raise InputError if a log is incomplete or inconsistent."""
     if connection.row("SELECT 1 FROM project") is None:
         raise InputError(f"{short(log)} has no project: expected a whole log")
     if problems := check_store(connection, short(log)).problems:

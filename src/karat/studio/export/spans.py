@@ -37,7 +37,7 @@ class Marked(NamedTuple):
 
 
 def marked(contents: Contents) -> list[Marked]:
-    """Return the answers that count: the decision on an output, else those of all assessors."""
+    """Return the current marks: the decision on an output, else the answers of all assessors."""
     if not contents.project.settings.has(SPANS):
         raise InputError("the project marks no error spans: choose another format")
     decider = contents.decider

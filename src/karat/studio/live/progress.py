@@ -1,4 +1,4 @@
-"""Progress of each assessor: what is done, how fast, and how well calibration items were judged."""
+"""Coverage of the project, and progress, speed and calibration of each assessor."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Coverage(NamedTuple):
     needed: int
     """Answers until all units are complete."""
     disputes: int
-    """Disputes that nobody has settled."""
+    """Open disputes."""
     settled: int
 
 

@@ -42,7 +42,7 @@ class LiveResults(NamedTuple):
 
 
 def compute_live_results(store: Store) -> LiveResults:
-    """Compute what is not known of the store as it is now."""
+    """Compute the results of the current version of a store."""
     with store.read() as connection:
         version = read_version(connection)
         may_estimate = version.has_asked or version.state == REVEALED

@@ -67,7 +67,7 @@ def drop_pairs(contents: Contents) -> Contents:
 
 @dataclass(frozen=True)
 class LiveAgreement:
-    """Agreement in ratings and penalties, in pairs, and in nuggets; None where nobody judged."""
+    """Agreement in ratings and penalties, pairs and nuggets; None without judgements."""
 
     ratings: JudgeAgreement | None
     pairs: JudgeAgreement | None
@@ -77,7 +77,7 @@ class LiveAgreement:
 
     @property
     def results(self) -> list[JudgeAgreement]:
-        """Those that there are."""
+        """All results that are not None."""
         return [result for result in (self.ratings, self.pairs, self.nuggets) if result]
 
 
@@ -128,7 +128,7 @@ def has_asked_for_estimates(store: Store, owner: int) -> bool:
 
 
 def check_may_see_estimates(store: Store, owner: int) -> None:
-    """Refuse estimates before the reveal to an owner who has not asked for them."""
+    """Raise InputError before the reveal unless the owner has asked for estimates."""
     with store.read() as connection:
         _check_owner(connection, owner)
         state = connection.value("SELECT state FROM project")

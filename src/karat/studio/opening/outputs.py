@@ -161,7 +161,7 @@ def _roles(table: _Table) -> dict[str, str]:
 
 
 def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
-    """Refuse columns of a wide table that look like ratings: they would be judged as outputs."""
+    """Raise InputError for columns that look like ratings: they would be judged as outputs."""
     for name in table.header:
         if name in roles.values() or _is_reference(name):
             continue

@@ -47,7 +47,7 @@ Tell = Callable[[str], None]
 
 
 def check_set_argument(source: Given) -> None:
-    """Refuse what is no set, nor its name or path."""
+    """Require a set, its name or its path."""
     if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
         raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
 

@@ -44,7 +44,7 @@ def make_settings(
 
 
 def choose_shown_texts(parts: Sequence[str], tasks: Tasks, source_set: EvalSet | NuggetSet) -> Show:
-    """Return the texts to show: those asked for, else source, context and what is compared."""
+    """Return the texts to show: by default source, context and the text to compare with."""
     available = _available_texts(source_set)
     if not parts:
         return Show(reference=bool(compared_dimensions(tasks)) and not available["source"])
@@ -108,7 +108,7 @@ def _sized_scale(dimension: str, size: str) -> Any:
 
 
 def check_task(path: Path, options: StudioOptions, settings: ProjectSettings) -> None:
-    """Refuse wishes for another task than the store has."""
+    """Raise InputError if the options ask for another task than the store has."""
     if not any((options.task, options.dimensions, options.scales, options.scheme)):
         return
     task_names = ", ".join(settings.tasks)
@@ -121,7 +121,7 @@ def check_task(path: Path, options: StudioOptions, settings: ProjectSettings) ->
 
 
 def check_options(path: Path, options: StudioOptions, settings: ProjectSettings) -> None:
-    """Refuse what differs from the settings that the store was made with: it would do nothing."""
+    """Raise InputError for options that differ from the settings of the store."""
     for name in (*SAME_SETTINGS, "show", "calibration"):
         value = _requested_setting(name, options, settings)
         if value is not None and value != getattr(settings, name):
@@ -143,7 +143,7 @@ def _requested_setting(name: str, options: StudioOptions, settings: ProjectSetti
 def check_set(
     path: Path, source_set: EvalSet | NuggetSet, settings: ProjectSettings, current_project: Project
 ) -> bool:
-    """Refuse a store of another set; return whether the texts are still the same."""
+    """Return whether the texts are unchanged; raise InputError if the store is of another set."""
     if source_set.name != current_project.name:
         names = f"{quoted(current_project.name)}, not {quoted(source_set.name)}"
         raise InputError(f"{short(path)} has judgements of {names}: name another file with --store")

@@ -93,7 +93,7 @@ def _check_role(connection: StoreConnection, assessor: int) -> None:
 
 
 def _check_target(connection: StoreConnection, decision: Adjudication) -> None:
-    """Refuse a decision on what nobody judged."""
+    """Raise InputError if the item or output of a decision was not judged."""
     row = connection.row(
         "SELECT count(*), (SELECT count(*) FROM output WHERE id = ?3 AND item = ?2) "
         "FROM assignment WHERE task = ?1 AND item = ?2 AND judged IS NOT NULL",

@@ -161,7 +161,7 @@ def _active(connection: StoreConnection, id: object) -> tuple[str, str]:
 
 
 def _check_active_owner(connection: StoreConnection, by: int | None) -> None:
-    """Refuse a change by somebody whose invitation was withdrawn since the request came."""
+    """Raise InputError if the owner was withdrawn since the request came."""
     if by is None:  # the command line, not a person with a link
         return
     row = connection.row("SELECT 1 FROM assessor WHERE id = ? AND active AND role = ?", by, OWNER)
@@ -184,7 +184,7 @@ def _assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
 
 
 def check_name(name: object) -> None:
-    """Refuse what cannot be the name of an assessor."""
+    """Raise InputError if a name is not valid for an assessor."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
         expected = f"expected 1 to {MAX_NAME} characters"
         raise InputError(f"found the assessor's name {quoted(name)}, {expected}")

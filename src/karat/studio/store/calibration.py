@@ -41,7 +41,7 @@ class CalibrationScore(NamedTuple):
 def add_calibration(
     connection: StoreConnection, settings: ProjectSettings, ids: Iterator[int]
 ) -> None:
-    """Add the calibration items of a project, with ids among those of other outputs."""
+    """Add the calibration items of a project; their output ids mix with others."""
     item = connection.value("SELECT max(id) FROM item")
     for number, entry in enumerate(settings.calibration, 1):
         _check_known_answer(entry, number, settings)
@@ -81,7 +81,7 @@ def _nugget_views(entry: CalibrationItem) -> list[NuggetView]:
 
 
 def _check_known_answer(entry: CalibrationItem, number: int, settings: ProjectSettings) -> None:
-    """Refuse a known answer that nobody could give."""
+    """Raise InputError if a known answer is not a valid answer."""
     task = TASKS[entry.task]
     texts = (entry.source or "", *entry.outputs, *entry.references, *entry.nuggets)
     if error := first_error([text_error("text", text, MAX_TEXT) for text in texts]):
@@ -148,7 +148,7 @@ def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[Calibrati
 
 
 def _find_problems(row: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the members of an object."""
+    """Yield the errors of a calibration item."""
     for name in _REQUIRED:
         if name not in row:
             yield f"{name} is missing: expected {' and '.join(_REQUIRED)}"

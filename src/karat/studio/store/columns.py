@@ -142,7 +142,7 @@ def _fits(table: str, column: StoreColumn, value: Any) -> bool:
 def check_row(
     place: Place, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
 ) -> None:
-    """Refuse a row with other columns than its table, or with a value of a wrong kind."""
+    """Raise InputError if a row has other columns than its table, or a value of a wrong kind."""
     names = [column.name for column in columns]
     if odd := sorted({*row} ^ {*names}):
         expected = f"expected {', '.join(names)}"

@@ -65,7 +65,7 @@ def make_import(
 
 
 def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
-    """Refuse a question that compares an output with a text that nobody would see."""
+    """Raise InputError if a question compares with a text that is not shown."""
     dimensions = compared_dimensions(settings.tasks)
     if not dimensions:
         return

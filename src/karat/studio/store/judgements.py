@@ -59,7 +59,7 @@ class StoredRow(NamedTuple):
 def judge(
     store: Store, assessor_id: int, judgement: SentJudgement, now: datetime | None = None
 ) -> StoredRow:
-    """Store an answer, which is on the disk when this returns; what is wrong is refused."""
+    """Store an answer durably; raise InputError if it is not valid."""
     text = _checked(judgement)
     return _add(store, assessor_id, judgement, text, now)
 
@@ -219,7 +219,7 @@ def _check_ids(judgement: SentJudgement) -> None:
 
 
 def check_uuid(name: str, text: object) -> None:
-    """Refuse what is no UUID as text, in the usual spelling."""
+    """Require a UUID in canonical spelling."""
     try:
         is_uuid = isinstance(text, str) and str(UUID(text)) == text
     except ValueError:

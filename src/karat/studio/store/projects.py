@@ -1,4 +1,4 @@
-"""Projects: import of what is judged, and the states open, frozen and revealed."""
+"""Projects: import of a set, and the states open, frozen and revealed."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def has_project(store: Store) -> bool:
 def check_open(
     connection: StoreConnection, consequence: str = "judgements are no longer taken"
 ) -> None:
-    """Refuse what writes judgements, or whatever is `consequence`, once a project is frozen."""
+    """Raise InputError with the `consequence` if the project is frozen."""
     row = connection.row("SELECT state FROM project")
     if row is None:
         raise InputError("the store has no project yet: import a set first")
@@ -200,7 +200,7 @@ def check_open(
 
 
 def check_blind(connection: StoreConnection) -> None:
-    """Refuse decisions once the systems are revealed."""
+    """Raise InputError if the systems are revealed."""
     if project_in(connection).state == REVEALED:
         raise InputError("the systems are revealed: a decision would not be blind, none is taken")
 

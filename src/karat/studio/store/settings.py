@@ -1,4 +1,4 @@
-"""The settings of a project: tasks, what is shown, and how work is given out."""
+"""The settings of a project: tasks, texts to show, and assignment of work."""
 
 from __future__ import annotations
 

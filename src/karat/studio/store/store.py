@@ -233,7 +233,7 @@ class Store:
                 raise
 
     def check_there(self) -> None:
-        """Refuse to go on once the files are no longer those that were opened.
+        """Raise OutputError if the files were deleted, moved or replaced.
 
         SQLite would go on writing to a file that was deleted or replaced, and all of it would be
         lost at the end.
@@ -248,7 +248,7 @@ class Store:
             raise OutputError(self._broken)
 
     def check(self) -> StoreCheck:
-        """Return what the store holds, and what is wrong with it."""
+        """Return the row counts and the problems of the store."""
         from karat.studio.checking import check_store
 
         with self.read() as connection:

@@ -126,7 +126,7 @@ def absent() -> Iterator[None]:
 
 
 def only(sent: Mapping[str, Any], *names: str) -> None:
-    """Refuse keys that a request does not have."""
+    """Raise InputError for unknown keys in a request."""
     if unknown := [key for key in sent if key not in names]:
         expected = f"expected {', '.join(names)}" if names else "expected none"
         raise InputError(f"found the key {quoted(unknown[0])}, {expected}")
@@ -199,12 +199,12 @@ def may_browse(call: Call) -> bool:
 
 
 def check_may_browse(call: Call) -> None:
-    """Refuse browsing to those who still judge blind."""
+    """Raise NotAllowed for assessors who still judge blind."""
     if not may_browse(call):
         raise NotAllowed("browsing is for the owner until the systems are revealed")
 
 
 def check_revealed(call: Call, subject: str) -> None:
-    """Refuse what names systems before the reveal."""
+    """Raise NotAllowed before the reveal: `subject` would name systems."""
     if project(call.studio.store).state != REVEALED:
         raise NotAllowed(f"{subject} name the systems: reveal them first")

@@ -155,7 +155,7 @@ def _parse_int(text: str) -> int:
 
 
 def _check_json(value: object, depth: int) -> None:
-    """Refuse what is nested too deep, and texts that are not texts."""
+    """Raise InputError for deep nesting and invalid text."""
     if depth > MAX_DEPTH:
         raise InputError(f"the JSON is nested too deep: expected {MAX_DEPTH} levels at most")
     if isinstance(value, str):
@@ -280,7 +280,7 @@ class Guard:
         return None
 
     def _forged(self, headers: Headers) -> HttpRefusal | None:
-        """Refuse a write without the header that only a page of the session knows."""
+        """Reject a write without the CSRF header of the session."""
         cookie = self._sessions.cookie_in(headers.all("cookie"))
         if not self._sessions.is_csrf(headers.only(CSRF), cookie):
             return HttpRefusal(403, "the page is out of date: load it again")
@@ -292,7 +292,7 @@ def _from_elsewhere(headers: Headers) -> bool:
 
 
 def _not_ours(headers: Headers) -> HttpRefusal | None:
-    """Refuse a write that a page of another origin sends, or that does not say where it is from."""
+    """Reject a write from another origin, or without an origin."""
     host = headers.only("host").lower()
     origin = headers.only("origin").lower()
     if origin not in (f"http://{host}", f"https://{host}") or _from_elsewhere(headers):

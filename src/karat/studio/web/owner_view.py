@@ -24,7 +24,7 @@ MAX_NAMED = 3
 
 
 def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
-    """Return the answer of the owner's page, in sentences."""
+    """Return the summary of the owner's page, in sentences."""
     return [
         _judged_sentence(counts),
         _agreement_sentence(agreement),

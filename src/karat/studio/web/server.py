@@ -101,7 +101,7 @@ class ServerConnection(H11Protocol):
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse malformed bytes, also in the body of a request that is being answered."""
+        """Reject malformed bytes, also in the body of a request in progress."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return

@@ -193,7 +193,7 @@ class Studio:
 
 
 class StudioLink(NamedTuple):
-    """Whose link it is, and the path of it."""
+    """The link of an invitation: name, role and path."""
 
     name: str
     role: str
