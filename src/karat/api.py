@@ -162,7 +162,7 @@ def _table(
     named += ["skip_missing"] if skip_missing else []
     if not named and _are_texts(given):  # the usual case, for which nothing more is loaded
         return None
-    from karat.arrow.frames.frame import as_frame
+    from karat.arrow.frames import as_frame
 
     found: Any = as_frame(given)
     if found is None and references is None:
@@ -209,7 +209,7 @@ def _is_file(given: Any, named: bool) -> bool:
 
 def _refuse_parts(given: Any) -> None:
     """Refuse tables by name, such as the splits of a data set."""
-    from karat.arrow.frames.frame import as_frame
+    from karat.arrow.frames import as_frame
 
     for name, part in given.items() if isinstance(given, Mapping) else ():
         if as_frame(part) is not None:

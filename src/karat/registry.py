@@ -190,15 +190,15 @@ KINDS = {
     "metrics": "karat.metrics.names:METRICS",
     "statistics": "karat.stats.correlation:STATISTICS",
     "levels": "karat.meta.views:LEVELS",
-    "groupings": "karat.meta.plane.groups:GROUPINGS",
+    "groupings": "karat.meta.plane_study:GROUPINGS",
     "formats": "karat.evalset.loading:FORMATS",
     "engines": "karat.arrow.engines:ENGINES",
     "table_formats": "karat.arrow.pieces:TABLE_FORMATS",
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "reproductions": "karat.reproduction.papers:REPRODUCTIONS",
     "sources": "karat.gating.items:SOURCES",
-    "tokenizers": "karat.text.tokenizers:REGISTRY",
-    "stemmers": "karat.text.stemmers:stemmers",
+    "tokenizers": "karat.text.tokens:REGISTRY",
+    "stemmers": "karat.text.tokens:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",
 }
 """Kinds of the core that others can add to -> their registry, or its maker; apps have theirs."""

@@ -21,7 +21,7 @@ from karat.estimation.system_estimates import (
     labels_to_halve,
     predict,
 )
-from karat.evalset.added.judgement_files import has_ratings
+from karat.evalset.additions import has_ratings
 
 SEGMENTS = 40
 

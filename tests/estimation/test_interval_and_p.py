@@ -19,9 +19,9 @@ from karat.estimation.system_estimates import (
     estimate_system,
     predict,
 )
-from karat.evalset.judged_pairs import JudgedPair
+from karat.evalset.judgements import JudgedPair
 from karat.progress import silent
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 
 SYSTEMS, SEGMENTS = 5, 60
 

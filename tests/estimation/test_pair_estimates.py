@@ -23,8 +23,8 @@ from karat.estimation.system_estimates import (
     estimate_system,
     predict,
 )
-from karat.evalset.judged_pairs import JudgedPair, win_shares
-from karat.stats.estimates.judged_pairs import on_units, unit_values
+from karat.evalset.judgements import JudgedPair, win_shares
+from karat.stats.estimates import on_units, unit_values
 
 SEGMENTS = 60
 NAMES = ("A", "B", "C")

@@ -11,8 +11,7 @@ from karat.arrow.batches import RowRange, reference_hashes
 from karat.arrow.columns import Columns
 from karat.arrow.engines import Engine, Local, as_engine
 from karat.arrow.examples import segment_labels, table_texts, with_examples
-from karat.arrow.frames.frame import TABLE, Frame, as_frame
-from karat.arrow.frames.measured import (
+from karat.arrow.frame_scores import (
     Asked,
     RowScores,
     all_skipped,
@@ -22,6 +21,7 @@ from karat.arrow.frames.measured import (
     measure_frame,
     with_row_numbers,
 )
+from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import TOO_MANY, Failure, Job, added, piece_ranges, work_of
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import (
@@ -32,7 +32,7 @@ from karat.arrow.pieces import (
     plan_tables,
     table_format,
 )
-from karat.arrow.row_folder import check_apart, row_folder
+from karat.arrow.row_files import check_apart, row_folder
 from karat.arrow.shards import ShardJob, job_digest, shard_folder, shard_work
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import signed

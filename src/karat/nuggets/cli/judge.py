@@ -11,7 +11,7 @@ import click
 from karat.cli.command import Command
 from karat.cli.parameters import choice, named, option, path, share
 from karat.cli.show import check_output
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
 

@@ -123,7 +123,7 @@ def read_judged(
     name: str, dimensions: Sequence[str], progress: Progress, **given: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
-    from karat.evalset.added.judgement_files import has_ratings
+    from karat.evalset.additions import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
     if not is_nuggets(name) and all(map(has_ratings, given["judgements"])):

@@ -21,7 +21,7 @@ from karat import __version__
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.estimation.samples import JudgeValues, check_names, fill_missing
-from karat.evalset.judge_kinds import MODEL, PERSON
+from karat.evalset.judgements import MODEL, PERSON
 from karat.nuggets.estimation.question_samples import QuestionScores, judged_scores
 from karat.nuggets.guess.classifiers import Auto, classifiers, parse_classifier
 from karat.nuggets.guess.nuggeteer import nuggeteer

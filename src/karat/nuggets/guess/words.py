@@ -20,10 +20,7 @@ from unicodedata import category
 
 from karat.arithmetic import log
 from karat.arrays import Flags, Ints, NDArray, np
-from karat.text.recipe import Ragged, select
-from karat.text.stemmers import stem_words
-from karat.text.stopwords import stop_words
-from karat.text.tokens import Vocab, tokenize
+from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
 TOKENIZER = "intl"
 BATCH = 4096

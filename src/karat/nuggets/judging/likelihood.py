@@ -13,7 +13,7 @@ from karat.arrays import Floats, np
 from karat.nuggets.scores.ragged_words import stems_of
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.runs import Response
-from karat.text.stopwords import stop_words
+from karat.text.tokens import stop_words
 
 _FLOOR = 0.02  # nothing is certain from words alone
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

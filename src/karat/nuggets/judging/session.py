@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from karat.evalset.judge_kinds import PERSON, check_kinds
+from karat.evalset.judgements import PERSON, check_kinds
 from karat.nuggets.judging.agenda import Listed, Order
 from karat.nuggets.judging.asking import Ask
 from karat.nuggets.judging.log import Log

@@ -30,7 +30,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.settings import to_text
-from karat.text.stopwords import stop_digest
+from karat.text.tokens import stop_digest
 
 
 @dataclass(frozen=True)

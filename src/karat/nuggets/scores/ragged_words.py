@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
-from karat.text.recipe import Ragged
 from karat.text.segments import Texts
-from karat.text.stemmers import stem_words
-from karat.text.tokens import Vocab, tokenize
+from karat.text.tokens import Ragged, Vocab, stem_words, tokenize
 
 TOKENIZER, CASE = "intl", "lower"
 

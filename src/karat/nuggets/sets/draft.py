@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import quoted, short
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON, no_kind
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, no_kind
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.sets.judgements import NAMELESS, NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
-from karat.evalset.kinds import SetKind
+from karat.evalset.catalogue import SetKind
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.sets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.stats.judges.kappa import cohen_kappa
-from karat.stats.judges.standing import JudgeTable, judge_table
+from karat.stats.judges import JudgeTable, cohen_kappa, judge_table
 
 NUGGET_KIND = SetKind(
     agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",

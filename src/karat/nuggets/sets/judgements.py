@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from karat.evalset.judge_kinds import MODEL, check_kinds
+from karat.evalset.judgements import MODEL, check_kinds
 from karat.nuggets.sets.runs import Response, normal
 from karat.nuggets.sets.voting import HALF, RANK, Sides, Votes, check_ties
 from karat.storage.digests import data_digest

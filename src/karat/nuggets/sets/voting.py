@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from karat.errors import InputError, quoted
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON
 
 RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
 """Judgements of the highest rank decide; those of rank 0 never do."""

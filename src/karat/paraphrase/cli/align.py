@@ -94,7 +94,7 @@ def command(
     from karat.paraphrase.align.alignment import align_text
     from karat.paraphrase.align.links import pharaoh_lines
     from karat.paraphrase.align.parallel_text import read_parallel
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     check_output(output, [source] if pivot is None else [source, pivot])
     mine, theirs = (

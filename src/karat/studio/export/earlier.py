@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 from karat.errors import InputError, short
 from karat.estimation.planning import ASSUMED
 from karat.evalset.draws import SEGMENT, Draw
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL
+from karat.evalset.judgements import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal

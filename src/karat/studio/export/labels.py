@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal
 from karat.studio.export.contents import Contents

@@ -24,7 +24,7 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import Place, Reading, json_line, json_rows
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.checking import check_store
 from karat.studio.export.contents import pseudonym
 from karat.studio.store.assessors import hash_token

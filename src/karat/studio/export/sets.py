@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import Place, Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.jsonl import jsonl_lines, take_rows

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, OutputError, no_formula, quoted
-from karat.evalset.formats.mqm import WEIGHTS
+from karat.evalset.formats.wmt import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.tasks import SPANS
 

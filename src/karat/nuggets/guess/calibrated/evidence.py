@@ -14,15 +14,14 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.metrics.embedding.vectors import AnyVectors
+from karat.metrics.cosine import AnyVectors
 from karat.nuggets.guess.calibrated.meaning import meaning
 from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, WordRecipe, cut_sentences, smoothed_idf
 from karat.nuggets.scores.ragged_words import code_points
 from karat.progress import Progress, silent
-from karat.text.stopwords import stop_words
-from karat.text.tokens import Vocab
+from karat.text.tokens import Vocab, stop_words
 
 KINDS = ("idf", "count", "informative", "new", "number", "name")
 """Weights of a nugget's words: idf of content words; 1; idf times informativeness; the same of

@@ -33,8 +33,7 @@ from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.calibrated.nearness import Nearness, nearness
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import ENGLISH, cut_sentences
-from karat.text.recipe import Ragged
-from karat.text.tokens import Vocab
+from karat.text.tokens import Ragged, Vocab
 
 NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")
 """The columns."""

@@ -23,7 +23,7 @@ from karat.arithmetic import log, product
 from karat.arrays import Floats, Ints, np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.ragged_words import code_points
-from karat.text.recipe import Ragged
+from karat.text.tokens import Ragged
 
 _LEAST = 0.05  # informativeness of a word that all nuggets of a question have
 _UNITS = ((1, 1.0), (3, 0.75))  # stems and characters: how many make a unit; in what share at most
