@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, quoted
-from karat.evalset.judge_kinds import ADJUDICATED
+from karat.evalset.judgements import ADJUDICATED
 from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import Contents, pseudonym
 from karat.studio.export.spans import csv_line

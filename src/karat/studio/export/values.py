@@ -13,7 +13,7 @@ from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import json_line
 from karat.studio.export.contents import Contents
 from karat.studio.tasks import PAIRS, TASKS

@@ -16,7 +16,7 @@ from karat.evalset.sets import EvalSet, check_known
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.formats import is_store
 from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed

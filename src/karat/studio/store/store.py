@@ -18,7 +18,7 @@ from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
 from karat.errors import InputError, KaratError, OutputError, short
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, StoreConnection, migrate
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from statistics import fmean
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.evalset.formats.logs.appraise import WEIGHTS as ESA_WEIGHTS
-from karat.evalset.formats.mqm import WEIGHTS, weight_of
+from karat.evalset.formats.appraise import WEIGHTS as ESA_WEIGHTS
+from karat.evalset.formats.wmt import WEIGHTS, weight_of
 from karat.evalset.judgements import Dimension
 from karat.studio.tasks.ratings import make_scale, rating_error, scale_dimension, scale_range
 from karat.studio.tasks.task import (
