@@ -163,7 +163,7 @@ class StoreCheck(Result):
 
 def check_store(connection: StoreConnection, name: str) -> StoreCheck:
     """Check a store; every problem is a sentence."""
-    problems = tuple(_problems(connection))
+    problems = tuple(_find_problems(connection))
     tables = {table for (table,) in connection.execute("SELECT name FROM sqlite_master")}
     counts = [
         TableCount(table, connection.row(f"SELECT count(*) FROM {table}")[0])
@@ -173,10 +173,19 @@ def check_store(connection: StoreConnection, name: str) -> StoreCheck:
     return StoreCheck(name, tuple(counts), problems, {"store": name})
 
 
-def _problems(connection: StoreConnection) -> list[str]:
+def _find_problems(connection: StoreConnection) -> list[str]:
     """Return the problems of the first step that finds any."""
     steps: tuple[Callable[[StoreConnection], Iterator[str]], ...] = (
-        *(_file, _tables, _values, _references, _project, _rules, _contents, _check_readable),
+        *(
+            _check_file,
+            _check_tables,
+            _check_values,
+            _check_references,
+            _check_project,
+            _check_rules,
+            _check_contents,
+            _check_readable,
+        ),
     )
     for step in steps:
         if problems := list(step(connection)):
@@ -184,16 +193,16 @@ def _problems(connection: StoreConnection) -> list[str]:
     return []
 
 
-def _file(connection: StoreConnection) -> Iterator[str]:
+def _check_file(connection: StoreConnection) -> Iterator[str]:
     rows: list[tuple[str]] = connection.rows("PRAGMA integrity_check(10)")
     yield from (f"The file is damaged: {row[0]}." for row in rows if row[0] != "ok")
 
 
-def _tables(connection: StoreConnection) -> Iterator[str]:
+def _check_tables(connection: StoreConnection) -> Iterator[str]:
     """Compare the tables and triggers with those of a new store."""
     with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as new:
         migrate(new)
-        expected, present = _schema(new), _schema(connection)
+        expected, present = _read_schema(new), _read_schema(connection)
     for name, columns in expected.items():
         if name not in present:
             yield f"The table or trigger {name} is missing."
@@ -201,7 +210,7 @@ def _tables(connection: StoreConnection) -> Iterator[str]:
             yield f"The table {name} has no column {lacking[0]}."
 
 
-def _schema(connection: StoreConnection) -> dict[str, list[str]]:
+def _read_schema(connection: StoreConnection) -> dict[str, list[str]]:
     """Return the columns of each table; a trigger has none."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'trigger')")
     return {
@@ -210,18 +219,18 @@ def _schema(connection: StoreConnection) -> dict[str, list[str]]:
     }
 
 
-def _values(connection: StoreConnection) -> Iterator[str]:
+def _check_values(connection: StoreConnection) -> Iterator[str]:
     for table in ("project", *TABLES):
         yield from find_wrong_rows(connection, table)
 
 
-def _references(connection: StoreConnection) -> Iterator[str]:
+def _check_references(connection: StoreConnection) -> Iterator[str]:
     lost = connection.rows("PRAGMA foreign_key_check")
     if lost:
         yield f"{len(lost):,} rows name others that are not there, the first of {lost[0][0]}."
 
 
-def _project(connection: StoreConnection) -> Iterator[str]:
+def _check_project(connection: StoreConnection) -> Iterator[str]:
     row = connection.row("SELECT settings FROM project")
     if row is None:
         if connection.row("SELECT 1 FROM item"):
@@ -239,14 +248,14 @@ def _project(connection: StoreConnection) -> Iterator[str]:
                 yield f"Found rows of {table} of the task {task}, which the project does not have."
 
 
-def _rules(connection: StoreConnection) -> Iterator[str]:
+def _check_rules(connection: StoreConnection) -> Iterator[str]:
     for problem, query in _RULES.items():
         count = connection.value(query)
         if count:
             yield f"Found {count:,} {problem}."
 
 
-def _contents(connection: StoreConnection) -> Iterator[str]:
+def _check_contents(connection: StoreConnection) -> Iterator[str]:
     """Check texts, answers and decisions, as far as they can be wrong on their own."""
     row = connection.row("SELECT settings FROM project")
     if row is None:

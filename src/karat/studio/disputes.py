@@ -1,4 +1,4 @@
-"""Disputes: where assessors disagree, how adjudicators see a dispute, and how they decide it.
+"""Disputes of assessors: finding them, showing them to adjudicators, and deciding them.
 
 An adjudicator sees letters instead of assessors, in an order drawn for each dispute: the same
 letter elsewhere means nothing. A decision is an answer to the task, narrowed to what is disputed.
@@ -63,7 +63,7 @@ class Dispute(NamedTuple):
 
     @property
     def target(self) -> Target:
-        """How an adjudication names the dispute."""
+        """The task, item, output and subject of the dispute."""
         return self.task, self.item, self.output, self.about
 
 

@@ -116,14 +116,14 @@ def question(store: Store, item: int) -> KeyQuestion:
         )
         if row is None:
             raise InputError(f"there is no question {quoted(item)}")
-        edits = _edits(connection, item)
+        edits = _read_edits(connection, item)
         state = connection.value("SELECT state FROM project")
         return KeyQuestion(
             item,
             row[0],
             row[1] or "",
             *_locate_question(connection, item),
-            nuggets=_nuggets(connection, item),
+            nuggets=_read_nuggets(connection, item),
             adding=_count_complete(connection, item),
             undoing=_count_undone(connection, item),
             edits=edits,
@@ -144,7 +144,7 @@ def _locate_question(
     return location
 
 
-def _nuggets(connection: StoreConnection, item: int) -> tuple[KeyNugget, ...]:
+def _read_nuggets(connection: StoreConnection, item: int) -> tuple[KeyNugget, ...]:
     rows = connection.rows(
         "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? AND NOT dropped "
         "ORDER BY coalesce(ord, id), id",
@@ -170,7 +170,7 @@ def _count_undone(connection: StoreConnection, item: int) -> int | None:
     return count_concerned(connection, item, change_of_undo(connection, edit))
 
 
-def _edits(connection: StoreConnection, item: int) -> tuple[PastEdit, ...]:
+def _read_edits(connection: StoreConnection, item: int) -> tuple[PastEdit, ...]:
     rows = connection.execute(
         "SELECT e.uuid, what, name, time, o.descriptions, old_importance, n.descriptions, "
         "new_importance, concerned, e.id IN (SELECT undoes FROM key_edit WHERE undoes NOTNULL) "

@@ -50,7 +50,7 @@ class Report(NamedTuple):
 def reports(store: Store) -> list[Report]:
     """Return the reports that a project has; metrics need a reference of every segment."""
     current_project = project(store)
-    available = [*_rating_reports(current_project), *_of_nuggets(current_project)]
+    available = [*_rating_reports(current_project), *_nugget_reports(current_project)]
     return (
         available
         if has_references(store)
@@ -70,71 +70,73 @@ def _rating_reports(current_project: Project) -> Iterator[Report]:
     if not dimensions:
         return
     if dimensions != [WIN.name]:
-        yield Report("agreement", "Agreement of assessors", _AGREEMENT, False, _agreement)
+        yield Report("agreement", "Agreement of assessors", _AGREEMENT, False, _make_agreement)
     if current_project.settings.has(PAIRS):
-        yield Report("pair-agreement", "Agreement on pairs", _AGREEMENT, False, _pair_agreement)
+        yield Report(
+            "pair-agreement", "Agreement on pairs", _AGREEMENT, False, _make_pair_agreement
+        )
     for k, name in enumerate(dimensions, 1):
         title = f"Estimated scores: {name}"
-        yield Report(f"estimate-{k}", title, _SCORES, True, partial(_estimate, dimension=name))
-    yield Report("compare", "Comparison of systems by metrics", _COMPARED, True, _compare)
-    yield Report("meta", "Metrics against assessors", _TRUSTED, True, _meta)
+        yield Report(f"estimate-{k}", title, _SCORES, True, partial(_make_estimate, dimension=name))
+    yield Report("compare", "Comparison of systems by metrics", _COMPARED, True, _make_comparison)
+    yield Report("meta", "Metrics against assessors", _TRUSTED, True, _make_meta)
     for k, name in enumerate(dimensions, 1):
-        title, make = f"Plane of AEv: {name}", partial(_plane, dimension=name)
+        title, make = f"Plane of AEv: {name}", partial(_make_plane, dimension=name)
         yield Report(f"plane-{k}", title, _PLANE, True, make)
 
 
-def _of_nuggets(current_project: Project) -> Iterator[Report]:
+def _nugget_reports(current_project: Project) -> Iterator[Report]:
     if current_project.settings.has(NUGGETS):
         yield Report(
-            "nugget-agreement", "Agreement on nuggets", _AGREEMENT, False, _nugget_agreement
+            "nugget-agreement", "Agreement on nuggets", _AGREEMENT, False, _make_nugget_agreement
         )
-        yield Report("nugget-scores", "Nugget scores of runs", _RUNS, True, _nugget_scores)
+        yield Report("nugget-scores", "Nugget scores of runs", _RUNS, True, _make_nugget_scores)
 
 
-def _agreement(contents: Contents) -> Result:
+def _make_agreement(contents: Contents) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
     return judge_agreement(make_evalset(drop_pairs(contents)))
 
 
-def _pair_agreement(contents: Contents) -> Result:
+def _make_pair_agreement(contents: Contents) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
     return judge_agreement(make_pair_set(contents))
 
 
-def _estimate(contents: Contents, dimension: str) -> Result:
+def _make_estimate(contents: Contents, dimension: str) -> Result:
     from karat.estimation.estimates import estimate
 
     return estimate(make_evalset(contents), dimension)
 
 
-def _compare(contents: Contents) -> Result:
+def _make_comparison(contents: Contents) -> Result:
     from karat.api import compare
 
     return compare(make_evalset(contents), metrics=METRICS, examples=3)
 
 
-def _meta(contents: Contents) -> Result:
+def _make_meta(contents: Contents) -> Result:
     from karat.meta.evaluation import meta_evaluate
     from karat.meta.experiment import Experiment
 
     return meta_evaluate(Experiment(contents.project.name, METRICS), make_evalset(contents))
 
 
-def _plane(contents: Contents, dimension: str) -> Result:
+def _make_plane(contents: Contents, dimension: str) -> Result:
     from karat.meta.plane import fit_plane
 
     return fit_plane(make_evalset(contents), dimension)
 
 
-def _nugget_agreement(contents: Contents) -> Result:
+def _make_nugget_agreement(contents: Contents) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
     return judge_agreement(make_nugget_set(contents))
 
 
-def _nugget_scores(contents: Contents) -> Result:
+def _make_nugget_scores(contents: Contents) -> Result:
     from karat.nuggets.results.scoring import score_nuggets
 
     return score_nuggets(make_nugget_set(contents), details=True)
@@ -160,12 +162,12 @@ def render_report(store: Store, report: Report) -> str:
         pages = _KEPT.setdefault(store, {})
         cached = pages.get(report.name)
         if cached is None or cached[0] != version:
-            cached = version, report.make(_contents(store)).render("html")
+            cached = version, report.make(_read_visible_contents(store)).render("html")
             pages[report.name] = cached
         return cached[1]
 
 
-def _contents(store: Store) -> Contents:
+def _read_visible_contents(store: Store) -> Contents:
     """Return all contents, with pseudonyms of systems before the reveal."""
     contents = read_contents(store, anonymous=True)
     if contents.project.state == REVEALED:

@@ -42,7 +42,7 @@ class _Outputs(NamedTuple):
     predicted: Floats
 
 
-_kept: dict[str, tuple[_Items, _Outputs | None]] = {}
+_project_cache: dict[str, tuple[_Items, _Outputs | None]] = {}
 """The last project, of which items and outputs are read once: 200,000 take a second."""
 
 
@@ -54,7 +54,7 @@ def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sampl
     """
     items, outputs = _read_items(connection), _read_outputs(connection)
     shape = len(outputs.systems), len(items.ids)
-    design = _design(connection, items)
+    design = _read_design(connection, items)
     y, scale = _mean_labels(connection, settings, outputs, shape)
     y[:, (design.round > 0) & np.isnan(design.probability)] = np.nan
     present = np.zeros(shape, bool)
@@ -73,14 +73,14 @@ def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sampl
 def make_uniform_sample(connection: StoreConnection) -> Sample:
     """Return one system's sample in which drawn items count as labelled, for random rounds."""
     items = _read_items(connection)
-    design = _design(connection, items)
+    design = _read_design(connection, items)
     n = len(items.ids)
     y = np.where(design.round > 0, 0.0, np.nan)[None, :]
     none, present = np.zeros((1, n, 0)), np.ones((1, n), bool)
     return Sample("", "", ("",), items.names, SEGMENT, y, none, none, present, (), design)
 
 
-def _design(connection: StoreConnection, items: _Items) -> Design:
+def _read_design(connection: StoreConnection, items: _Items) -> Design:
     """Return the round and the probability of each item; NaN if it was not drawn at random."""
     n = len(items.ids)
     round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
@@ -96,20 +96,20 @@ def _design(connection: StoreConnection, items: _Items) -> Design:
 
 
 def _read_items(connection: StoreConnection) -> _Items:
-    key = _key(connection)
-    if (cached := _kept.get(key)) is not None:
+    key = _project_key(connection)
+    if (cached := _project_cache.get(key)) is not None:
         return cached[0]
     rows = connection.rows("SELECT id FROM item WHERE NOT calibration AND outputs > 0 ORDER BY id")
     ids = [id for (id,) in rows]
     items = _Items(np.array(ids, dtype=np.int64), tuple(map(str, ids)))
-    _kept.clear()
-    _kept[key] = items, None
+    _project_cache.clear()
+    _project_cache[key] = items, None
     return items
 
 
 def _read_outputs(connection: StoreConnection) -> _Outputs:
-    items, key = _read_items(connection), _key(connection)
-    cached = _kept.get(key)  # another thread may have another project by now
+    items, key = _read_items(connection), _project_key(connection)
+    cached = _project_cache.get(key)  # another thread may have another project by now
     if cached is not None and cached[1] is not None:
         return cached[1]
     rows = connection.rows(
@@ -125,11 +125,11 @@ def _read_outputs(connection: StoreConnection) -> _Outputs:
         np.searchsorted(items.ids, np.array([row[1] for row in rows], dtype=np.int64)),
         np.array([row[3] or 0.0 for row in rows]),
     )
-    _kept[key] = items, outputs
+    _project_cache[key] = items, outputs
     return outputs
 
 
-def _key(connection: StoreConnection) -> str:
+def _project_key(connection: StoreConnection) -> str:
     """Return what tells projects apart: the set, and the settings with seed and predictor."""
     digest, settings, created = connection.row("SELECT set_digest, settings, made FROM project")
     return f"{digest} {created} {settings}"
@@ -142,7 +142,7 @@ def _mean_labels(
     shape: tuple[int, int],
 ) -> tuple[Floats, Scale]:
     """Return the mean value of each output over assessors, more being better; NaN without one."""
-    about, scale = _dimension(settings)
+    about, scale = _first_dimension(settings)
     rows = connection.execute(
         "SELECT a.task, a.outputs, j.value FROM assignment a JOIN judgement j ON j.id = a.judged "
         "WHERE a.round > 0"
@@ -166,7 +166,7 @@ def _mean_labels(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan), scale
 
 
-def _dimension(settings: ProjectSettings) -> tuple[str | None, Scale]:
+def _first_dimension(settings: ProjectSettings) -> tuple[str | None, Scale]:
     """Return the dimension by which useful items are found: the first scale; else all values."""
     scales = settings.rating_scales
     if not scales:

@@ -69,9 +69,9 @@ def take_over_judgements(store: Store, source: EvalSet | NuggetSet) -> dict[str,
         if connection.row("SELECT 1 FROM unit WHERE round > 0"):
             raise InputError("judging has begun: earlier judgements go into a new store")
         rows = list(
-            _labels(source, connection)
+            _read_labels(source, connection)
             if isinstance(source, NuggetSet)
-            else _rated(source, connection)
+            else _read_ratings(source, connection)
         )
     dimensions = {scale["dimension"] for scale in target_project.settings.rating_scales}
     rows = [row for row in rows if task == NUGGETS or row.about in dimensions]
@@ -86,16 +86,16 @@ def take_over_judgements(store: Store, source: EvalSet | NuggetSet) -> dict[str,
     ids = {entry.name: entry.id for entry in assessors(store)}
     with store.write() as connection:
         draws = source.draws if isinstance(source, EvalSet) else None
-        _draw(connection, target_project, rows, draws)
+        _add_draws(connection, target_project, rows, draws)
         target = _TakeoverTarget(target_project, task, ids)
-        _answer(connection, target, rows)
-        _decide(connection, target, rows)
+        _add_answers(connection, target, rows)
+        _add_decisions(connection, target, rows)
         record(connection, "earlier", judgements=len(rows), judges=len(tokens))
     return tokens
 
 
-def _rated(evalset: EvalSet, connection: StoreConnection) -> Iterator[EarlierJudgement]:
-    ids = {(segment, system): id for id, segment, system, _ in _outputs(connection)}
+def _read_ratings(evalset: EvalSet, connection: StoreConnection) -> Iterator[EarlierJudgement]:
+    ids = {(segment, system): id for id, segment, system, _ in _read_outputs(connection)}
     kinds = evalset.judgements.judge_kinds
     for row in evalset.judgements:
         kind = kinds.get(row.judge, "")
@@ -105,9 +105,9 @@ def _rated(evalset: EvalSet, connection: StoreConnection) -> Iterator[EarlierJud
             yield EarlierJudgement(output, row.judge, kind, row.dimension, value)
 
 
-def _labels(nuggets: NuggetSet, connection: StoreConnection) -> Iterator[EarlierJudgement]:
+def _read_labels(nuggets: NuggetSet, connection: StoreConnection) -> Iterator[EarlierJudgement]:
     ids: dict[tuple[str, str, str], list[int]] = {}
-    for id, segment, system, text in _outputs(connection):
+    for id, segment, system, text in _read_outputs(connection):
         for run in (system, ""):  # a judgement without a run is of the words, whoever's they are
             ids.setdefault((segment, run, normal(text)), []).append(id)
     for row in nuggets.judgements.deciding:
@@ -117,14 +117,14 @@ def _labels(nuggets: NuggetSet, connection: StoreConnection) -> Iterator[Earlier
             yield EarlierJudgement(id, row.judge, row.kind, row.nugget, _LABEL[row.value])
 
 
-def _outputs(connection: StoreConnection) -> list[tuple[int, str, str, str]]:
+def _read_outputs(connection: StoreConnection) -> list[tuple[int, str, str, str]]:
     return connection.rows(
         "SELECT output.id, segment, system, text FROM output JOIN item ON item.id = item "
         "WHERE NOT calibration"
     )
 
 
-def _draw(
+def _add_draws(
     connection: StoreConnection,
     target_project: Project,
     rows: list[EarlierJudgement],
@@ -147,21 +147,21 @@ def _draw(
         share = 1.0 if item_draw.probability is None else item_draw.probability
         connection.execute(
             "INSERT INTO draw (item, round, probability, reason) VALUES (?, ?, ?, ?)",
-            (id, item_draw.round, share, _reason(item_draw)),
+            (id, item_draw.round, share, _draw_reason(item_draw)),
         )
         rounds.setdefault(item_draw.round, []).append(id)
     for number, items in sorted(rounds.items()):
         add_units(connection, target_project.settings, number, items)
 
 
-def _reason(draw: Draw) -> str:
+def _draw_reason(draw: Draw) -> str:
     """Return why an item was judged; it says so if the item was not drawn at random."""
     if draw.probability is not None or draw.reason.startswith(NOT_RANDOM):
         return draw.reason or BEFORE
     return f"{NOT_RANDOM}: {draw.reason}" if draw.reason else NOT_RANDOM
 
 
-def _answer(
+def _add_answers(
     connection: StoreConnection, target: _TakeoverTarget, rows: list[EarlierJudgement]
 ) -> None:
     """Add an assignment and a judgement for each judge and output."""
@@ -195,13 +195,13 @@ def _answer(
                 *(number, time, assessor),
             ),
         )
-        _judgement(
+        _add_judgement(
             connection, target, int(assignment_row.lastrowid or 0), assessor, judge, values, time
         )
         connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (assessor,))
 
 
-def _judgement(
+def _add_judgement(
     connection: StoreConnection,
     target: _TakeoverTarget,
     assignment: int,
@@ -236,7 +236,7 @@ def _judgement(
         )
 
 
-def _decide(
+def _add_decisions(
     connection: StoreConnection, target: _TakeoverTarget, rows: list[EarlierJudgement]
 ) -> None:
     """Add what was adjudicated as decisions."""

@@ -140,7 +140,7 @@ def export_store(
     if format == ALL:
         names = list_formats(source.contents.project.settings)
         with store.read():  # one state of the store for all files
-            files = (file for name in names for file in _files(name, source))
+            files = (file for name in names for file in _format_files(name, source))
             write_folder(path, files, private=() if anonymous else PRIVATE)
         return tuple(names)
     if format not in FORMATS:
@@ -159,7 +159,7 @@ def export_store(
 
 def list_formats(settings: ProjectSettings) -> list[str]:
     """Return the names of the formats that a project has."""
-    return [name for name in FORMATS if _fits(name, settings)]
+    return [name for name in FORMATS if _has_format(name, settings)]
 
 
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
@@ -169,11 +169,11 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
         if format != ALL:
             _check_format(format, source)
         names = list_formats(source.contents.project.settings) if format == ALL else [format]
-        files = distinct_files(file for name in names for file in _files(name, source))
+        files = distinct_files(file for name in names for file in _format_files(name, source))
         return [(file, "".join(text)) for file, text in files]
 
 
-def _files(name: str, source: ExportSource) -> Iterator[NamedFile]:
+def _format_files(name: str, source: ExportSource) -> Iterator[NamedFile]:
     export_format = FORMATS[name]
     if export_format.write:
         yield export_format.name, export_format.write(source)
@@ -183,7 +183,7 @@ def _files(name: str, source: ExportSource) -> Iterator[NamedFile]:
         )
 
 
-def _fits(name: str, settings: ProjectSettings) -> bool:
+def _has_format(name: str, settings: ProjectSettings) -> bool:
     """Return whether a project has what a format is made of."""
     tasks = FORMATS[name].tasks
     if tasks == (SPANS,) and settings.has(SPANS):  # each scheme has its own format
@@ -194,7 +194,7 @@ def _fits(name: str, settings: ProjectSettings) -> bool:
 
 def _check_format(name: str, source: ExportSource) -> None:
     settings = source.contents.project.settings
-    if name not in FORMATS or not _fits(name, settings):
+    if name not in FORMATS or not _has_format(name, settings):
         available = ", ".join(list_formats(settings))
         raise InputError(
             f"the project has nothing for the format {name}: expected one of {available}"

@@ -101,17 +101,17 @@ def restore(source: GivenPath, path: GivenPath) -> None:
     A log has no tokens, so that nobody is let in until links are renewed. An event says from what
     log it was made.
     """
-    log = _log(as_path("log", source))
+    log = _find_log(as_path("log", source))
     store = Store.create(path)
     try:
         with store:
-            _fill(store, log)
+            _fill_store(store, log)
     except BaseException:
         remove_store(store.path)
         raise
 
 
-def _log(source: Path) -> Path:
+def _find_log(source: Path) -> Path:
     path = source / LOG if source.is_dir() else source
     if not path.is_file():
         advice = f"expected {LOG} of karat studio export, or a folder with it"
@@ -119,7 +119,7 @@ def _log(source: Path) -> Path:
     return path
 
 
-def _fill(store: Store, log: Path) -> None:
+def _fill_store(store: Store, log: Path) -> None:
     reading = Reading()
     with store.write() as connection:
         columns: dict[str, list[StoreColumn]] = {}
@@ -134,10 +134,10 @@ def _fill(store: Store, log: Path) -> None:
             _insert(connection, place, table, row, extra)
         reading.check()
         _check_log(connection, log)
-        record(connection, "restore", log=_digest(log))
+        record(connection, "restore", log=_digest_file(log))
 
 
-def _digest(log: Path) -> str:
+def _digest_file(log: Path) -> str:
     digest = sha256()
     with log.open("rb") as file:
         while block := file.read(1 << 20):

@@ -35,7 +35,7 @@ def make_evalset(contents: Contents) -> EvalSet:
     draft = EvalSetDraft(
         contents.project.name,
         [row.segment for row in contents.items.values()],
-        _columns(contents),
+        _system_columns(contents),
         reading=Reading(),
         where=contents.project.name,
         references=[row.references for row in contents.items.values()],
@@ -62,7 +62,7 @@ def _text_column(column: list[str | None]) -> list[str] | None:
     return None if all(text is None for text in column) else [text or "" for text in column]
 
 
-def _columns(contents: Contents) -> dict[str, list[str | None]]:
+def _system_columns(contents: Contents) -> dict[str, list[str | None]]:
     positions = {id: at for at, id in enumerate(contents.items)}
     columns: dict[str, list[str | None]] = {
         system: [None] * len(positions) for system in contents.systems
@@ -75,7 +75,7 @@ def _columns(contents: Contents) -> dict[str, list[str | None]]:
 def make_key_set(contents: Contents) -> NuggetSet:
     """Return the key as it is now, without runs and labels: it names no system."""
     questions = [
-        Question(item.segment, contents.nuggets.get(item.id, ()), _question(item))
+        Question(item.segment, contents.nuggets.get(item.id, ()), _question_text(item))
         for item in contents.items.values()
     ]
     return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
@@ -96,7 +96,7 @@ def make_nugget_set(contents: Contents) -> NuggetSet:
     )
 
 
-def _question(item: Item) -> str:
+def _question_text(item: Item) -> str:
     """Return the text of a question; the studio shows the id of one without."""
     return "" if item.source in (None, item.segment) else str(item.source)
 
@@ -105,15 +105,15 @@ def _nugget_judgements(contents: Contents) -> Iterator[Judged]:
     for answer in contents.answers_to(NUGGETS):
         judge = contents.names[answer.assessor]
         for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
-            yield _judged(contents, output, nugget, value, judge, PERSON)
+            yield _make_judgement(contents, output, nugget, value, judge, PERSON)
     for decision in contents.decisions_on(NUGGETS):
         if decision.output is not None:
             label = NUGGETS.decided_label(decision)
             location = decision.output, decision.about
-            yield _judged(contents, *location, label, contents.decider, ADJUDICATED)
+            yield _make_judgement(contents, *location, label, contents.decider, ADJUDICATED)
 
 
-def _judged(
+def _make_judgement(
     contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
 ) -> Judged:
     output = contents.outputs[id]

@@ -47,7 +47,7 @@ class Workload(NamedTuple):
 
 def read_workloads(store: Store) -> Mapping[int, Workload]:
     """Return the work of each assessor, without calibration."""
-    return remember(store, "work", _work)
+    return remember(store, "work", _compute_workloads)
 
 
 def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
@@ -56,12 +56,12 @@ def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorPr
         assessor.assessor: assessor.likeness for assessor in calibration_scores(store)
     }
     return [
-        _progress(assessor, work.get(assessor.id), calibration_by_name.get(assessor.name))
+        _make_progress(assessor, work.get(assessor.id), calibration_by_name.get(assessor.name))
         for assessor in assessors(store)
     ]
 
 
-def _progress(
+def _make_progress(
     assessor: Assessor, work: Workload | None, calibration: float | None
 ) -> AssessorProgress:
     identity = (
@@ -77,14 +77,14 @@ def _progress(
     return AssessorProgress(*identity, *work, calibration)
 
 
-def _work(contents: Contents) -> dict[int, Workload]:
+def _compute_workloads(contents: Contents) -> dict[int, Workload]:
     answers: dict[int, list[tuple[str, int]]] = {}
     for answer in contents.answers:
         answers.setdefault(answer.assessor, []).append((answer.time, answer.ms))
-    return {assessor: _of(times) for assessor, times in answers.items()}
+    return {assessor: _summarize_answers(times) for assessor, times in answers.items()}
 
 
-def _of(answers: list[tuple[str, int]]) -> Workload:
+def _summarize_answers(answers: list[tuple[str, int]]) -> Workload:
     newest = max(time for time, _ in answers)
     # Times are texts of one width in UTC, which sort as the times do.
     since = (datetime.fromisoformat(newest) - HOUR).isoformat(timespec="milliseconds")

@@ -83,21 +83,23 @@ class LiveAgreement:
 
 def get_agreement(store: Store) -> LiveAgreement:
     """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
-    return remember(store, "agreement", partial(_agreement, store))
+    return remember(store, "agreement", partial(_compute_agreement, store))
 
 
-def _agreement(store: Store, contents: Contents) -> LiveAgreement:
+def _compute_agreement(store: Store, contents: Contents) -> LiveAgreement:
     from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
 
     tasks = {answer.task for answer in contents.answers}
     return LiveAgreement(
-        judge_agreement(_rated(store, contents)) if tasks - {NUGGETS.name, PAIRS.name} else None,
+        judge_agreement(_rated_set(store, contents))
+        if tasks - {NUGGETS.name, PAIRS.name}
+        else None,
         judge_agreement(make_pair_set(contents)) if PAIRS.name in tasks else None,
         judge_agreement(make_nugget_set(contents)) if NUGGETS.name in tasks else None,
     )
 
 
-def _rated(store: Store, contents: Contents) -> EvalSet:
+def _rated_set(store: Store, contents: Contents) -> EvalSet:
     """Return ratings and penalties: win shares would differ by the pairs that each saw."""
     compared = contents.project.settings.has(PAIRS)
     return make_evalset(drop_pairs(contents)) if compared else get_evalset(store)
@@ -139,7 +141,7 @@ def check_may_see_estimates(store: Store, owner: int) -> None:
 
 def estimates(store: Store) -> list[LiveEstimate]:
     """Return the estimate of each dimension: for owners who may see them."""
-    return remember(store, "estimates", partial(_estimates, store))
+    return remember(store, "estimates", partial(_compute_estimates, store))
 
 
 def _check_owner(connection: StoreConnection, id: int) -> None:
@@ -153,7 +155,7 @@ def _has_asked(connection: StoreConnection, owner: int) -> bool:
     return connection.row(query, ESTIMATES_EVENT, owner) is not None
 
 
-def _estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
+def _compute_estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     from karat.estimation.estimates import estimate  # the studio starts without it
 
     settings, live_estimates = contents.project.settings, []

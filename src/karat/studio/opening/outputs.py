@@ -57,10 +57,10 @@ def is_output_files(path: Path) -> bool:
 def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) -> EvalSet:
     """Return a set of the outputs of a folder or table; `tell` is called with unused columns."""
     if path.is_dir():
-        return _wide_set(path, _folder(path), Reading())
+        return _wide_set(path, _read_folder(path), Reading())
     reading = Reading()
-    table = _table(path, reading)
-    roles = _roles(table)
+    table = _read_table(path, reading)
+    roles = _find_roles(table)
     if SYSTEM in roles or TEXT in roles:
         return _long_set(table, roles, tell)
     _check_systems(table, roles)
@@ -145,7 +145,7 @@ def _is_reference(name: str) -> bool:
     return _REFERENCE.fullmatch(name.strip().lower()) is not None
 
 
-def _roles(table: _Table) -> dict[str, str]:
+def _find_roles(table: _Table) -> dict[str, str]:
     """Return the column of each role that a table has."""
     roles: dict[str, str] = {}
     for name in table.header:
@@ -177,7 +177,7 @@ def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
         raise InputError(f"{short(table.path)}: {problem}: remove it ({WIDE}; {LONG}; {advice})")
 
 
-def _folder(path: Path) -> Mapping[str, Sequence[str]]:
+def _read_folder(path: Path) -> Mapping[str, Sequence[str]]:
     """Return the lines of each file, which must be equally many."""
     files = sorted(file for file in path.iterdir() if file.suffix == ".txt")
     lines_by_name = {file.stem: read_lines(file) for file in files}
@@ -189,7 +189,7 @@ def _folder(path: Path) -> Mapping[str, Sequence[str]]:
     return lines_by_name
 
 
-def _table(path: Path, reading: Reading) -> _Table:
+def _read_table(path: Path, reading: Reading) -> _Table:
     """Return a table with a header."""
     rows = list(
         csv_records(path, reading)

@@ -42,11 +42,11 @@ def adjudicate(
     store: Store, assessor_id: int, decision: Adjudication, now: datetime | None = None
 ) -> StoredRow:
     """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
-    _check(decision)
+    _check_form(decision)
     text = None if decision.value is None else json_text(decision.value)
     seen_json = json.dumps(list(decision.seen_judgements))
     with store.write() as connection:
-        if repeated := _repeated(connection, assessor_id, decision, text, seen_json):
+        if repeated := _find_repeated(connection, assessor_id, decision, text, seen_json):
             return repeated
         check_blind(connection)
         _check_role(connection, assessor_id)
@@ -63,13 +63,13 @@ def adjudicate(
                     decision.about,
                     text,
                 ),
-                *(assessor_id, seen_json, _superseded(connection, decision), stamp(now)),
+                *(assessor_id, seen_json, _find_superseded(connection, decision), stamp(now)),
             ),
         )
         return StoredRow(int(added.lastrowid or 0), False)
 
 
-def _check(decision: Adjudication) -> None:
+def _check_form(decision: Adjudication) -> None:
     check_uuid("uuid", decision.uuid)
     if decision.supersedes is not None:
         check_uuid("supersedes", decision.supersedes)
@@ -107,7 +107,7 @@ def _check_target(connection: StoreConnection, decision: Adjudication) -> None:
         raise InputError(f"item {decision.item} has no output {decision.output}")
 
 
-def _repeated(
+def _find_repeated(
     connection: StoreConnection,
     assessor: int,
     decision: Adjudication,
@@ -127,7 +127,7 @@ def _repeated(
     return StoredRow(row[0], True)
 
 
-def _superseded(connection: StoreConnection, decision: Adjudication) -> int | None:
+def _find_superseded(connection: StoreConnection, decision: Adjudication) -> int | None:
     """Return the newest decision on the same thing, which must be the one that is replaced."""
     row = connection.row(
         "SELECT id, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "

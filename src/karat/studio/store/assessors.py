@@ -47,18 +47,20 @@ def invite(
 ) -> str:
     """Add an assessor and return the token, of which the store has only the hash."""
     check_name(name)
-    _check(role, quota)
+    _check_role_and_quota(role, quota)
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
         _check_active_owner(connection, by)
         if connection.row("SELECT 1 FROM assessor WHERE name = ?", name):
             raise InputError(f"there is an assessor {quoted(name)}: choose another name")
-        id = _add(connection, name, token, role, quota)
+        id = _insert_assessor(connection, name, token, role, quota)
         record(connection, "invite", by, of=id, role=role, quota=quota)
     return token
 
 
-def _add(connection: StoreConnection, name: str, token: str, role: str, quota: int | None) -> int:
+def _insert_assessor(
+    connection: StoreConnection, name: str, token: str, role: str, quota: int | None
+) -> int:
     project = connection.row("SELECT seed FROM project")
     count = connection.value("SELECT count(*) FROM assessor")
     seed = mix(project[0] if project else 0, count + 1)
@@ -76,7 +78,7 @@ def find_assessor(store: Store, token: str) -> Assessor | None:
         row = connection.row(
             f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", hash_token(token)
         )
-    return None if row is None else _assessor(row)
+    return None if row is None else _parse_assessor(row)
 
 
 def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
@@ -85,14 +87,14 @@ def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
         row = connection.row(
             f"SELECT token_hash, {_COLUMNS} FROM assessor WHERE id = ? AND active", id
         )
-    return None if row is None else (_assessor(row[1:]), row[0])
+    return None if row is None else (_parse_assessor(row[1:]), row[0])
 
 
 def assessors(store: Store) -> list[Assessor]:
     """Return all assessors, those without an active invitation, too."""
     with store.read() as connection:
         rows = connection.rows(f"SELECT {_COLUMNS} FROM assessor ORDER BY id")
-    return [_assessor(row) for row in rows]
+    return [_parse_assessor(row) for row in rows]
 
 
 def renew(
@@ -105,7 +107,7 @@ def renew(
     token = token or secrets.token_urlsafe(32)
     with store.write() as connection:
         _check_active_owner(connection, by)
-        name, _ = _active(connection, id)
+        name, _ = _read_active(connection, id)
         _set_token(connection, id, token)
         record(connection, "renew", by, of=id)
     return name, token
@@ -115,7 +117,7 @@ def withdraw(store: Store, id: int, by: int | None = None) -> None:
     """End an invitation and its sessions; judgements stay. The last owner is not withdrawn."""
     with store.write() as connection:
         _check_active_owner(connection, by)
-        _, role = _active(connection, id)
+        _, role = _read_active(connection, id)
         if id == by:
             raise InputError("you cannot withdraw your own invitation: another owner can")
         if role == OWNER and _count_owners(connection) == 1:
@@ -134,7 +136,7 @@ def recover_owner(store: Store, name: str = OWNER) -> str:
             raise InputError(
                 f"{short(name)} has the role {row[1]}: name an owner or a new person with --name"
             )
-        id = _add(connection, name, token, OWNER, None) if row is None else int(row[0])
+        id = _insert_assessor(connection, name, token, OWNER, None) if row is None else int(row[0])
         _set_token(connection, id, token)
         connection.execute("UPDATE assessor SET active = 1 WHERE id = ?", (id,))
         record(connection, "recover", of=id)
@@ -150,7 +152,7 @@ def _set_token(connection: StoreConnection, id: int, token: str) -> None:
         raise InputError("this token is the link of somebody else: choose another") from None
 
 
-def _active(connection: StoreConnection, id: object) -> tuple[str, str]:
+def _read_active(connection: StoreConnection, id: object) -> tuple[str, str]:
     """Return the name and role of an active assessor."""
     if not is_integer(id):
         raise InputError(f"found the assessor {quoted(id)}, expected an id, which is a number")
@@ -179,7 +181,7 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
+def _parse_assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
     return Assessor(*row[:4], bool(row[4]), row[5])
 
 
@@ -193,7 +195,7 @@ def check_name(name: object) -> None:
         raise InputError(f"found the assessor's name {quoted(name)}, {expected}")
 
 
-def _check(role: str, quota: object) -> None:
+def _check_role_and_quota(role: str, quota: object) -> None:
     _check_role(role, ROLES)
     if quota is not None and (not is_integer(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
         raise InputError(f"quota={quoted(quota)}: expected a whole number, 1 or more")

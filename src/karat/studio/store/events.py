@@ -81,10 +81,10 @@ def trail(store: Store, number: int, size: int) -> tuple[list[TrailEntry], int]:
             size,
             (number - 1) * size,
         )
-    return [_entry(*row) for row in rows], total
+    return [_make_entry(*row) for row in rows], total
 
 
-def _entry(
+def _make_entry(
     time: str, kind: int, id: int, who: int | None, event: str, text: str, segment: str, about: str
 ) -> TrailEntry:
     detail = json.loads(text)

@@ -54,9 +54,9 @@ def make_import(
     if isinstance(source, NuggetSet):
         if settings.predictor is not None:
             raise InputError("a nugget set takes no predictor: leave it out")
-        items = _of_nuggets(source)
+        items = _nugget_items(source)
     else:
-        items = _of_evalset(source, settings, progress)
+        items = _evalset_items(source, settings, progress)
     if not any(item.outputs for item in items):
         lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
         raise InputError(f"{short(source.name)} has {lacks}, then there is something to judge")
@@ -88,7 +88,7 @@ def _missing_text_advice(item: ImportedItem) -> str:
     return "has neither source nor reference: rate something else, such as fluency"
 
 
-def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
+def _nugget_items(nuggets: NuggetSet) -> list[ImportedItem]:
     return [
         ImportedItem(
             question.id,
@@ -107,7 +107,7 @@ def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
     ]
 
 
-def _of_evalset(
+def _evalset_items(
     evalset: EvalSet, settings: ProjectSettings, progress: Progress
 ) -> list[ImportedItem]:
     predicted = _predict(evalset, settings, progress)
@@ -117,7 +117,7 @@ def _of_evalset(
             segment,
             evalset.groups[at] if evalset.groups else None,
             evalset.sources[at] if evalset.sources else None,
-            _context(evalset, at),
+            _context_before(evalset, at),
             evalset.references[at] if evalset.references else (),
             tuple(
                 ImportedOutput(system, text, predicted[k][at] if predicted else None)
@@ -129,7 +129,7 @@ def _of_evalset(
     ]
 
 
-def _context(evalset: EvalSet, at: int) -> str | None:
+def _context_before(evalset: EvalSet, at: int) -> str | None:
     """Return the sources of the segments before one, of the same group."""
     groups, sources = evalset.groups, evalset.sources
     if groups is None or sources is None:

@@ -60,8 +60,8 @@ def judge(
     store: Store, assessor_id: int, judgement: SentJudgement, now: datetime | None = None
 ) -> StoredRow:
     """Store an answer durably; raise InputError if it is not valid."""
-    text = _checked(judgement)
-    return _add(store, assessor_id, judgement, text, now)
+    text = _check_judgement(judgement)
+    return _store_judgement(store, assessor_id, judgement, text, now)
 
 
 def undo(
@@ -78,18 +78,18 @@ def undo(
     """
     taken_back = SentJudgement(uuid, of_assignment, None, 0, supersedes)
     _check_ids(taken_back)
-    return _add(store, assessor_id, taken_back, None, now)
+    return _store_judgement(store, assessor_id, taken_back, None, now)
 
 
-def _add(
+def _store_judgement(
     store: Store, assessor: int, judgement: SentJudgement, text: str | None, now: datetime | None
 ) -> StoredRow:
     with store.write() as connection:
-        if repeated := _repeated(connection, assessor, judgement, text):
+        if repeated := _find_repeated(connection, assessor, judgement, text):
             return repeated
         check_open(connection)
         unit, judged, lease = _read_assignment(connection, assessor, judgement.assignment)
-        before = _superseded(connection, judgement, undoes=text is None)
+        before = _find_superseded(connection, judgement, undoes=text is None)
         if text is not None:
             view = view_in(connection, judgement.assignment)
             if error := TASKS[view.task].find_error(judgement.value, view):
@@ -138,7 +138,7 @@ def mark(
         )
 
 
-def _repeated(
+def _find_repeated(
     connection: StoreConnection, assessor: int, judgement: SentJudgement, text: str | None
 ) -> StoredRow | None:
     """Return the row with the same uuid, which must have the same content."""
@@ -168,7 +168,9 @@ def _read_assignment(
     return row[0], row[1], row[2]
 
 
-def _superseded(connection: StoreConnection, judgement: SentJudgement, undoes: bool) -> int | None:
+def _find_superseded(
+    connection: StoreConnection, judgement: SentJudgement, undoes: bool
+) -> int | None:
     """Return the newest row of the assignment, which must be the one that is replaced."""
     row = connection.row(
         "SELECT id, uuid, value FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
@@ -186,7 +188,7 @@ def _superseded(connection: StoreConnection, judgement: SentJudgement, undoes: b
     return None if row is None else int(row[0])
 
 
-def _checked(judgement: SentJudgement) -> str:
+def _check_judgement(judgement: SentJudgement) -> str:
     """Return the value as text of one spelling; a judgement of the wrong form is refused."""
     _check_ids(judgement)
     if not is_integer(judgement.ms) or not 0 <= judgement.ms <= MAX_MILLISECONDS:

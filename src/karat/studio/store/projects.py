@@ -47,13 +47,13 @@ def import_set(
     """Fill an empty store with a set, in one transaction: all of it or nothing."""
     imported = make_import(source, settings, progress)
     try:
-        _fill(store, imported, settings, progress)
+        _fill_store(store, imported, settings, progress)
     except UnicodeEncodeError:
         problem = "a text holds half a character (a lone surrogate): expected valid Unicode"
         raise InputError(f"{imported.name}: {problem}") from None
 
 
-def _fill(
+def _fill_store(
     store: Store, imported: ImportedSet, settings: ProjectSettings, progress: Progress
 ) -> None:
     with store.write() as connection:
@@ -99,7 +99,7 @@ def _add_items(
                     i.group,
                     i.source,
                     i.context,
-                    _json(i.references),
+                    _to_json(i.references),
                     at,
                     len(i.outputs),
                 )
@@ -112,7 +112,7 @@ def _add_items(
         connection.executemany(
             "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
             (
-                (at, n.id, n.importance, _json(n.descriptions))
+                (at, n.id, n.importance, _to_json(n.descriptions))
                 for at, item in enumerate(batch, start + 1)
                 for n in item.nuggets
             ),
@@ -133,11 +133,11 @@ def digest_texts(imported: ImportedSet) -> str:
     digest = sha256()
     for item in imported.items:
         for output in item.outputs:
-            digest.update(_json([item.segment, output.system, output.text]).encode())
+            digest.update(_to_json([item.segment, output.system, output.text]).encode())
     return digest.hexdigest()
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -153,14 +153,14 @@ def count_units(connection: StoreConnection, settings: ProjectSettings) -> int:
 
 
 def _add_dimensions(connection: StoreConnection, settings: ProjectSettings) -> None:
-    scales = list(_scales(settings.tasks.values()))
+    scales = list(_list_scales(settings.tasks.values()))
     connection.executemany(
         "INSERT OR IGNORE INTO dimension (name, settings) VALUES (?, ?)",
-        [(scale["dimension"], _json(scale)) for scale in scales],
+        [(scale["dimension"], _to_json(scale)) for scale in scales],
     )
 
 
-def _scales(tasks: Iterable[object]) -> Iterator[dict[str, object]]:
+def _list_scales(tasks: Iterable[object]) -> Iterator[dict[str, object]]:
     for settings in tasks:
         if isinstance(settings, dict):
             yield from settings.get("scales", ())

@@ -236,7 +236,7 @@ class Guard:
         if scope["type"] != "http":  # the server speaks nothing else
             return
         headers = Headers(scope)
-        answer = _hardened(send)
+        answer = _add_headers(send)
         refused = self._refusal(scope, headers)
         if refused or scope["method"] != "POST":
             await (_refuse(answer, refused) if refused else self._app(scope, receive, answer))
@@ -274,7 +274,7 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return HttpRefusal(405, "expected GET or POST")
         if scope["method"] == "POST":
-            return _not_ours(headers) or self._forged(headers) or _wrong_body(headers)
+            return _origin_refusal(headers) or self._forged(headers) or _body_refusal(headers)
         if path.startswith(b"/api/") and _from_elsewhere(headers):
             return HttpRefusal(403, "the request comes from another site")
         return None
@@ -291,7 +291,7 @@ def _from_elsewhere(headers: Headers) -> bool:
     return any(site not in ("same-origin", "none") for site in headers.all("sec-fetch-site"))
 
 
-def _not_ours(headers: Headers) -> HttpRefusal | None:
+def _origin_refusal(headers: Headers) -> HttpRefusal | None:
     """Reject a write from another origin, or without an origin."""
     host = headers.only("host").lower()
     origin = headers.only("origin").lower()
@@ -300,7 +300,7 @@ def _not_ours(headers: Headers) -> HttpRefusal | None:
     return None
 
 
-def _wrong_body(headers: Headers) -> HttpRefusal | None:
+def _body_refusal(headers: Headers) -> HttpRefusal | None:
     if not _TYPES.fullmatch(headers.only("content-type")) or headers.all("content-encoding"):
         return HttpRefusal(415, "expected a body of the type application/json")
     lengths = headers.all("content-length")
@@ -311,7 +311,7 @@ def _wrong_body(headers: Headers) -> HttpRefusal | None:
     return None
 
 
-def _hardened(send: Send) -> Send:
+def _add_headers(send: Send) -> Send:
     """Return a `send` that adds the headers of every answer."""
 
     async def sending(message: MutableMapping[str, Any]) -> None:

@@ -34,13 +34,13 @@ def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
 
 def _judged_sentence(counts: Coverage) -> str:
     units = f"unit{'s' * (counts.units != 1)} {'is' if counts.judged == 1 else 'are'} judged"
-    sentence = f"{counts.judged:,} of {counts.units:,} {units} ({_share(counts)})"
+    sentence = f"{counts.judged:,} of {counts.units:,} {units} ({_judged_percentage(counts)})"
     if counts.overlap == 1:
         return f"{sentence}."
     return f"{sentence}, {counts.complete:,} of them by {counts.overlap} assessors as planned."
 
 
-def _share(counts: Coverage) -> str:
+def _judged_percentage(counts: Coverage) -> str:
     """Return the judged share, rounded down: 100% are all units, and 0% are none."""
     percent = 100 * counts.judged // counts.units if counts.units else 0
     return "under 1%" if counts.judged and not percent else f"{percent}%"
@@ -155,10 +155,10 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
     results = get_latest_results(store)
     people = list_progress(store, results.work if results else {})
     values = {"project": project(store), "people": people, "results": results}
-    return {**values, **_computed(store, owner, results)} if results else values
+    return {**values, **_computed_values(store, owner, results)} if results else values
 
 
-def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
+def _computed_values(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
     """Return what was computed from all judgements."""
     agreement, counts = results.agreement, results.coverage
     estimates, hidden_reason = _visible_estimates(store, owner, results)
