@@ -398,7 +398,7 @@ def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Pa
         ({"output": "1"}, "found the output '1', expected its number"),
         ({"item": None}, "found the item None, expected its number"),
         ({"about": 3}, "found about=3, expected a text"),
-        ({"seen": ("x",)}, "expected at most 1,000 numbers"),
+        ({"seen_judgements": ("x",)}, "expected at most 1,000 numbers"),
         ({"value": float("inf")}, "is no JSON"),
     ],
 )

@@ -9,7 +9,7 @@ import click
 
 from karat.cli.command import Command
 from karat.cli.options import complete_set
-from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
+from karat.cli.parameters import ADVANCED, choice, flag, integer, named, option, path, share
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
 from karat.progress import Bar
