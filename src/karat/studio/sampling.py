@@ -166,7 +166,7 @@ def _mean_labels(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan), scale
 
 
-def _first_dimension(settings: ProjectSettings) -> tuple[str | None, Scale]:
+def _first_dimension(settings: ProjectSettings) -> tuple[str | None, LabelScale]:
     """Return the dimension by which useful items are found: the first scale; else all values."""
     scales = settings.rating_scales
     if not scales:
