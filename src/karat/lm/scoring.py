@@ -50,7 +50,7 @@ class WordRow(NamedTuple):
 
 
 Row = TextRow | SentenceRow | WordRow
-LazyRows = tuple[int, Callable[[int], Row]]
+RowPart = tuple[int, Callable[[int], Row]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,13 +88,13 @@ def score_texts(
     return LanguageScores(LazyRows(parts), settings, opened.notes, opened.signature)
 
 
-def _texts(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+def _texts(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     sums = model.perplexity(text, **work)
     row = TextRow(text.name, *sums[:4], sums.perplexity, sums.perplexity_known)
     return 1, lambda i: row
 
 
-def _sentences(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+def _sentences(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     scores = model.sentences(text, **work)
 
     def row(i: int) -> SentenceRow:
@@ -105,7 +105,7 @@ def _sentences(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
     return len(scores.words), row
 
 
-def _words(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+def _words(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     scores = model.text_words(text, **work)
 
     def row(i: int) -> WordRow:

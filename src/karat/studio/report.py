@@ -27,10 +27,10 @@ def store_check_document(store_check: StoreCheck, command: str) -> Document:
     )
 
 
-def _answer(found: StoreCheck) -> tuple[str, ...]:
-    rows = dict(found.rows)
-    told = ", ".join(format_count(rows[name], name) for name in ("item", "assessor", "judgement"))
-    if found.ok:
-        return (f"{found.name} is intact: {told}.",)
-    count = format_count(len(found.problems), "problem")
-    return (f"{found.name} is damaged ({count}): restore a copy.",)
+def _answer(store_check: StoreCheck) -> tuple[str, ...]:
+    rows = dict(store_check.rows)
+    counts = ", ".join(format_count(rows[name], name) for name in ("item", "assessor", "judgement"))
+    if store_check.ok:
+        return (f"{store_check.name} is intact: {counts}.",)
+    count = format_count(len(store_check.problems), "problem")
+    return (f"{store_check.name} is damaged ({count}): restore a copy.",)

@@ -98,10 +98,10 @@ def _several(result: ParaphraseExplanations) -> tuple[str, ...]:
 def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
     """Say how many sentences have a paraphrase, and why others have none."""
     reasons = Counter(row.reason for row in result.rows if row.reason)
-    every = len({row.segment for row in result.rows})
-    made = every - reasons.total()
-    verb = "has" if 1 in (made, every) else "have"
-    have = f"{made:,} of {format_count(every, 'sentence')} {verb} a paraphrase"
+    n_sentences = len({row.segment for row in result.rows})
+    n_paraphrased = n_sentences - reasons.total()
+    verb = "has" if 1 in (n_paraphrased, n_sentences) else "have"
+    have = f"{n_paraphrased:,} of {format_count(n_sentences, 'sentence')} {verb} a paraphrase"
     none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
     return (f"{have}{none}.",)
 
@@ -202,8 +202,8 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
     columns = [column for column in _SYSTEMS if has_intervals or column.key not in ("low", "high")]
     tables = [Table("rows", "Paraphrases", tuple(columns), systems)]
     if result.segments:
-        every = [row._asdict() for row in result.segments]
-        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
+        segments = [row._asdict() for row in result.segments]
+        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, segments, group="system"))
     pem = (ChartInterval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
     blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
@@ -392,9 +392,13 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
 
     Programs get every edge, too.
     """
-    kinds = list(_kinds(result))
-    every = [_gram(f"Pair {n}", n, gram) for n, one in _pairs(result) for gram in one.grams]
-    shown = [
+    kinds = list(_gram_kinds(result))
+    all_grams = [
+        _gram(f"Pair {n}", n, gram)
+        for n, explanation in _pairs(result)
+        for gram in explanation.grams
+    ]
+    shown_grams = [
         _gram(f"Pair {n}, {kind}: {format_count(len(grams), 'n-gram')}", n, gram)
         for n, kind, grams in kinds
         for gram in grams[:MAX_SHOWN]

@@ -63,10 +63,10 @@ def _draw_networks(title: str, explanation: PairExplanation) -> str:
             parts += shapes
             y += height
         arcs = sum(len(phrase.edges) for phrase in phrases)
-        told.append(
+        descriptions.append(
             f"{name}: {format_count(len(phrases), 'phrase')}, {format_count(arcs, 'translation')}"
         )
-    return svg.chart(title, "; ".join(told), y, parts, fluid=False, class_="grid")
+    return svg.chart(title, "; ".join(descriptions), y, parts, fluid=False, class_="grid")
 
 
 def _rows(phrases: Sequence[Phrase]) -> Iterator[list[PlacedPhrase]]:
@@ -95,11 +95,12 @@ def _network_words(phrase: Phrase) -> str:
 
 def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
-    few = phrase.edges[:MOST_ARCS]
+    drawn_edges = phrase.edges[:MAX_ARCS]
     labels = [
-        f"{svg.shorten(' '.join(words), NETWORK_LONGEST)} / {format_brief(p)}" for words, p in few
+        f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {format_brief(p)}"
+        for words, p in drawn_edges
     ]
-    more = len(phrase.edges) - len(few)
+    more = len(phrase.edges) - len(drawn_edges)
     return [*labels, f"and {more} more"] if more else labels
 
 
@@ -169,8 +170,11 @@ def _draw_pair(title: str, explanation: PairExplanation) -> str:
         weight = min(link.weight, 1.0)
         look: Look = {"stroke": svg.ACCENT, "stroke_opacity": 0.35 + 0.65 * weight}
         ends: Look = {"x1": x1, "y1": PAIR_BOX + 4, "x2": x2, "y2": lower - 2}
-        words = (one.original[link.original].words, one.paraphrase[link.paraphrase].words)
-        told = f"{' '.join(words[0])} - {' '.join(words[1])}: {format_brief(link.weight)}"
+        words = (
+            explanation.original[link.original].words,
+            explanation.paraphrase[link.paraphrase].words,
+        )
+        description = f"{' '.join(words[0])} - {' '.join(words[1])}: {format_brief(link.weight)}"
         line = shape("line", **ends, **look, stroke_width=1 + 3 * weight)
         parts.append(element("g", svg.tooltip(description), line))
     for phrases, places, y, linked in (
@@ -180,8 +184,12 @@ def _draw_pair(title: str, explanation: PairExplanation) -> str:
         for number, (phrase, place) in enumerate(zip(phrases, places, strict=True)):
             parts += _draw_pair_box(phrase, place, y, number in linked)
     width = max(end for _, end in [*above, *below]) + 2
-    told = f"{format_count(len(one.links), 'pair')} of phrases with shared pivot words"
-    return svg.chart(title, told, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid")
+    description = (
+        f"{format_count(len(explanation.links), 'pair')} of phrases with shared pivot words"
+    )
+    return svg.chart(
+        title, description, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid"
+    )
 
 
 def _places(phrases: Sequence[Phrase]) -> list[tuple[float, float]]:
