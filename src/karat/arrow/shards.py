@@ -18,8 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 from karat.arrays import Ints, NDArray, np
-from karat.arrow.engines import Report, Work
-from karat.arrow.jobs import Failure, Job, added, guarded, measure_piece
+from karat.arrow.jobs import Failure, Job, Report, Work, added, guarded, measure_piece
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import Piece, content_digest
 from karat.arrow.row_files import has_rows_of

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from karat import __version__
-from karat.arrow.engines import Engine
+from karat.arrow.jobs import Engine
 from karat.arrow.pieces import Piece
 from karat.errors import InputError, MetricError, MissingExtra, short
 from karat.progress import as_threads

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.engines import Report, Work
+from karat.arrow.jobs import Report, Work
 from karat.arrow.pieces import Piece
 from karat.progress import interrupts_later
 from karat.scale.clusters import (

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.engines import Report, Work
+from karat.arrow.jobs import Report, Work
 from karat.arrow.pieces import Piece
 from karat.errors import InputError
 from karat.progress import interrupts_later

@@ -49,8 +49,8 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
+    from karat.evalset.conversion import check_evalset
     from karat.evalset.loading import as_options
-    from karat.evalset.saving import check_evalset
 
     check_beside(output, name)
     check_output(output, reader["judgements"])
@@ -96,8 +96,8 @@ def convert(
     karat data convert demo demo.jsonl --format jsonl
     karat data convert demo parsed --parse en_core_web_sm --tok 13a
     """
+    from karat.evalset.conversion import convert_evalset
     from karat.evalset.loading import as_options
-    from karat.evalset.saving import convert_evalset
 
     how, more = reader.pop("read_as"), as_options(reader.pop("reader_options"))
     more |= {"parse": parse, "tok": tok, **reader}
@@ -253,9 +253,9 @@ def flood(
     karat data flood demo flooded --dimension adequacy --correct 4
     karat data flood rag24 flooded --dimension all
     """
+    from karat.evalset.conversion import check_free, save_evalset
     from karat.evalset.flooding import Flood
     from karat.evalset.flooding import flood as flooded
-    from karat.evalset.saving import check_free, save_evalset
 
     check_free(Path(folder))
     how = Flood(**settings)

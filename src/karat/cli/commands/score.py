@@ -180,8 +180,7 @@ def _table(
     **settings: Any,
 ) -> Document:
     """Score a table, or a part of it."""
-    from karat.arrow.shard_runs import write_shards
-    from karat.arrow.table_scores import score_table
+    from karat.arrow.table_scores import score_table, write_shards
 
     check_tables(given, output, table)
     if signature_only:

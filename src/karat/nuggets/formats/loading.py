@@ -10,9 +10,9 @@ from typing import Any
 from karat.errors import InputError, quoted
 from karat.evalset import catalogue
 from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
+from karat.evalset.conversion import save_as
 from karat.evalset.loading import told_of_evalset
 from karat.evalset.reading import Reading
-from karat.evalset.saving import save_as
 from karat.nuggets.formats.trec import JUDGED, KEY, is_importance
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -23,9 +23,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from karat.errors import OutputError, quoted, short
+from karat.evalset.conversion import NamedFile
 from karat.evalset.formats.directory import file_name, text_files
 from karat.evalset.reading import Place, number, read_lines
-from karat.evalset.saving import NamedFile
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Key, Nugget

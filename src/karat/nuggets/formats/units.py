@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, OutputError, quoted, short
+from karat.evalset.conversion import NamedFile
 from karat.evalset.reading import Place, read_lines
-from karat.evalset.saving import NamedFile
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Nugget

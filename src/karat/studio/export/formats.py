@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.formats.directory import directory_files
-from karat.evalset.saving import (
+from karat.evalset.conversion import (
     NamedFile,
     check_free,
     distinct_files,
     write_file,
     write_folder,
 )
+from karat.evalset.formats.directory import directory_files
 from karat.nuggets.formats.jsonl import jsonl_lines
 from karat.nuggets.formats.trec import trec_files
 from karat.storage.output import as_path
