@@ -170,8 +170,8 @@ def record_batches(
             names, formats = _kernel.arrow_columns(schema)
             return names, formats, iter([_kernel.ArrowBatch.from_capsules(schema, array)])
     except (ValueError, TypeError, NotImplementedError, RuntimeError) as error:  # of who made it
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{name}: {told}; expected a table of texts") from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{name}: {reason}; expected a table of texts") from error
     raise InputError(
         f"{name} is {type(data).__name__}, expected a table that speaks Arrow, such as one of "
         "pyarrow, Polars, pandas or DuckDB"
@@ -183,8 +183,8 @@ def _from_stream(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.Arr
         try:
             batch = stream.next()
         except RuntimeError as error:  # of whoever makes the batches
-            told = str(error).partition(". Detail: ")[0].splitlines()[0]
-            raise InputError(f"{name} cannot be read: {told}") from error
+            reason = str(error).partition(". Detail: ")[0].splitlines()[0]
+            raise InputError(f"{name} cannot be read: {reason}") from error
         if batch is None:
             return
         yield batch
@@ -233,7 +233,7 @@ class BatchReader:
         skipped: Mapping[str, int] = {}
         if columns.skip_missing:
             rows, skipped = self._without_missing(rows)
-        texts = [(self._texts(rows, one, _CANDIDATE)[0], one) for one in columns.candidate]
+        texts = [(self._texts(rows, name, _CANDIDATE)[0], name) for name in columns.candidate]
         systems, codes = self._systems(rows)
         references = self._references(rows)
         ids = self._ids(rows, columns.id)
@@ -242,7 +242,7 @@ class BatchReader:
         return TableBatch(
             self._name,
             rows.first + rows.start,
-            tuple(ColumnTexts(*one) for one in texts),
+            tuple(ColumnTexts(*name) for name in texts),
             references,
             systems,
             codes,
@@ -272,24 +272,26 @@ class BatchReader:
         at, window = rows.start, rows.stop - rows.start
         while at < rows.stop:
             end = min(at + window, rows.stop)
-            _, _, row, why = rows.batch.texts(place, at, end)
+            _, _, row, problem = rows.batch.texts(place, at, end)
             if row < 0:
                 at = end
-            elif why in _NO_TEXT:
+            elif problem in _NO_TEXT:
                 missing.append(at + row - rows.start)
                 at, window = at + row + 1, _WINDOW
             else:
-                raise self._refused(rows, at + row - rows.start, column, why, _CANDIDATE)
+                raise self._refused(rows, at + row - rows.start, column, problem, _CANDIDATE)
         return missing
 
     def _references(self, rows: RowRange) -> References:
-        first, *rest = self._columns.reference
-        wanted = _REFERENCE
-        views, starts = self._texts(rows, first, wanted)
+        first, *other_names = self._columns.reference
+        expected = _REFERENCE
+        views, starts = self._texts(rows, first, expected)
         if starts is not None:
             return ColumnReferences(views, starts, first)
-        others = [(self._texts(rows, column, wanted)[0], column) for column in rest]
-        return References([ColumnTexts(*one) for one in ((views, first), *others)])
+        other_columns = [(self._texts(rows, column, expected)[0], column) for column in other_names]
+        return References(
+            [ColumnTexts(*views_and_name) for views_and_name in ((views, first), *other_columns)]
+        )
 
     def _systems(self, rows: RowRange) -> tuple[list[str], NDArray[np.int32]]:
         column = self._columns.by
@@ -305,10 +307,10 @@ class BatchReader:
                 raise self._refused(rows, row, column, "empty", "the name of a system")
             return names, codes
         numbers, places = np.unique(self._integers(rows, column), return_inverse=True)
-        shown = numbers.tolist()
+        labels = numbers.tolist()
         if self.kinds[column] == "truth values":
-            shown = ["true" if value else "false" for value in shown]
-        return [str(value) for value in shown], places.astype(np.int32)
+            labels = ["true" if value else "false" for value in labels]
+        return [str(value) for value in labels], places.astype(np.int32)
 
     def _ids(self, rows: RowRange, column: str | None) -> Ids | None:
         if column is None:
@@ -323,18 +325,20 @@ class BatchReader:
         numbers = self._integers(rows, column)
         return Ids(_kernel.hash_ids(numbers), numbers)
 
-    def _texts(self, rows: RowRange, column: str, wanted: str) -> tuple[_kernel.Views, Ints | None]:
+    def _texts(
+        self, rows: RowRange, column: str, expected: str
+    ) -> tuple[_kernel.Views, Ints | None]:
         if rows.present is not None:
-            return _joined_texts([self._texts(run, column, wanted) for run in rows.runs()])
+            return _joined_texts([self._texts(run, column, expected) for run in rows.runs()])
         try:
-            found = rows.batch.texts(self._places[column], rows.start, rows.stop)
+            texts = rows.batch.texts(self._places[column], rows.start, rows.stop)
         except IndexError as error:
             raise InputError(
                 f"{self._name}: column {quoted(column)} is damaged: {error}"
             ) from error
-        views, starts, row, why = found
+        views, starts, row, problem = texts
         if row >= 0:
-            raise self._refused(rows, row, column, why, wanted)
+            raise self._refused(rows, row, column, problem, expected)
         return views, starts
 
     def _integers(self, rows: RowRange, column: str) -> Ints:
@@ -352,19 +356,21 @@ class BatchReader:
 
     def _scores(self, rows: RowRange, column: str) -> Floats:
         """Return numbers, NaN where there is none."""
-        what = f"{self._name}: column {quoted(column)}"
+        subject = f"{self._name}: column {quoted(column)}"
         place, span = self._places[column], (rows.start, rows.stop)
-        found = np.full(rows.stop - rows.start, np.nan)
-        for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, what)):
+        scores = np.full(rows.stop - rows.start, np.nan)
+        for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, subject)):
             value = score_of(cell)
             if value is None:
                 raise self._refused(rows, row, column, quoted(cell), "a finite number or none")
-            found[row] = value
-        return found if rows.present is None else found[rows.present]
+            scores[row] = value
+        return scores if rows.present is None else scores[rows.present]
 
-    def _refused(self, rows: RowRange, row: int, column: str, why: str, wanted: str) -> InputError:
+    def _refused(
+        self, rows: RowRange, row: int, column: str, problem: str, expected: str
+    ) -> InputError:
         place = f"{self._name}, {self._place(rows.first + rows.start + row)}"
-        return refusal(place, column, why, wanted)
+        return refusal(place, column, problem, expected)
 
 
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
@@ -383,7 +389,10 @@ def _joined_texts(
     views = _kernel.Views.from_strings(texts, 0, len(texts))
     if all(starts is None for _, starts in parts):
         return views, None
-    counts = [np.ones(len(own), np.int64) if s is None else np.diff(s) for own, s in parts]
+    counts = [
+        np.ones(len(range_views), np.int64) if range_starts is None else np.diff(range_starts)
+        for range_views, range_starts in parts
+    ]
     return views, starts_of(np.concatenate(counts))
 
 
@@ -397,11 +406,11 @@ def reference_hashes(references: References) -> Ints:
     return sums
 
 
-def refusal(place: str, column: str, why: str, wanted: str) -> InputError:
+def refusal(place: str, column: str, problem: str, expected: str) -> InputError:
     """Return the error for a value that cannot be used."""
     advice = "drop the row or fill it in"
-    if why in _NO_TEXT and wanted in (_CANDIDATE, _REFERENCE):
+    if problem in _NO_TEXT and expected in (_CANDIDATE, _REFERENCE):
         advice = f"drop the row, fill it in, or {SKIP_MISSING}"
     return InputError(
-        f"{place}: column {quoted(column)} is {why}; every row needs {wanted}: {advice}"
+        f"{place}: column {quoted(column)} is {problem}; every row needs {expected}: {advice}"
     )

@@ -37,11 +37,13 @@ class Columns:
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
         """Return these columns and those of given scores."""
-        more = tuple(dict.fromkeys(column for m in metrics for column in m.table_columns()))
-        if more and self.wide:
-            told = f"column {quoted(more[0])} has one score a row, and a wide table several systems"
-            raise InputError(f"{told}: make it long, with a column of systems (by)")
-        return replace(self, scores=more)
+        score_columns = tuple(
+            dict.fromkeys(column for m in metrics for column in m.table_columns())
+        )
+        if score_columns and self.wide:
+            problem = f"column {quoted(score_columns[0])} has one score a row, and a wide table several systems"
+            raise InputError(f"{problem}: make it long, with a column of systems (by)")
+        return replace(self, scores=score_columns)
 
     @classmethod
     def of(
@@ -53,7 +55,7 @@ class Columns:
     ) -> Columns:
         """Return the columns that were named, checked."""
         candidates, references = _listed(candidate, "candidates"), _listed(reference, "references")
-        found = cls(candidates, references, by, id)
+        columns = cls(candidates, references, by, id)
         for column in (*candidates, *references, by, id):
             if column is not None and not isinstance(column, str):
                 kind = type(column).__name__
@@ -68,17 +70,17 @@ class Columns:
                 raise InputError(f"column {quoted(column)} is named twice: it would be two systems")
         for column in references:
             if references.count(column) > 1:
-                told = "it would be two references"
-                raise InputError(f"column {quoted(column)} is named twice: {told}")
-        if by is not None and found.wide:
+                reason = "it would be two references"
+                raise InputError(f"column {quoted(column)} is named twice: {reason}")
+        if by is not None and columns.wide:
             raise InputError(
                 f"{len(candidates)} columns of candidates and a column of systems "
                 f"({quoted(by)}) were named: a table has one or the other; leave one of them out"
             )
         if by is not None and by in (*candidates, *references):
-            told = "a text is no system's name"
-            raise InputError(f"column {quoted(by)} is named as text and as system (by): {told}")
-        return found
+            reason = "a text is no system's name"
+            raise InputError(f"column {quoted(by)} is named as text and as system (by): {reason}")
+        return columns
 
     @classmethod
     def found(
@@ -106,8 +108,8 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """All names, each once."""
-        given = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
-        return list(dict.fromkeys(name for name in given if name is not None))
+        columns = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
+        return list(dict.fromkeys(name for name in columns if name is not None))
 
     def places(self, name: str, columns: Sequence[str]) -> dict[str, int]:
         """Return where each column is among those of a table; `name` is that of the table."""
@@ -123,12 +125,12 @@ class Columns:
         return places
 
 
-def _listed(named: str | Sequence[str], what: str) -> tuple[str, ...]:
+def _listed(names: str | Sequence[str], role: str) -> tuple[str, ...]:
     """Return columns that were named, one or several."""
-    found = tuple(named) if isinstance(named, list | tuple) else (named,)
-    if not found:
-        raise InputError(f"no column of {what} was named: at least one is needed")
-    return found
+    columns = tuple(names) if isinstance(names, list | tuple) else (names,)
+    if not columns:
+        raise InputError(f"no column of {role} was named: at least one is needed")
+    return columns
 
 
 SKIP_MISSING = (
@@ -156,17 +158,19 @@ def _some(names: Sequence[str], most: int = 20) -> str:
 
 def _usual(table: str, names: Sequence[str], role: str) -> str:
     """Return the only column of a usual name."""
-    found = [name for name in names if name.lower() in USUAL[role]]
-    if len(found) == 1:
-        return found[0]
-    if len(found) > 1 and len({*found}) == 1:
-        raise InputError(f"{table} has {len(found)} columns {quoted(found[0])}: rename one of them")
-    if found:
-        told = f"any of {', '.join(found)} may be the column of {role}s"
+    matches = [name for name in names if name.lower() in USUAL[role]]
+    if len(matches) == 1:
+        return matches[0]
+    if len(matches) > 1 and len({*matches}) == 1:
+        raise InputError(
+            f"{table} has {len(matches)} columns {quoted(matches[0])}: rename one of them"
+        )
+    if matches:
+        problem = f"any of {', '.join(matches)} may be the column of {role}s"
     else:
-        told = f"no column has a usual name for {role}s (it has {_some(names)})"
-    how = f"--{role} COLUMN, in Python {role}="
-    raise InputError(f"{table}: {told}: name the one that is meant ({how})")
+        problem = f"no column has a usual name for {role}s (it has {_some(names)})"
+    option = f"--{role} COLUMN, in Python {role}="
+    raise InputError(f"{table}: {problem}: name the one that is meant ({option})")
 
 
 _SINGLE = {
@@ -198,11 +202,11 @@ KEYS = ("text", "whole numbers", "truth values")
 NUMBERS = ("floats", "whole numbers", "text", "JSON values")
 
 
-def check_kind(name: str, column: str, format: str, wanted: Sequence[str]) -> str:
+def check_kind(name: str, column: str, format: str, kinds: Sequence[str]) -> str:
     """Return the kind of a column; refuse one that is not among those wanted."""
     kind = kind_of(format)
-    if kind not in wanted:
-        expected = " or ".join(wanted)
+    if kind not in kinds:
+        expected = " or ".join(kinds)
         raise InputError(f"{name}: column {quoted(column)} holds {kind}, expected {expected}")
     return kind
 
@@ -234,8 +238,8 @@ class ColumnReferences(GroupedReferences):
         self._texts = ColumnTexts(views, name)
 
     def sizes(self) -> Ints:
-        each = _kernel.view_sizes(self._texts.views(0, len(self._texts)), 1)
-        sizes: Ints = np.diff(starts_of(each)[self._cuts()])
+        text_sizes = _kernel.view_sizes(self._texts.views(0, len(self._texts)), 1)
+        sizes: Ints = np.diff(starts_of(text_sizes)[self._cuts()])
         return sizes
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:

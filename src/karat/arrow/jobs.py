@@ -64,8 +64,8 @@ class Engine(Named):
     def with_options(self, options: Mapping[str, str]) -> Engine:
         """Return the engine with other settings, given as texts, which may hold commas."""
         texts = {key: str(value) for key, value in options.items()}
-        given = {key: parse_setting(type(self), self.name, key, texts[key]) for key in texts}
-        return replace(self, **given)
+        values = {key: parse_setting(type(self), self.name, key, texts[key]) for key in texts}
+        return replace(self, **values)
 
     @abstractmethod
     def running(self, pieces: int) -> AbstractContextManager[Runner]:
@@ -126,22 +126,24 @@ ENGINES: Registry[type[Engine]] = Registry("engines", "engine", {"local": "karat
 """Name -> engine; apps add clusters."""
 
 
-def as_engine(given: str | Engine, options: Mapping[str, str] | None = None) -> Engine:
+def as_engine(engine: str | Engine, options: Mapping[str, str] | None = None) -> Engine:
     """Return an engine by its name with settings; `options` are more of them, as texts.
 
     Each engine reads its own options: Spark takes any `spark.*` among them.
     """
-    if not isinstance(given, str | Engine):
-        raise InputError(f"engine {given!r}: expected a name, such as {', '.join(ENGINES)}")
+    if not isinstance(engine, str | Engine):
+        raise InputError(f"engine {engine!r}: expected a name, such as {', '.join(ENGINES)}")
     try:
-        if isinstance(given, Engine):
-            found = given
+        if isinstance(engine, Engine):
+            chosen = engine
         else:
-            found = ENGINES[given.partition(":")[0].strip()].parse(given)
-        return found.with_options(options or {})
+            chosen = ENGINES[engine.partition(":")[0].strip()].parse(engine)
+        return chosen.with_options(options or {})
     except InputError as error:
-        told = str(error)
-        raise type(error)(told if told.startswith("engine ") else f"engine {told}") from error
+        message = str(error)
+        raise type(error)(
+            message if message.startswith("engine ") else f"engine {message}"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -227,24 +229,24 @@ def measure_piece(
     A file of rows is marked with the `digest` of the piece's content.
     """
     measure = job.measure
-    found = Statistics(measure.metrics, job.buckets)
-    found.source = piece.name
-    found.skipped = {} if job.columns.skip_missing else None
+    statistics = Statistics(measure.metrics, job.buckets)
+    statistics.source = piece.name
+    statistics.skipped = {} if job.columns.skip_missing else None
     path = job.row_file(piece)
     scores = score_columns(job.columns, measure.metrics)
     with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
         batches = _read(piece, job.columns, all_columns=bool(file))
         batches = file.reading(batches) if file else batches
-        ranges = _kinds_into(found, _ranges(piece, job.columns, batches), job.columns.scores)
+        ranges = _kinds_into(statistics, _ranges(piece, job.columns, batches), job.columns.scores)
         for part in measure.parts(ranges, threads, stop):
             if file:
                 file.write(part.values, part.present)
-            found = added(found, part, job.most_rows)
-            if job.single_rows and found.buckets:
+            statistics = added(statistics, part, job.most_rows)
+            if job.single_rows and statistics.buckets:
                 raise InputError(TOO_MANY)
             if report:
                 report(part.rows)
-    return found
+    return statistics
 
 
 def score_columns(columns: Columns, metrics: Sequence[Metric]) -> list[str]:
@@ -254,14 +256,14 @@ def score_columns(columns: Columns, metrics: Sequence[Metric]) -> list[str]:
 
 
 def _kinds_into(
-    found: Statistics, ranges: Iterator[RowRange], scores: Sequence[str]
+    statistics: Statistics, ranges: Iterator[RowRange], scores: Sequence[str]
 ) -> Iterator[RowRange]:
     """Yield ranges of rows; the kinds of their columns are noted.
 
     Columns of scores are left out: whole numbers in one file and fractions in another are fine.
     """
     for rows in ranges:
-        found.kinds |= {
+        statistics.kinds |= {
             name: kind for name, kind in rows.reader.kinds.items() if name not in scores
         }
         yield rows
@@ -274,9 +276,9 @@ def added(
     if isinstance(part, Statistics) and part.buckets and not total.buckets:
         total = total.in_buckets(part.buckets)
     if isinstance(part, Part) and total.buckets and part.kept is not None:
-        kept = Statistics(total.metrics)
-        kept += part
-        part = kept
+        kept_rows = Statistics(total.metrics)
+        kept_rows += part
+        part = kept_rows
     total += part
     if most_rows is None or total.buckets or total.rows <= most_rows or not total.keeps:
         return total
@@ -311,6 +313,6 @@ def _ranges(piece: Piece, columns: Columns, batches: Iterator[Any]) -> Iterator[
         schema, array = batch.__arrow_c_array__()
         if reader is None:
             reader = BatchReader(piece.name, columns, *_kernel.arrow_columns(schema))
-        one = _kernel.ArrowBatch.from_capsules(schema, array)
-        yield from reader.ranges([one], first)
-        first += len(one)
+        arrow_batch = _kernel.ArrowBatch.from_capsules(schema, array)
+        yield from reader.ranges([arrow_batch], first)
+        first += len(arrow_batch)

@@ -23,7 +23,7 @@ from karat.stats.buckets import BUCKETS, MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 
 
-def skipping_notes(scored: Statistics, measured: Statistics | None = None) -> tuple[str, ...]:
+def skipping_notes(scored: Statistics, all_statistics: Statistics | None = None) -> tuple[str, ...]:
     """Return notes on rows that were left out because a text is missing.
 
     Args:
@@ -39,7 +39,7 @@ def skipping_notes(scored: Statistics, measured: Statistics | None = None) -> tu
     listed = short(", ".join(counts))
     rows = "1 row was" if total == 1 else f"{total:,} rows were"
     notes = [f"{rows} skipped because a candidate or a reference is missing ({listed})."]
-    if measured is not None and scored is not measured:
+    if all_statistics is not None and scored is not all_statistics:
         segments = scored.rows // len(scored.systems)
         number = "1 segment" if segments == 1 else f"{segments:,} segments"
         notes.append(f"Systems are compared on {number}: those with a text from every system.")
@@ -62,10 +62,10 @@ class Merged:
         joined.rows, joined.reference_range = first.rows, first.reference_range
         for part in parts[1:]:
             _check_same(first, part)
-        for system, own in first.systems.items():
+        for system, system_sums in first.systems.items():
             sums = [sums for part in parts for sums in part.systems[system].sums]
-            rows = [part.sorted_rows(system) for part in parts] if own.kept else []
-            joined.systems[system] = SystemSums(own.counted, sums, _side_by_side(rows))
+            rows = [part.sorted_rows(system) for part in parts] if system_sums.kept else []
+            joined.systems[system] = SystemSums(system_sums.counted, sums, _side_by_side(rows))
         if joined.rows > MOST_ROWS and joined.keeps and first.has_ids:
             joined = joined.in_buckets(BUCKETS)
         return cls(joined)
@@ -73,8 +73,8 @@ class Merged:
     @property
     def systems(self) -> dict[str, int]:
         """The systems, and the number of segments of each."""
-        found = self.statistics.systems
-        return {name: int(own.counted[:, 0].sum()) for name, own in found.items()}
+        systems = self.statistics.systems
+        return {name: int(system_sums.counted[:, 0].sum()) for name, system_sums in systems.items()}
 
     def __repr__(self) -> str:
         metrics = ", ".join(map(str, self.statistics.metrics))
@@ -95,13 +95,13 @@ class Merged:
         """
         check_trials("resamples", resamples, 0)
         check_form(signature)
-        found = self.statistics
-        drawn = Drawn(resamples, seed, found.buckets if resamples else None)
-        self._check(drawn)
-        collected = found.collected(drawn=resamples > 0 or segments, values=segments)
-        made = scored(collected, found.references, drawn, signature, progress)
-        remarks = (*self.remarks, *skipping_notes(found))
-        return replace(made, remarks=remarks, skipped=found.skipped)
+        statistics = self.statistics
+        resampling = Drawn(resamples, seed, statistics.buckets if resamples else None)
+        self._check(resampling)
+        stats = statistics.collected(resampled=resamples > 0 or segments, values=segments)
+        scoring = scored(stats, statistics.references, resampling, signature, progress)
+        remarks = (*self.remarks, *skipping_notes(statistics))
+        return replace(scoring, remarks=remarks, skipped=statistics.skipped)
 
     def compare(
         self,
@@ -116,23 +116,25 @@ class Merged:
     ) -> Comparison:
         """Return the comparison of all systems with a baseline (by default the first by name)."""
         check_form(signature)
-        found = self.statistics.without_unpaired()
-        planned = BaselineTest.of(baseline, found.names(), test, trials, resamples)
-        drawn = Drawn(planned.resamples, seed, found.buckets)
-        self._check(drawn, **planned.fields)
-        found.check_paired()
-        collected = found.collected(drawn=True, values=True)
-        made = compared(collected, found.references, planned, drawn, signature, progress)
-        remarks = (*self.remarks, *skipping_notes(found, self.statistics))
-        segments = int(found.systems[planned.baseline].counted[:, 0].sum())
-        return replace(made, remarks=remarks, skipped=found.skipped, segments=segments)
+        statistics = self.statistics.without_unpaired()
+        planned = BaselineTest.of(baseline, statistics.names(), test, trials, resamples)
+        resampling = Drawn(planned.resamples, seed, statistics.buckets)
+        self._check(resampling, **planned.fields)
+        statistics.check_paired()
+        stats = statistics.collected(resampled=True, values=True)
+        comparison = compared(
+            stats, statistics.references, planned, resampling, signature, progress
+        )
+        remarks = (*self.remarks, *skipping_notes(statistics, self.statistics))
+        segments = int(statistics.systems[planned.baseline].counted[:, 0].sum())
+        return replace(comparison, remarks=remarks, skipped=statistics.skipped, segments=segments)
 
-    def _check(self, drawn: Drawn, **more: object) -> None:
+    def _check(self, resampling: Drawn, **fields: object) -> None:
         """Refuse what cannot be resampled, and claims of signatures that do not hold."""
         for m in self.statistics.metrics:
-            m.check_claims(self.statistics.references, {**more, **drawn.fields})
-        kept = all(own.kept for own in self.statistics.systems.values())
-        if drawn.resamples and not (drawn.buckets or kept):
+            m.check_claims(self.statistics.references, {**fields, **resampling.fields})
+        has_rows = all(system_sums.kept for system_sums in self.statistics.systems.values())
+        if resampling.resamples and not (resampling.buckets or has_rows):
             raise InputError(NO_IDS)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -155,14 +157,14 @@ def _side_by_side(parts: Sequence[SegmentRows]) -> list[SegmentRows]:
 
 def _check_same(first: Statistics, other: Statistics) -> None:
     """Refuse metrics that were not measured on the same rows."""
-    same = first.systems.keys() == other.systems.keys() and first.buckets == other.buckets
-    same = same and first.keeps == other.keeps
-    for system in first.systems if same else ():
-        mine, theirs = first.systems[system], other.systems[system]
-        same = same and bool((mine.counted == theirs.counted).all())
-        if same and mine.kept and first.has_ids:
-            same = first.sorted_ids(system) == other.sorted_ids(system)
-    if not same:
+    is_same = first.systems.keys() == other.systems.keys() and first.buckets == other.buckets
+    is_same = is_same and first.keeps == other.keeps
+    for system in first.systems if is_same else ():
+        first_sums, other_sums = first.systems[system], other.systems[system]
+        is_same = is_same and bool((first_sums.counted == other_sums.counted).all())
+        if is_same and first_sums.kept and first.has_ids:
+            is_same = first.sorted_ids(system) == other.sorted_ids(system)
+    if not is_same:
         both = f"{first.metrics[0]} and {other.metrics[0]}"
         raise InputError(
             f"{both} were not measured on the same rows: merge all parts of a data set, each once, "
@@ -217,10 +219,10 @@ def sums(
     if buckets is not None and id is None:
         raise InputError("buckets are made of ids: name the column that has them (id=)")
     measure = Measure(tuple(chosen), as_buckets(0, buckets))
-    found = Statistics(chosen, measure.buckets)
+    statistics = Statistics(chosen, measure.buckets)
     for part in measure.parts(table_batches(batch, columns), threads):
-        found += part
-    return sums_table(found)
+        statistics += part
+    return sums_table(statistics)
 
 
 def merge(tables: Any) -> Merged:
@@ -230,21 +232,23 @@ def merge(tables: Any) -> Merged:
     The result scores and compares as `karat.score` and `karat.compare` do; it is a table of sums
     itself, to be merged again.
     """
-    given: Iterable[Any] = [tables] if speaks_arrow(tables) else tables
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    tables_given: Iterable[Any] = [tables] if speaks_arrow(tables) else tables
+    if isinstance(tables_given, str | bytes) or not isinstance(tables_given, Iterable):
         raise InputError(f"tables is {type(tables).__name__}, expected tables of karat.arrow.sums")
-    found: dict[str, Statistics] = {}
-    for number, table in enumerate(given, 1):
+    by_signature: dict[str, Statistics] = {}
+    for number, table in enumerate(tables_given, 1):
         for signature, buckets, part in read_table(table, f"table {number}"):
-            own = found.setdefault(signature, Statistics([metric(signature)], buckets))
-            if own.buckets != buckets:
-                both = " and ".join(str(n or "no") for n in (own.buckets, buckets))
+            statistics = by_signature.setdefault(
+                signature, Statistics([metric(signature)], buckets)
+            )
+            if statistics.buckets != buckets:
+                both = " and ".join(str(n or "no") for n in (statistics.buckets, buckets))
                 raise InputError(f"table {number}: {both} buckets cannot be merged")
-            if own.rows and own.keeps != (part.kept is not None):
-                told = "tables of sums and of single rows (karat.arrow.stats)"
-                raise InputError(f"table {number}: {told} cannot be merged: make all in one way")
-            own += part
-    return Merged.of(list(found.values()))
+            if statistics.rows and statistics.keeps != (part.kept is not None):
+                problem = "tables of sums and of single rows (karat.arrow.stats)"
+                raise InputError(f"table {number}: {problem} cannot be merged: make all in one way")
+            statistics += part
+    return Merged.of(list(by_signature.values()))
 
 
 Key = tuple[str, int | str]
@@ -259,16 +263,21 @@ class Texts(NamedTuple):
 
 
 def with_examples(
-    comparison: Comparison, found: Statistics, ranges: Iterable[RowRange], top: int, *, named: bool
+    comparison: Comparison,
+    statistics: Statistics,
+    ranges: Iterable[RowRange],
+    top: int,
+    *,
+    has_ids: bool,
 ) -> Comparison:
     """Return the comparison with the segments on which each system differs most.
 
-    `ranges` are the rows of the table, read once more; they are `named` by a column of ids. Where
+    `ranges` are the rows of the table, read once more; they are `has_ids` by a column of ids. Where
     segments were put into buckets, there are no examples.
     """
     if not comparison.values or not top:
         return comparison
-    ids = found.sorted_ids(comparison.baseline)
+    ids = statistics.sorted_ids(comparison.baseline)
     gaps = {
         (row.system, row.metric): comparison.differences(
             comparison.baseline, row.system, row.metric, top
@@ -276,62 +285,77 @@ def with_examples(
         for row in comparison.rows
         if row.system != comparison.baseline
     }
-    wanted = {ids[gap.segment] for own in gaps.values() for gap in own}
-    texts = _texts_of(ranges, wanted)
+    segment_ids = {ids[gap.segment] for system_gaps in gaps.values() for gap in system_gaps}
+    texts = _texts_of(ranges, segment_ids)
 
     def shown(system: str, metric: Metric, gaps: Sequence[Difference]) -> list[Example]:
-        own = [gap for gap in gaps if (system, ids[gap.segment]) in texts]  # none in a stream
-        base = [texts[comparison.baseline, ids[gap.segment]] for gap in own]
-        mine = [texts[system, ids[gap.segment]].candidate for gap in own]
-        sides = ([one.references for one in base], [one.candidate for one in base], mine)
-        made = make_examples(system, metric, own, *sides)
-        return [one._replace(id=str(ids[one.segment]) if named else None) for one in made]
+        known_gaps = [
+            gap for gap in gaps if (system, ids[gap.segment]) in texts
+        ]  # none in a stream
+        baseline_texts = [texts[comparison.baseline, ids[gap.segment]] for gap in known_gaps]
+        candidates = [texts[system, ids[gap.segment]].candidate for gap in known_gaps]
+        sides = (
+            [texts_of.references for texts_of in baseline_texts],
+            [texts_of.candidate for texts_of in baseline_texts],
+            candidates,
+        )
+        examples = make_examples(system, metric, known_gaps, *sides)
+        return [
+            texts_of._replace(id=str(ids[texts_of.segment]) if has_ids else None)
+            for texts_of in examples
+        ]
 
-    examples = (one for key, own in gaps.items() for one in shown(*key, own))
+    examples = (one for key, system_gaps in gaps.items() for one in shown(*key, system_gaps))
     return replace(comparison, examples=tuple(examples))
 
 
-def segment_labels(ids: Sequence[int | str], *, named: bool) -> list[str]:
+def segment_labels(ids: Sequence[int | str], *, has_ids: bool) -> list[str]:
     """Return how segments are called: by ids that a column names, or by row numbers, from 1."""
-    return [str(id) if named else str(int(id) + 1) for id in ids]
+    return [str(id) if has_ids else str(int(id) + 1) for id in ids]
 
 
 def table_texts(
-    found: Statistics, ranges: Callable[[], Iterable[RowRange]], *, named: bool
+    statistics: Statistics, ranges: Callable[[], Iterable[RowRange]], *, has_ids: bool
 ) -> TextLookup:
     """Return what finds the texts of segments by their places in the order of ids.
 
-    `ranges` gives the rows of the table once more. Rows that are not `named` by a column of ids go
+    `ranges` gives the rows of the table once more. Rows that are not `has_ids` by a column of ids go
     by their numbers, from 1.
     """
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
-        sorted_ids = {system: found.sorted_ids(system) for system in places}
-        ids = {(s, place): sorted_ids[s][place] for s, own in places.items() for place in own}
+        sorted_ids = {system: statistics.sorted_ids(system) for system in places}
+        ids = {
+            (s, place): sorted_ids[s][place]
+            for s, system_places in places.items()
+            for place in system_places
+        }
         texts = _texts_of(ranges(), set(ids.values()))
-        made = {}
+        text_of = {}
         for (system, place), id in ids.items():
             if (system, id) in texts:  # none in a stream
                 candidate, references = texts[system, id]
-                (label,) = segment_labels([id], named=named)
-                made[system, place] = SegmentText(candidate, tuple(references), label)
-        return made
+                (label,) = segment_labels([id], has_ids=has_ids)
+                text_of[system, place] = SegmentText(candidate, tuple(references), label)
+        return text_of
 
     return look_up
 
 
-def _texts_of(ranges: Iterable[RowRange], wanted: set[int | str]) -> dict[Key, Texts]:
-    found: dict[Key, Texts] = {}
-    numbers = np.array([id for id in wanted if isinstance(id, int)], np.int64)
+def _texts_of(ranges: Iterable[RowRange], segment_ids: set[int | str]) -> dict[Key, Texts]:
+    texts_by_key: dict[Key, Texts] = {}
+    numbers = np.array([id for id in segment_ids if isinstance(id, int)], np.int64)
     for rows in ranges:
         batch = rows.read()
         ids = [] if batch.ids is None else batch.ids.listed()
         if isinstance(ids, list):
-            places = [at for at, id in enumerate(ids) if id in wanted]
+            places = [at for at, id in enumerate(ids) if id in segment_ids]
         else:
             places, ids = np.flatnonzero(np.isin(ids, numbers)).tolist(), ids.tolist()
         references = batch.references.strings(places)
         for number, texts in enumerate(batch.candidates):
             for at, candidate, refs in zip(places, texts.strings(places), references, strict=True):
-                found[batch.systems[batch.codes[at] + number], ids[at]] = Texts(candidate, refs)
-    return found
+                texts_by_key[batch.systems[batch.codes[at] + number], ids[at]] = Texts(
+                    candidate, refs
+                )
+    return texts_by_key

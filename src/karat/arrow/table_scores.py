@@ -87,28 +87,33 @@ def score_table(
     frame = as_frame(table)
     rows = RowScores() if segments and frame is not None else None
     by_ids = segments and frame is None
-    given, drawn = table if frame is None else frame, resamples > 0 or by_ids
-    found = measure_table(
-        given, metrics, drawn=drawn, single_rows=by_ids, scores=rows, progress=progress, **how
+    data, resampled = table if frame is None else frame, resamples > 0 or by_ids
+    merged = measure_table(
+        data, metrics, resampled=resampled, single_rows=by_ids, scores=rows, progress=progress, **how
     )
-    told: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
-    made = found.score(resamples, segments=by_ids, **told)
+    options: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
+    scoring = merged.score(resamples, segments=by_ids, **options)
     if rows is not None and frame is not None:
         columns = frame_columns(frame, _asked(how))
         columns = replace(columns, skip_missing=bool(how.get("skip_missing")))
-        return rows.added_to(made, frame, columns)
+        return rows.added_to(scoring, frame, columns)
     if not by_ids:
-        return made
-    named = how.get("id") is not None
+        return scoring
+    has_ids = how.get("id") is not None
     rows_again = partial(read_rows, table, _asked(how), bool(how.get("skip_missing")))
-    texts = table_texts(found.statistics, rows_again, named=named)
-    sorted_ids = {name: found.statistics.sorted_ids(name) for name in found.statistics.names()}
-    labels = {name: segment_labels(ids, named=named) for name, ids in sorted_ids.items()}
-    return replace(made, texts=texts, ids=labels)
+    texts = table_texts(merged.statistics, rows_again, has_ids=has_ids)
+    sorted_ids = {name: merged.statistics.sorted_ids(name) for name in merged.statistics.names()}
+    labels = {name: segment_labels(ids, has_ids=has_ids) for name, ids in sorted_ids.items()}
+    return replace(scoring, texts=texts, ids=labels)
 
 
-def _asked(how: Mapping[str, Any]) -> Asked:
-    return how.get("candidate"), how.get("reference"), how.get("by"), how.get("id")
+def _asked(arguments: Mapping[str, Any]) -> Asked:
+    return (
+        arguments.get("candidate"),
+        arguments.get("reference"),
+        arguments.get("by"),
+        arguments.get("id"),
+    )
 
 
 def compare_table(
@@ -138,24 +143,24 @@ def compare_table(
             table must be one that can be read twice.
     """
     table = as_frame(table) or table
-    found = measure_table(table, metrics, drawn=True, progress=progress, **how)
+    merged = measure_table(table, metrics, resampled=True, progress=progress, **how)
     skip_missing = bool(how.get("skip_missing"))
     if not isinstance(table, Frame):
-        check_row_pairs(table, _asked(how), found.statistics, skip_missing)
+        check_row_pairs(table, _asked(how), merged.statistics, skip_missing)
     tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
-    made = found.compare(baseline, **tested, progress=progress, signature=signature)
-    rows, named = read_rows(table, _asked(how), skip_missing), how.get("id") is not None
-    paired = found.statistics.without_unpaired()
-    return with_examples(made, paired, rows, examples, named=named)
+    comparison = merged.compare(baseline, **tested, progress=progress, signature=signature)
+    rows, has_ids = read_rows(table, _asked(how), skip_missing), how.get("id") is not None
+    paired = merged.statistics.without_unpaired()
+    return with_examples(comparison, paired, rows, examples, has_ids=has_ids)
 
 
-def check_row_pairs(table: Any, asked: Asked, statistics: Statistics, skip_missing: bool) -> None:
+def check_row_pairs(table: Any, names: Asked, statistics: Statistics, skip_missing: bool) -> None:
     """Refuse files whose rows cannot be paired by their numbers.
 
     Files of systems without a column of ids must have the same number of rows, with the same
     references.
     """
-    columns, tables = find_columns(table, asked)
+    columns, tables = find_columns(table, names)
     if not columns.rows_are_segments or len(tables) < 2:
         return
     skipped = statistics.skipped or {}
@@ -208,28 +213,28 @@ def _references_by_row(table: TableFiles, columns: Columns) -> dict[int, int]:
     return hashes
 
 
-def find_columns(table: Any, asked: Asked) -> tuple[Columns, list[TableFiles]]:
+def find_columns(table: Any, names: Asked) -> tuple[Columns, list[TableFiles]]:
     """Return the columns of a table in files, and the files of each system."""
-    candidate, _, by, _ = asked
+    candidate, _, by, _ = names
     wide = isinstance(candidate, list | tuple) and len(candidate) > 1
     tables = find_tables(table, columns_name_systems=by is not None or wide)
     first = tables[0].files[0]
-    columns = Columns.found(first, table_format(first).columns(first), *asked)
+    columns = Columns.found(first, table_format(first).columns(first), *names)
     one_file_each = all(len(system.files) == 1 for system in tables)
     return with_row_numbers(columns) if one_file_each else columns, tables
 
 
 def read_rows(
-    table: Any, asked: Asked, skip_missing: bool = False, metrics: Sequence[Metric] = ()
+    table: Any, names: Asked, skip_missing: bool = False, metrics: Sequence[Metric] = ()
 ) -> Iterator[RowRange]:
     """Yield the rows of a table, in ranges, with the columns of scores that metrics read."""
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
-        columns = with_row_numbers(frame_columns(frame, asked)).with_scores(metrics)
+        columns = with_row_numbers(frame_columns(frame, names)).with_scores(metrics)
         columns.places(TABLE, frame.names)
         yield from frame_ranges(frame, replace(columns, skip_missing=skip_missing))
         return
-    columns, tables = find_columns(table, asked)
+    columns, tables = find_columns(table, names)
     columns = columns.with_scores(metrics)
     for piece in plan_tables(tables):
         yield from piece_ranges(piece, replace(columns, skip_missing=skip_missing))
@@ -249,7 +254,7 @@ def measure_table(
     table: Any,
     metrics: Metrics = ("bleu",),
     *,
-    drawn: bool = False,
+    resampled: bool = False,
     single_rows: bool = False,
     scores: RowScores | None = None,
     candidate: str | Sequence[str] | None = None,
@@ -284,17 +289,17 @@ def measure_table(
             are refused before anything is scored.
         threads, progress: as for `score`.
     """
-    asked = candidate, reference, by, id
+    names = candidate, reference, by, id
     as_buckets(0, buckets)  # refused, where it is no number of buckets
     runner = choose_engine(engine, engine_options, threads)
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
-        here = _check_in_memory(runner, rows=rows, shards=shards)
+        local_engine = _check_in_memory(runner, rows=rows, shards=shards)
         chosen = tuple(as_metrics(metrics))
-        more = here.threads, scores, skip_missing, progress
-        return measure_frame(frame, asked, chosen, buckets, drawn, *more)
-    drawn = drawn or (shards is not None and id is not None)
-    job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn, skip_missing)
+        more = local_engine.threads, scores, skip_missing, progress
+        return measure_frame(frame, names, chosen, buckets, resampled, *more)
+    resampled = resampled or (shards is not None and id is not None)
+    job, pieces = plan_job(table, as_metrics(metrics), names, buckets, resampled, skip_missing)
     job = replace(job, single_rows=single_rows)
     total = Statistics(as_metrics(metrics), job.buckets)
     total.skipped = {} if skip_missing else None
@@ -318,12 +323,12 @@ def _measure_pieces(
     rows, shards = folders
     check_apart(rows, shards)
     digest = job_digest(job, pieces)
-    row_files = row_folder(rows, pieces, digest, kept=shards is not None, part=False)
+    row_files = row_folder(rows, pieces, digest, resumable=shards is not None, part=False)
     with row_files as folder, shard_folder(shards) as place:
         writing = job.writing(folder)
-        whole = writing if place is None else ShardJob.of(writing, place, pieces)
-        for found in run_pieces(runner, whole, pieces, progress):
-            total = added(total, found, job.most_rows)
+        full_job = writing if place is None else ShardJob.of(writing, place, pieces)
+        for statistics in run_pieces(runner, full_job, pieces, progress):
+            total = added(total, statistics, job.most_rows)
             if job.single_rows and total.buckets:
                 raise InputError(TOO_MANY)
     check_scored(total, pieces)
@@ -349,16 +354,18 @@ ENOUGH_ROWS = 1_000_000
 def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
     if isinstance(engine, Local) or rows >= ENOUGH_ROWS:
         return ()
-    told = f"{rows:,} rows: below about a million, starting {engine.name} costs more than the job"
-    return (f"{told}; --engine local scores them sooner.",)
+    problem = (
+        f"{rows:,} rows: below about a million, starting {engine.name} costs more than the job"
+    )
+    return (f"{problem}; --engine local scores them sooner.",)
 
 
 def plan_job(
     table: Any,
     metrics: Sequence[Metric],
-    asked: Asked,
+    names: Asked,
     buckets: int | None,
-    drawn: bool,
+    resampled: bool,
     skip_missing: bool = False,
 ) -> tuple[Job, list[Piece]]:
     """Return the job of measuring a table in files, and its pieces.
@@ -366,9 +373,9 @@ def plan_job(
     Unless rows with missing texts are skipped, files that are known to have some are refused.
     """
     as_buckets(0, buckets)
-    columns, tables = find_columns(table, asked)
+    columns, tables = find_columns(table, names)
     columns = replace(columns.with_scores(metrics), skip_missing=skip_missing)
-    if drawn:
+    if resampled:
         check_ids(columns)
     else:
         columns = replace(columns, rows_are_segments=False)
@@ -377,9 +384,9 @@ def plan_job(
     pieces = plan_tables(tables)
     if not skip_missing:
         check_nulls(pieces, columns)
-    used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if drawn else None
+    used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if resampled else None
     most = None if buckets == 0 else MOST_ROWS
-    return Job(columns, tuple(map(signed, metrics)), used, drawn and not used, most), pieces
+    return Job(columns, tuple(map(signed, metrics)), used, resampled and not used, most), pieces
 
 
 def check_nulls(pieces: Sequence[Piece], columns: Columns) -> None:
@@ -399,13 +406,13 @@ def choose_engine(
     engine: str | Engine, options: Mapping[str, str] | None, threads: int | None
 ) -> Engine:
     """Return an engine by its name; `threads` are those of this process."""
-    found = as_engine(engine, options)
+    chosen = as_engine(engine, options)
     if threads is None:
-        return found
-    if isinstance(found, Local):
+        return chosen
+    if isinstance(chosen, Local):
         return Local(threads)
-    told = f"engine {found.name} has workers, and no threads of this process"
-    raise InputError(f"{told}: leave threads out, or set the engine's option workers")
+    problem = f"engine {chosen.name} has workers, and no threads of this process"
+    raise InputError(f"{problem}: leave threads out, or set the engine's option workers")
 
 
 def run_pieces(
@@ -414,12 +421,12 @@ def run_pieces(
     """Yield the statistics of all pieces, those first that were done before."""
     left = []
     for number, piece in enumerate(pieces, 1):
-        found = job.finished(piece) if isinstance(job, ShardJob) else None
-        if found is None:
+        statistics = job.finished(piece) if isinstance(job, ShardJob) else None
+        if statistics is None:
             left.append(piece)
             continue
         progress(number, len(pieces), "reading finished pieces")
-        yield found
+        yield statistics
     if not left:
         return
     work = shard_work(job) if isinstance(job, ShardJob) else work_of(job)
@@ -436,8 +443,8 @@ class RowProgress:
     """Rows that are done, of which some are reported in mid-piece and all when a piece is."""
 
     def __init__(self, rows: Sequence[int | None], progress: Progress) -> None:
-        known = [number for number in rows if number is not None]
-        self._total = sum(known) if len(known) == len(rows) else 0  # 0: nobody knows
+        counts = [number for number in rows if number is not None]
+        self._total = sum(counts) if len(counts) == len(rows) else 0  # 0: nobody knows
         self._progress, self._seen, self._finished = progress, 0, 0
 
     def more(self, rows: int) -> None:
@@ -503,20 +510,20 @@ def write_shards(
     """
     number, count = as_shard(shard)
     chosen = as_metrics(metrics)
-    asked = candidate, reference, by, id
-    drawn = id is not None
-    job, pieces = plan_job(table, chosen, asked, buckets, drawn, skip_missing)
-    mine, scored = pieces[number - 1 :: count], 0
+    names = candidate, reference, by, id
+    resampled = id is not None
+    job, pieces = plan_job(table, chosen, names, buckets, resampled, skip_missing)
+    own_pieces, scored = pieces[number - 1 :: count], 0
     runner = choose_engine(engine, engine_options, threads)
     digest = job_digest(job, pieces)
     check_apart(rows, shards)
-    folders = row_folder(rows, pieces, digest, kept=True, part=True)
+    folders = row_folder(rows, pieces, digest, resumable=True, part=True)
     with folders as folder, shard_folder(shards) as place:
-        kept = ShardJob.of(job.writing(folder), str(place), pieces)
-        for found in run_pieces(runner, kept, mine, progress):
-            scored += found.rows
+        shard_job = ShardJob.of(job.writing(folder), str(place), pieces)
+        for statistics in run_pieces(runner, shard_job, own_pieces, progress):
+            scored += statistics.rows
     name = os.fspath(shards)
-    row = ShardRow(name, f"{number}/{count}", len(mine), len(pieces), scored)
+    row = ShardRow(name, f"{number}/{count}", len(own_pieces), len(pieces), scored)
     settings = {"metrics": tuple(map(str, chosen)), "shard": row.shard, "folder": name}
     note = f"When all shards are done: karat merge {name}"
     return WrittenShards((row,), settings, (note,), "\n".join(job.metrics))

@@ -64,23 +64,23 @@ def parse_evalset(
     """
     evalset = as_evalset(evalset, progress)
     texts = list(dict.fromkeys(text for group in evalset.references for text in group))
-    found: dict[str, Tree] = {}
+    tree_of_text: dict[str, Tree] = {}
     for text, tree in zip(texts, _parsed(texts, pipeline, tok), strict=True):
-        found[text] = tree
-        progress(len(found), len(texts), "parsing")
-    trees = tuple(tuple(found[text] for text in group) for group in evalset.references)
-    return replace(evalset, trees=trees if found else None)
+        tree_of_text[text] = tree
+        progress(len(tree_of_text), len(texts), "parsing")
+    trees = tuple(tuple(tree_of_text[text] for text in group) for group in evalset.references)
+    return replace(evalset, trees=trees if tree_of_text else None)
 
 
 def _parsed(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tree]:
     """Yield the trees of texts."""
     parser = _load_pipeline(pipeline)
-    given: Iterable[Any] = texts
+    documents: Iterable[Any] = texts
     if tok is not None:
         make = load("spacy.tokens:Doc")
         words = tokenize(list(texts), tok)
-        given = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
-    for i, doc in enumerate(parser.pipe(given)):
+        documents = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
+    for i, doc in enumerate(parser.pipe(documents)):
         yield _tree(doc, i, pipeline)
 
 
@@ -102,16 +102,18 @@ def _load_pipeline(pipeline: str) -> Any:
 
 
 def _tree(doc: Any, index: int, pipeline: str) -> Tree:
-    kept = [token for token in doc if not token.is_space]
-    if not kept:
+    words = [token for token in doc if not token.is_space]
+    if not words:
         raise InputError(f"references[{index}] has no words: there is nothing to parse")
     if not doc.has_annotation("DEP"):
         raise InputError(f"spaCy's {pipeline} has no parser: name a pipeline that has one")
-    number = {token.i: k + 1 for k, token in enumerate(kept)}
-    heads = [_head(token, number) for token in kept]
+    number = {token.i: k + 1 for k, token in enumerate(words)}
+    heads = [_head(token, number) for token in words]
     first = heads.index(0) + 1
-    joined = [first if head == 0 and k + 1 != first else head for k, head in enumerate(heads)]
-    return Tree(tuple(token.text for token in kept), tuple(joined))
+    single_rooted = [
+        first if head == 0 and k + 1 != first else head for k, head in enumerate(heads)
+    ]
+    return Tree(tuple(token.text for token in words), tuple(single_rooted))
 
 
 def _head(token: Any, number: dict[int, int]) -> int:
@@ -186,7 +188,7 @@ class EvalSetCheck(Result):
 
 
 def check_evalset(
-    given: GivenPath | EvalSet,
+    evalset: GivenPath | EvalSet,
     format: str | None = None,
     *,
     judgements: GivenPath | Sequence[GivenPath] = (),
@@ -206,22 +208,22 @@ def check_evalset(
         progress: function that is called with the progress.
         options: options of the format's reader.
     """
-    added = as_additions(judgements, model_judges, draws)
-    given_ones = {name: one for name, one in added._asdict().items() if one}
-    settings = {"format": format, **options, **given_ones}
+    extras = as_additions(judgements, model_judges, draws)
+    additions = {name: value for name, value in extras._asdict().items() if value}
+    settings = {"format": format, **options, **additions}
     reading = Reading(progress)
 
     def read() -> EvalSet:
-        if isinstance(given, EvalSet):
-            return added.to(given, reading)
-        return read_evalset(given, reading, format, options, added)
+        if isinstance(evalset, EvalSet):
+            return extras.to(evalset, reading)
+        return read_evalset(evalset, reading, format, options, extras)
 
-    found = reading.attempt(read)
-    if found is not None:
-        name = given.name if isinstance(given, EvalSet) else str(given)
-        return _contents(name, found, settings)
+    evalset_read = reading.attempt(read)
+    if evalset_read is not None:
+        name = evalset.name if isinstance(evalset, EvalSet) else str(evalset)
+        return _contents(name, evalset_read, settings)
     count, problems = len(reading.problems) + reading.more, tuple(reading.all())
-    return EvalSetCheck(str(given), None, (), (), (), problems, (), settings, problem_count=count)
+    return EvalSetCheck(str(evalset), None, (), (), (), problems, (), settings, problem_count=count)
 
 
 def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
@@ -243,39 +245,43 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
 def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
     """Return a row for each system."""
     rows = evalset.judgements.by_people()
-    found = []
+    counts = []
     for i, (name, outputs) in enumerate(evalset.systems.items()):
-        mine = rows.segment[rows.system == i].tolist()
+        judged_segments = rows.segment[rows.system == i].tolist()
         missing, empty = outputs.count(None), outputs.count("")
-        there = len(outputs) - missing
-        found.append(SystemCount(name, there, missing, empty, len(set(mine)), len(mine)))
-    return tuple(found)
+        present = len(outputs) - missing
+        counts.append(
+            SystemCount(
+                name, present, missing, empty, len(set(judged_segments)), len(judged_segments)
+            )
+        )
+    return tuple(counts)
 
 
 def _dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
     """Return a row for each dimension."""
-    found, people = [], evalset.judgements.by_people()
+    rows, people = [], evalset.judgements.by_people()
     for name, dimension in evalset.dimensions.items():
-        mine = people.of_dimension(name)
-        values = mine.value.tolist()
-        items = set(zip(mine.system.tolist(), mine.segment.tolist(), strict=True))
+        judgements = people.of_dimension(name)
+        values = judgements.value.tolist()
+        items = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))
         scale = name, dimension.better, dimension.low, dimension.high
-        counts = len(values), len(mine.judges), len(items)
+        counts = len(values), len(judgements.judges), len(items)
         ends = min(values, default=None), max(values, default=None)
-        found.append(DimensionCount(*scale, *counts, *ends, sum(map(dimension.off_scale, values))))
-    return tuple(found)
+        rows.append(DimensionCount(*scale, *counts, *ends, sum(map(dimension.off_scale, values))))
+    return tuple(rows)
 
 
 def _remarks(
     evalset: EvalSet, systems: tuple[SystemCount, ...], dimensions: tuple[DimensionCount, ...]
 ) -> list[str]:
     """Return what is no error, and still good to know before numbers are believed."""
-    found = list(evalset.notes)
+    remarks = list(evalset.notes)
     if evalset.trees is not None:
-        found.append("every reference has a dependency tree")
+        remarks.append("every reference has a dependency tree")
     people = evalset.judgements.by_people().judges
     if raters_unnamed(people):
-        found.append(f"The raters are not named: {' and '.join(people)} means all of them")
+        remarks.append(f"The raters are not named: {' and '.join(people)} means all of them")
     for count in dimensions:
         name = short(count.dimension)
         off_scale = evalset.dimensions[count.dimension].off_scale
@@ -284,27 +290,29 @@ def _remarks(
         for number, whose in ((count.off_scale, ""), (by_models, " of models")):
             if number:
                 verb = "judgement{} is" if number == 1 else "judgements{} are"
-                found.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
+                remarks.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
         if not count.judgements:
             models = evalset.judgements.of_dimension(count.dimension).judges
             models_only = f"judged by models alone: {short(', '.join(models))}"
-            found.append(f"{name}: {models_only if models else 'no judgements'}")
+            remarks.append(f"{name}: {models_only if models else 'no judgements'}")
         rows = evalset.judgements.of_dimension(count.dimension)
         values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
-        if flat := [judge for judge, mine in values if mine.min() == mine.max()]:
+        if flat := [
+            judge for judge, judge_values in values if judge_values.min() == judge_values.max()
+        ]:
             names = short(", ".join(flat[:5]) + (", …" if len(flat) > 5 else ""))
-            told = "judges always gave one value and have no z-scores"
-            found.append(f"{name}: {len(flat):,} {told}: {names}")
+            problem = "judges always gave one value and have no z-scores"
+            remarks.append(f"{name}: {len(flat):,} {problem}: {names}")
     if without := sum(1 for group in evalset.references if not group):
-        found.append(f"{without:,} segments have no reference: they cannot be scored")
+        remarks.append(f"{without:,} segments have no reference: they cannot be scored")
     for system in systems:
         if system.missing:
-            found.append(f"{system.system}: outputs missing: {system.missing:,}")
+            remarks.append(f"{system.system}: outputs missing: {system.missing:,}")
         if not system.judged and evalset.judgements:
-            found.append(f"{system.system}: not judged")
+            remarks.append(f"{system.system}: not judged")
     if len(evalset.systems) == 1:
-        found.append("one system: there is nothing to compare at the level of systems")
-    return found
+        remarks.append("one system: there is nothing to compare at the level of systems")
+    return remarks
 
 
 NamedFile: TypeAlias = tuple[str, Iterable[str]]
@@ -323,7 +331,7 @@ def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "d
 
 
 def convert_evalset(
-    given: GivenPath,
+    name_or_path: GivenPath,
     path: GivenPath,
     format: str = "dir",
     read_as: str | None = None,
@@ -350,21 +358,21 @@ def convert_evalset(
         raise InputError(
             "tok has no effect without parse: name a spaCy pipeline, such as en_core_web_sm"
         )
-    evalset = load_evalset(given, read_as, progress=progress, **options)
+    evalset = load_evalset(name_or_path, read_as, progress=progress, **options)
     if parse is not None:
         evalset = parse_evalset(evalset, parse, tok, progress=progress)
     save_evalset(evalset, path, format)
     return check_evalset(evalset)
 
 
-def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> None:
+def save_as(catalogue: Catalogue, content: Any, path: GivenPath, format: str) -> None:
     """Write a set in a format of its catalogue."""
-    found = catalogue.formats.find(format)
-    if found is None or not found.writer:
-        names = [name for name, one in catalogue.formats.usable() if one.writer]
+    set_format = catalogue.formats.find(format)
+    if set_format is None or not set_format.writer:
+        names = [name for name, other_format in catalogue.formats.usable() if other_format.writer]
         raise InputError(f"format {quoted(format)}: expected one of {', '.join(names)}")
-    write = write_folder if found.holds else write_file
-    write(Path(path), load(found.writer)(given))
+    write = write_folder if set_format.holds else write_file
+    write(Path(path), load(set_format.writer)(content))
 
 
 def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> None:

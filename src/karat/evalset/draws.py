@@ -51,41 +51,51 @@ def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
     if next(filter(None, lines), "").startswith("{"):
         yield from json_draws(json_rows(path, reading), reading)
         return
-    for place, (unit, of, probability, reason, round) in tab_rows(path, COLUMNS, reading, True):
-        yield from _draw(unit, of, probability or None, reason, round, place, reading)
+    for location, (unit, of, probability, reason, round) in tab_rows(path, COLUMNS, reading, True):
+        yield from _draw(unit, of, probability or None, reason, round, location, reading)
 
 
 def json_draws(rows: Iterable[tuple[Place, dict[str, Any]]], reading: Reading) -> Iterator[Placed]:
     """Yield the draws of JSON objects; what is none is noted."""
     names = ("draw", *COLUMNS[1:])
-    for place, found in rows:
-        if unknown := [name for name in found if name not in names]:
-            told = f"found the name {quoted(unknown[0])}, expected {', '.join(names)}"
-            reading.problem(place, told)
+    for location, record in rows:
+        if unknown := [name for name in record if name not in names]:
+            problem = f"found the name {quoted(unknown[0])}, expected {', '.join(names)}"
+            reading.problem(location, problem)
             continue
-        unit, of, reason = found.get("draw"), found.get("of", SEGMENT), found.get("reason", "")
-        probability = found.get("probability")
+        unit, of, reason = record.get("draw"), record.get("of", SEGMENT), record.get("reason", "")
+        probability = record.get("probability")
         if not all(isinstance(text, str) for text in (unit, of, reason)):
-            reading.problem(place, "draw, of and reason must be strings")
+            reading.problem(location, "draw, of and reason must be strings")
         elif isinstance(probability, str):
-            told = f"found the probability {quoted(probability)}, expected a number or null"
-            reading.problem(place, told)
+            problem = f"found the probability {quoted(probability)}, expected a number or null"
+            reading.problem(location, problem)
         else:
-            yield from _draw(unit, of, probability, reason, found.get("round", 1), place, reading)
+            yield from _draw(
+                unit, of, probability, reason, record.get("round", 1), location, reading
+            )
 
 
 def _draw(
-    unit: Any, of: Any, probability: object, reason: str, round: Any, place: Place, reading: Reading
+    unit: Any,
+    of: Any,
+    probability: object,
+    reason: str,
+    round: Any,
+    location: Place,
+    reading: Reading,
 ) -> Iterator[Placed]:
     """Yield a draw, if it is one."""
     share, turn = None if probability is None else number(probability), number(round)
     if probability is not None and share is None:
-        told = f"found the probability {quoted(probability)}"
-        reading.problem(place, f"{told}, expected a number above 0 and at most 1, or nothing")
+        problem = f"found the probability {quoted(probability)}"
+        reading.problem(location, f"{problem}, expected a number above 0 and at most 1, or nothing")
     elif turn is None or turn != int(turn):
-        reading.problem(place, f"found the round {quoted(round)}, expected a whole number from 1")
+        reading.problem(
+            location, f"found the round {quoted(round)}, expected a whole number from 1"
+        )
     else:
-        yield place, Draw(unit, share, reason, int(turn), of)
+        yield location, Draw(unit, share, reason, int(turn), of)
 
 
 def checked_draws(
@@ -96,18 +106,18 @@ def checked_draws(
 ) -> tuple[Draw, ...]:
     """Return the draws of a set's units; what is wrong with them is noted."""
     units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
-    seen: dict[tuple[int, str], Where] = {}
-    found: list[Draw] = []
-    for where, draw in draws:
-        found.append(draw)
-        problem = _wrong(draw, units, found[0].of)
-        first = seen.setdefault((draw.round, draw.unit), where)
-        if not problem and first is not where:
-            what = f"{draw.of} {quoted(draw.unit)}"
-            problem = f"{what} is drawn twice in round {draw.round} (first {first})"
+    first_locations: dict[tuple[int, str], Where] = {}
+    checked: list[Draw] = []
+    for location, draw in draws:
+        checked.append(draw)
+        problem = _wrong(draw, units, checked[0].of)
+        first = first_locations.setdefault((draw.round, draw.unit), location)
+        if not problem and first is not location:
+            unit = f"{draw.of} {quoted(draw.unit)}"
+            problem = f"{unit} is drawn twice in round {draw.round} (first {first})"
         if problem:
-            reading.problem(where, problem)
-    return tuple(found)
+            reading.problem(location, problem)
+    return tuple(checked)
 
 
 def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
@@ -124,11 +134,11 @@ def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
 def wrong_numbers(draw: Draw) -> str:
     """Return what is wrong with the probability, round or reason of a draw; "" if nothing."""
     if draw.probability is not None and not LEAST <= draw.probability <= 1:
-        told = f"found the probability {quoted(draw.probability)}"
-        return f"{told}, expected a number above 0 and at most 1"
+        problem = f"found the probability {quoted(draw.probability)}"
+        return f"{problem}, expected a number above 0 and at most 1"
     if not 1 <= draw.round <= MOST_ROUNDS:
-        told = f"found the round {quoted(draw.round)}"
-        return f"{told}, expected a whole number from 1 to {MOST_ROUNDS:,}"
+        problem = f"found the round {quoted(draw.round)}"
+        return f"{problem}, expected a whole number from 1 to {MOST_ROUNDS:,}"
     if any(end in draw.reason for end in "\t\n\r"):
         return f"found the reason {quoted(draw.reason)}, expected no tabs and line ends"
     return ""
@@ -140,8 +150,8 @@ def among(
     """Return the draws of some segments and groups."""
     if draws is None:
         return None
-    kept = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
-    return tuple(draw for draw in draws if draw.unit in kept[draw.of]) or None
+    units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
+    return tuple(draw for draw in draws if draw.unit in units[draw.of]) or None
 
 
 def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:

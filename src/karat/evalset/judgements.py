@@ -61,17 +61,17 @@ class Dimension:
     """The question that judges were asked."""
 
     def __post_init__(self) -> None:
-        what = f"dimension {short(self.name)}"
+        subject = f"dimension {short(self.name)}"
         if self.better not in ("higher", "lower"):
-            found = f"better={quoted(self.better)}"
-            raise InputError(f"{what}: {found}: expected 'higher' or 'lower'")
+            problem = f"better={quoted(self.better)}"
+            raise InputError(f"{subject}: {problem}: expected 'higher' or 'lower'")
         for end in (self.low, self.high):
             number = isinstance(end, int | float) and not isinstance(end, bool)
             if end is not None and not (number and math.isfinite(end)):
-                raise InputError(f"{what}: its scale ends at {quoted(end)}: expected a number")
+                raise InputError(f"{subject}: its scale ends at {quoted(end)}: expected a number")
         if self.low is not None and self.high is not None and not self.low < self.high:
             scale = f"its scale goes from {self.low} to {self.high}"
-            raise InputError(f"{what}: {scale}: expected a lower and a higher end")
+            raise InputError(f"{subject}: {scale}: expected a lower and a higher end")
 
     @property
     def sign(self) -> int:
@@ -136,13 +136,13 @@ class JudgementTable(Sequence[Judgement]):
     def where(self, rows: Flags) -> JudgementTable:
         """The rows that are marked, with the same tables of names but for judges without a row."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
-        kept = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
+        columns = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
         return replace(
             self,
             judges=tuple(self.judges[i] for i in used),
             kinds=tuple(self.kinds[i] for i in used),
             judge=judge.reshape(-1).astype(np.int32),
-            **kept,
+            **columns,
         )
 
     @property
@@ -153,8 +153,8 @@ class JudgementTable(Sequence[Judgement]):
 
     def of_judges(self, names: Collection[str]) -> JudgementTable:
         """Return the rows of some judges."""
-        wanted = [i for i, name in enumerate(self.judges) if name in names]
-        return self.where(np.isin(self.judge, wanted))
+        codes = [i for i, name in enumerate(self.judges) if name in names]
+        return self.where(np.isin(self.judge, codes))
 
     def by_people(self) -> JudgementTable:
         """Return the rows that are not by models."""
@@ -192,20 +192,20 @@ class JudgementTable(Sequence[Judgement]):
         """Return the rows of some systems and segments, numbered by these."""
         system = _renumbering(self.systems, systems)[self.system]
         segment = _renumbering(self.segments, segments)[self.segment]
-        kept = (system >= 0) & (segment >= 0)
+        is_selected = (system >= 0) & (segment >= 0)
         return replace(
-            self.where(kept),
+            self.where(is_selected),
             systems=tuple(systems),
             segments=tuple(segments),
-            system=system[kept].astype(np.int32),
-            segment=segment[kept].astype(np.int32),
+            system=system[is_selected].astype(np.int32),
+            segment=segment[is_selected].astype(np.int32),
         )
 
 
 def _renumbering(old: Sequence[str], new: Sequence[str]) -> Ints:
     """Old number -> new number, or -1."""
-    place = {name: i for i, name in enumerate(new)}
-    return np.array([place.get(name, -1) for name in old], dtype=np.int64)
+    location = {name: i for i, name in enumerate(new)}
+    return np.array([location.get(name, -1) for name in old], dtype=np.int64)
 
 
 # ------------------------------------------------------------------------------- identical judges
@@ -339,62 +339,64 @@ Placed: TypeAlias = tuple[Where, JudgedPair]
 
 
 def checked_pairs(
-    given: Iterable[tuple[Where, tuple[str, str, str, str, object, str]]],
+    rows: Iterable[tuple[Where, tuple[str, str, str, str, object, str]]],
     dimensions: Mapping[str, Dimension],
     reading: Reading,
 ) -> Iterator[Placed]:
     """Yield each pair once, at its first place; what is wrong with one is noted."""
-    seen: dict[tuple[str, ...], tuple[float, Where]] = {}
-    for where, (*names, value, other) in given:
-        found = number(value)
-        told = _wrong(names[0], other, value, found, dimensions[names[3]])
-        if told or found is None:
-            reading.problem(where, told)
+    first_values: dict[tuple[str, ...], tuple[float, Where]] = {}
+    for location, (*names, value, other) in rows:
+        number_given = number(value)
+        problem = _wrong(names[0], other, value, number_given, dimensions[names[3]])
+        if problem or number_given is None:
+            reading.problem(location, problem)
             continue
-        pair = JudgedPair(names[0], names[1], names[2], names[3], found, other)
+        pair = JudgedPair(names[0], names[1], names[2], names[3], number_given, other)
         key = (*names, other)
-        if key not in seen:
-            seen[key] = found, where
-            yield where, pair
-        elif seen[key][0] != found:
-            reading.problem(where, other_value(pair, value, *seen[key]))
+        if key not in first_values:
+            first_values[key] = number_given, location
+            yield location, pair
+        elif first_values[key][0] != number_given:
+            reading.problem(location, other_value(pair, value, *first_values[key]))
 
 
 def _wrong(
-    system: str, other: str, value: object, found: float | None, dimension: Dimension
+    system: str, other: str, value: object, number_given: float | None, dimension: Dimension
 ) -> str:
     """Return why a row is no comparison of two outputs; "" if it is one."""
     if system == other:
         return f"a comparison of system {quoted(system)} with itself"
-    if found is None or not 0 <= found <= 1:
+    if number_given is None or not 0 <= number_given <= 1:
         return f"found the value {quoted(value)} of a comparison, expected 0 to 1"
     if dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
-        told = f"a comparison under dimension {short(dimension.name)}, which is one of ratings"
-        return f"{told}: expected a scale from 0 to 1, higher is better; use another dimension"
+        problem = f"a comparison under dimension {short(dimension.name)}, which is one of ratings"
+        return f"{problem}: expected a scale from 0 to 1, higher is better; use another dimension"
     return ""
 
 
 def other_value(row: Judged, value: object, before: object, first: Where) -> str:
     """Return the sentence on a judgement that was given before with another value."""
-    what = f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
-    return f"judge {quoted(row.judge)} gave {what} {value} here and {before} before ({first})"
+    output = (
+        f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
+    )
+    return f"judge {quoted(row.judge)} gave {output} {value} here and {before} before ({first})"
 
 
 def win_shares(pairs: Iterable[Placed]) -> Iterator[tuple[Where, Judgement]]:
     """Yield the share of comparisons that each output won, at the place of the first."""
     won: dict[Key, dict[str, list[float]]] = {}
     places: dict[Key, Where] = {}
-    for where, pair in pairs:
-        for one in (pair, pair.turned):
-            places.setdefault(one[:4], where)
-            won.setdefault(one[:4], {}).setdefault(one.other, []).append(one.value)
-    for key, others in won.items():
-        means = [sum(values) / len(values) for values in others.values()]
+    for location, pair in pairs:
+        for side in (pair, pair.turned):
+            places.setdefault(side[:4], location)
+            won.setdefault(side[:4], {}).setdefault(side.other, []).append(side.value)
+    for key, values_by_opponent in won.items():
+        means = [sum(values) / len(values) for values in values_by_opponent.values()]
         yield places[key], Judgement(*key, sum(means) / len(means))
 
 
 def _outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
-    return {one[:4] for pair in pairs for one in (pair, pair.turned)}
+    return {side[:4] for pair in pairs for side in (pair, pair.turned)}
 
 
 def without_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementTable:
@@ -410,9 +412,9 @@ def select_pairs(
     if not pairs:
         return rows, pairs
     systems, segments = {*rows.systems}, {*rows.segments}
-    kept = tuple(p for p in pairs if {p.system, p.other} <= systems and p.segment in segments)
-    share = {row[:4]: row.value for _, row in win_shares(("", pair) for pair in kept)}
-    gone = _outputs(pairs) - {*share}
-    left = rows.where(np.array([row[:4] not in gone for row in rows], bool))
-    value = np.array([share.get(row[:4], row.value) for row in left], np.float64)
-    return replace(left, value=value), kept
+    selected = tuple(p for p in pairs if {p.system, p.other} <= systems and p.segment in segments)
+    share = {row[:4]: row.value for _, row in win_shares(("", pair) for pair in selected)}
+    dropped = _outputs(pairs) - {*share}
+    remaining = rows.where(np.array([row[:4] not in dropped for row in rows], bool))
+    value = np.array([share.get(row[:4], row.value) for row in remaining], np.float64)
+    return replace(remaining, value=value), selected

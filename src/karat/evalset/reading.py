@@ -55,27 +55,27 @@ class Reading:
         self.problems: list[str] = []
         self.more = 0
 
-    def problem(self, where: Where, sentence: str) -> None:
+    def problem(self, location: Where, sentence: str) -> None:
         """Note something that makes the set unusable."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(bounded(f"{where}: {sentence}"))
+            self.problems.append(bounded(f"{location}: {sentence}"))
         else:
             self.more += 1
 
-    def check_name(self, kind: str, name: object, where: Where, blank: bool = True) -> bool:
+    def check_name(self, kind: str, name: object, location: Where, blank: bool = True) -> bool:
         """Return whether this can be a name, which may be blank or not; else note a problem."""
-        good = is_name(name) and (blank or not str(name).isspace())
-        if not good:
-            told = "expected a name of at least one character, without tabs and line ends"
-            self.problem(where, f"{kind} {quoted(name)}: {told}")
-        return good
+        is_valid = is_name(name) and (blank or not str(name).isspace())
+        if not is_valid:
+            expected = "expected a name of at least one character, without tabs and line ends"
+            self.problem(location, f"{kind} {quoted(name)}: {expected}")
+        return is_valid
 
     def check_once(self, ids: Iterable[tuple[Place, str]]) -> None:
         """Note ids that stand on several lines."""
         lines: dict[str, int] = {}
-        for place, name in ids:
-            if lines.setdefault(name, place.line) != place.line:
-                self.problem(place, f"the id {quoted(name)} again (first in line {lines[name]})")
+        for location, name in ids:
+            if lines.setdefault(name, location.line) != location.line:
+                self.problem(location, f"the id {quoted(name)} again (first in line {lines[name]})")
 
     def check(self) -> None:
         """Raise the first problem, and say how many others there are."""
@@ -83,10 +83,10 @@ class Reading:
             raise InputError(self._first())
 
     def _first(self) -> str:
-        others = len(self.problems) + self.more - 1
-        lists = f": {self.lister} lists them" if self.lister else ""
-        more = f" (and {others:,} more{lists})" if others else ""
-        return self.problems[0] + more
+        n_others = len(self.problems) + self.more - 1
+        advice = f": {self.lister} lists them" if self.lister else ""
+        suffix = f" (and {n_others:,} more{advice})" if n_others else ""
+        return self.problems[0] + suffix
 
     def attempt(self, read: Callable[[], T]) -> T | None:
         """Return what `read` gives; None if it fails, and the reason is then a problem, too."""
@@ -149,7 +149,9 @@ def tab_rows(
 
     The columns in `optional` come last, and are empty where the table does not have them.
     """
-    rows = ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
+    rows = (
+        (location, line.split("\t")) for location, line in reading.numbered(read_lines(path), path)
+    )
     yield from _columns(path, rows, columns, reading, only, optional)
 
 
@@ -193,53 +195,55 @@ def _columns(
     only: bool,
     optional: Sequence[str] = (),
 ) -> Rows:
-    place, header = next(rows, (Place(str(path), 1), []))
+    location, header = next(rows, (Place(str(path), 1), []))
     times = Counter(header)
-    known = [*columns, *(name for name in optional if times[name])]
-    if any(times[name] != 1 for name in known) or (only and len(header) > len(known)):
-        found, wanted = ", ".join(header) or "nothing", ", ".join(map(short, columns))
+    present = [*columns, *(name for name in optional if times[name])]
+    if any(times[name] != 1 for name in present) or (only and len(header) > len(present)):
+        found_names, expected_names = ", ".join(header) or "nothing", ", ".join(map(short, columns))
         more = f" (and perhaps {' and '.join(optional)})" if optional else ""
-        raise InputError(f"{place}: found the columns {short(found)}, expected {wanted}{more}")
-    places = {name: i for i, name in enumerate(header)}
-    at = [places.get(name, -1) for name in (*columns, *optional)]
-    for place, row in rows:
+        raise InputError(
+            f"{location}: found the columns {short(found_names)}, expected {expected_names}{more}"
+        )
+    index_of = {name: i for i, name in enumerate(header)}
+    indices = [index_of.get(name, -1) for name in (*columns, *optional)]
+    for location, row in rows:
         if not any(row):
             continue  # a blank line
         if len(row) == len(header):
             row.append("")  # the last place, which optional columns have that are not there
-            yield place, [row[i] for i in at]
+            yield location, [row[i] for i in indices]
         else:
-            reading.problem(place, f"found {len(row)} fields, expected {len(header)}")
+            reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
 
 
 def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Yield the objects of a file with one a line; blank lines are passed over."""
-    for place, line in reading.numbered(read_lines(path), path):
+    for location, line in reading.numbered(read_lines(path), path):
         if not line.strip():
             continue
         try:
-            found = json.loads(line, object_pairs_hook=_object)
+            record = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
-            reading.problem(place, f"not a JSON object ({error})")
+            reading.problem(location, f"not a JSON object ({error})")
             continue
-        if isinstance(found, dict):
-            yield place, found
+        if isinstance(record, dict):
+            yield location, record
         else:
-            reading.problem(place, f"found {quoted(line)}, expected a JSON object")
+            reading.problem(location, f"found {quoted(line)}, expected a JSON object")
 
 
-def json_line(found: Mapping[str, Any]) -> str:
+def json_line(record: Mapping[str, Any]) -> str:
     """Return an object as a line."""
-    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         times = Counter(name for name, _ in pairs)
         twice = next(name for name, count in times.items() if count > 1)
         raise ValueError(f"the name {quoted(twice)} stands twice in one object")
-    return found
+    return record
 
 
 def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
@@ -255,35 +259,37 @@ def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
         )
 
 
-def is_name(given: object) -> bool:
+def is_name(value: object) -> bool:
     """Return whether this is text of at least one character, without tabs and line ends."""
-    return isinstance(given, str) and bool(given) and not any(c in given for c in "\t\n\r")
+    return isinstance(value, str) and bool(value) and not any(c in value for c in "\t\n\r")
 
 
-def number(given: object) -> float | None:
+def number(value: object) -> float | None:
     """Return a finite number, from a number or its usual spelling; None if it is anything else."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(given, str) and ("_" in given or not given.isascii()):
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
         return None  # Python's own spellings
     try:
-        value = float(given)
+        parsed = float(value)
     except (ValueError, OverflowError):
         return None
-    return value if math.isfinite(value) else None
+    return parsed if math.isfinite(parsed) else None
 
 
-def member(found: Mapping[str, Any], key: str, kind: type, place: Place, reading: Reading) -> Any:
+def member(
+    record: Mapping[str, Any], key: str, kind: type, location: Place, reading: Reading
+) -> Any:
     """A member of a JSON object that must be of some type; None, and a problem, if it is not."""
-    value = found.get(key)
+    value = record.get(key)
     if isinstance(value, kind):
         return value
     names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
-    given = "nothing" if key not in found else quoted(value)
-    reading.problem(place, f"found {given} for {quoted(key)}, expected {names[kind]}")
+    problem = "nothing" if key not in record else quoted(value)
+    reading.problem(location, f"found {problem} for {quoted(key)}, expected {names[kind]}")
     return None
 
 
-def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names from a sequence, or from one string with commas between them."""
-    return tuple(part for part in given.split(",") if part) if isinstance(given, str) else (*given,)
+    return tuple(part for part in names.split(",") if part) if isinstance(names, str) else (*names,)

@@ -40,8 +40,10 @@ class Cluster(Engine):
         """Check the settings."""
         super().__post_init__()
         if self.address is not None and self.workers is not None:
-            told = "address and workers are both given, but a running cluster has its own workers"
-            raise MetricError(f"{self.name}: {told}: leave one out")
+            problem = (
+                "address and workers are both given, but a running cluster has its own workers"
+            )
+            raise MetricError(f"{self.name}: {problem}: leave one out")
 
     def local_workers(self, pieces: int) -> int:
         """Return the number of workers to start for so many pieces."""
@@ -49,9 +51,9 @@ class Cluster(Engine):
 
     # ---------------------------------------------------------------------------------- failures
 
-    def unreachable(self, why: str) -> InputError:
+    def unreachable(self, reason: str) -> InputError:
         """Return the error for an address that cannot be used."""
-        return InputError(f"{self.title} at {self.address}: {why}: is it running there?")
+        return InputError(f"{self.title} at {self.address}: {reason}: is it running there?")
 
     def not_started(self, error: BaseException | str) -> InputError:
         """Return the error for a cluster that did not start."""
@@ -68,17 +70,17 @@ class Cluster(Engine):
 
     def failed(self, piece: Piece | None, error: str) -> InputError:
         """Return the error for work that raised one, on a piece if it is known."""
-        where = f"{place_of(piece)}: " if piece else ""
+        location = f"{place_of(piece)}: " if piece else ""
         return InputError(
-            f"{where}a {self.title} worker failed: {error} (every worker needs Karat "
+            f"{location}a {self.title} worker failed: {error} (every worker needs Karat "
             f"{__version__}, its extras and the same files)"
         )
 
     def gone(self) -> InputError:
         """Return the error for a cluster that ended before the work did."""
-        where = "on this machine" if self.address is None else f"at {self.address}"
-        told = f"{self.title} {where} went away before the work was done"
-        return InputError(f"{told}: start it again")
+        location = "on this machine" if self.address is None else f"at {self.address}"
+        problem = f"{self.title} {location} went away before the work was done"
+        return InputError(f"{problem}: start it again")
 
 
 def first_line(error: BaseException | str) -> str:
@@ -98,10 +100,10 @@ def import_extra(module: str, title: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         if error.name and error.name.partition(".")[0] != module.partition(".")[0]:
-            told = f"{title} cannot be used, because {error.name} is not installed"
+            problem = f"{title} cannot be used, because {error.name} is not installed"
         else:
-            told = f"{title} is not installed"
-        raise MissingExtra(f"{told}: pip install 'karat[{extra}]'") from error
+            problem = f"{title} is not installed"
+        raise MissingExtra(f"{problem}: pip install 'karat[{extra}]'") from error
 
 
 def absolute(piece: Piece) -> Piece:
@@ -113,15 +115,15 @@ def absolute(piece: Piece) -> Piece:
 
 def check_listening(cluster: Cluster, places: str) -> None:
     """Refuse an address, `host:port` or several with commas, at which nobody listens."""
-    why = "no host:port"
+    reason = "no host:port"
     for place in places.split(","):
         host, _, port = place.rpartition(":")
         if not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 1 << 16):
             raise cluster.unreachable(f"expected host:port, found {short(place)}")
-        why = _why_not(host.strip("[]"), int(port))
-        if not why:
+        reason = _why_not(host.strip("[]"), int(port))
+        if not reason:
             return
-    raise cluster.unreachable(why)
+    raise cluster.unreachable(reason)
 
 
 def _why_not(host: str, port: int) -> str:
@@ -129,21 +131,21 @@ def _why_not(host: str, port: int) -> str:
 
     A DNS lookup can block, so it runs in its own thread.
     """
-    found = [f"no answer in {ANSWER_SECONDS:.0f} seconds"]
+    reasons = [f"no answer in {ANSWER_SECONDS:.0f} seconds"]
 
     def connect() -> None:
         try:
             socket.create_connection((host, port), ANSWER_SECONDS).close()
-            found.append("")
+            reasons.append("")
         except TimeoutError:
             pass
         except OSError as error:
-            found.append((error.strerror or str(error)).lower())
+            reasons.append((error.strerror or str(error)).lower())
 
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
     thread.join(ANSWER_SECONDS)
-    return found[-1]
+    return reasons[-1]
 
 
 def on_this_machine(address: str) -> bool:

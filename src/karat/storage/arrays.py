@@ -28,8 +28,8 @@ def as_memory(memory: int | None, least: int | None = None) -> int:
     least = LEAST if least is None else least
     if memory < least:
         enough = math.ceil(least / 2**30 * 1000) / 1000
-        found = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
-        raise InputError(f"{found}: expected at least {enough} GB ({least:,} bytes)")
+        problem = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
+        raise InputError(f"{problem}: expected at least {enough} GB ({least:,} bytes)")
     return min(memory, MOST)
 
 
@@ -83,8 +83,8 @@ def npy_header(array: Stored) -> bytes:
     head = io.BytesIO()
     kind = "<u8" if isinstance(array, FileArray) else _little(array.dtype).str
     shape = (array.size,) if isinstance(array, FileArray) else array.shape
-    said = {"descr": kind, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(head, said)
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, header)
     return head.getvalue()
 
 
@@ -113,8 +113,8 @@ def npy_size(array: Stored) -> int:
 
 
 def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    found: np.dtype[Any] = dtype.newbyteorder("<")
-    return found
+    little_endian: np.dtype[Any] = dtype.newbyteorder("<")
+    return little_endian
 
 
 class ArrayFile:
@@ -154,16 +154,16 @@ class ArrayFile:
     def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return rows in memory of their own."""
         stop = self._rows if stop is None else min(stop, self._rows)
-        found = np.empty((stop - start, *self._shape), dtype=self.dtype)
+        rows = np.empty((stop - start, *self._shape), dtype=self.dtype)
         with self._lock, writing_temporary(self.purpose):
             self._file.seek(start * self._bytes)
-            left = found.reshape(-1).view(np.uint8).data if found.size else memoryview(b"")
+            left = rows.reshape(-1).view(np.uint8).data if rows.size else memoryview(b"")
             while left:
                 got = self._file.readinto(left)  # type: ignore[attr-defined]
                 if not got:
                     raise OSError("the file was cut short")
                 left = left[got:]
-        return found
+        return rows
 
     def mapped(self) -> NDArray[Any]:
         """Return all rows, mapped; rows that are written later are not in it."""

@@ -61,11 +61,11 @@ class Segments(ABC):
 
     def strings(self, indices: Sequence[int]) -> list[str]:
         """Return the texts of a few segments."""
-        found = []
+        texts = []
         for i in indices:
             start = i - i % STRIDE
-            found.append(self.views(start, min(start + STRIDE, len(self))).strings()[i - start])
-        return found
+            texts.append(self.views(start, min(start + STRIDE, len(self))).strings()[i - start])
+        return texts
 
 
 def has_no_order(texts: object) -> bool:
@@ -97,8 +97,8 @@ class Strings(Segments):
         self.name = name
         bad = _kernel.first_not_str(self._strings)
         if bad >= 0:
-            found = type(self._strings[bad]).__name__
-            raise InputError(f"{name}[{bad}] is {found}, expected str")
+            bad_kind = type(self._strings[bad]).__name__
+            raise InputError(f"{name}[{bad}] is {bad_kind}, expected str")
 
     def __len__(self) -> int:
         return len(self._strings)
@@ -145,9 +145,11 @@ class Lines(Segments):
 
     def same_text(self, other: Lines) -> bool:
         """Return whether two files have the same bytes."""
-        mine, theirs = self._buffer, other._buffer
-        pieces = (slice(at, at + _COMPARED) for at in range(0, len(mine), _COMPARED))
-        return len(mine) == len(theirs) and all(mine[some] == theirs[some] for some in pieces)
+        data, other_data = self._buffer, other._buffer
+        pieces = (slice(at, at + _COMPARED) for at in range(0, len(data), _COMPARED))
+        return len(data) == len(other_data) and all(
+            data[span] == other_data[span] for span in pieces
+        )
 
     def _index(self, progress: Progress) -> _kernel.LineIndex:
         index = _kernel.LineIndex(STRIDE)

@@ -87,41 +87,45 @@ class DelimitedRows:
         if not head:
             raise self._lines.refusal("blank; expected the names of the columns")
         if isinstance(parsed_json(dialect.delimiter.join(head)), dict | list):
-            told = f"is JSON: expected {dialect.kind}; name it .jsonl if every line is an object"
-            raise InputError(f"{self._path} {told}")
+            problem = f"is JSON: expected {dialect.kind}; name it .jsonl if every line is an object"
+            raise InputError(f"{self._path} {problem}")
         delimiter, ending = dialect.other
         if len(head) == 1 and delimiter in head[0]:
-            told = f"found one column, whose name holds {quoted(delimiter)}"
-            raise self._lines.refusal(f"{told}: expected {dialect.kind}; name it .{ending}", 1)
+            problem = f"found one column, whose name holds {quoted(delimiter)}"
+            raise self._lines.refusal(f"{problem}: expected {dialect.kind}; name it .{ending}", 1)
         for at, name in enumerate(head, 1):
             if not name.strip():
-                told = f"column {at} of {len(head)} has no name"
-                raise self._lines.refusal(f"{told}: expected a head line that names every column")
+                problem = f"column {at} of {len(head)} has no name"
+                raise self._lines.refusal(
+                    f"{problem}: expected a head line that names every column"
+                )
         twice = next((name for name, count in Counter(head).items() if count > 1), None)
         if twice is not None:
             raise self._lines.refusal(f"two columns are named {quoted(twice)}: rename one of them")
 
     def _unequal(self, row: list[str]) -> InputError:
         if not row:
-            told = 'blank, in a table of one column; write "" for an empty text, or drop the line'
-            return self._lines.refusal(told, self._started)
+            problem = (
+                'blank, in a table of one column; write "" for an empty text, or drop the line'
+            )
+            return self._lines.refusal(problem, self._started)
         fields = "1 field" if len(row) == 1 else f"{len(row):,} fields"
         advice = "quote a field that holds the delimiter, a line end or a quote at its start"
         expected = f"expected {len(self.head):,} as in the head line"
         return self._lines.refusal(f"found {fields}, {expected}; {advice}", self._started)
 
     def _refused(self, error: csv.Error) -> InputError:
-        told = str(error)
-        if "end of data" in told:
-            told = "a quote that is opened in this row is not closed; close it, or double it"
-        elif "expected after" in told:
-            told = (
+        reason = str(error)
+        if "end of data" in reason:
+            reason = "a quote that is opened in this row is not closed; close it, or double it"
+        elif "expected after" in reason:
+            reason = (
                 "text follows the closing quote of a field; double every quote within a field "
                 "that begins with one"
             )
-        elif "new-line" in told:
-            told = "a carriage return without a line feed; convert line ends to LF, or quote it"
-        return self._lines.refusal(told, self._started)
+        elif "new-line" in reason:
+            reason = "a carriage return without a line feed; convert line ends to LF, or quote it"
+        return self._lines.refusal(reason, self._started)
 
 
 def _without_nul(lines: TextLines) -> Iterator[str]:
@@ -161,12 +165,12 @@ def read_carefully(
 
 
 def _batch(rows: Iterator[list[str]], lines: TextLines) -> list[list[str]]:
-    found, last = [], lines.read + BYTES_PER_BATCH
+    rows_read, last = [], lines.read + BYTES_PER_BATCH
     for row in rows:
-        found.append(row)
-        if len(found) == ROWS_PER_BATCH or lines.read > last:
+        rows_read.append(row)
+        if len(rows_read) == ROWS_PER_BATCH or lines.read > last:
             break
-    return found
+    return rows_read
 
 
 def _table(names: Sequence[str], places: Sequence[int], rows: list[list[str]]) -> Table:

@@ -65,8 +65,8 @@ def described(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
-        others = (item for item in value if not isinstance(item, str))
-        return f"a list that holds {described(next(others))}" if value else "an empty list"
+        not_texts = (item for item in value if not isinstance(item, str))
+        return f"a list that holds {described(next(not_texts))}" if value else "an empty list"
     beyond = " beyond 64 bits" if isinstance(value, int) else ""
     return f"a number{beyond} ({quoted(value)})"
 
@@ -116,29 +116,29 @@ def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
         if not text:
             continue
         try:
-            found = decode(text)
+            value = decode(text)
             if "\\u" in text and _ESCAPED_SURROGATE.search(text):
-                json.dumps(found, ensure_ascii=False).encode()
+                json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            told = "half of a surrogate pair (\\ud800 to \\udfff) is no character; remove it"
-            raise lines.refusal(told) from error
+            problem = "half of a surrogate pair (\\ud800 to \\udfff) is no character; remove it"
+            raise lines.refusal(problem) from error
         except RecursionError as error:
             raise lines.refusal("nested too deeply; expected a JSON object") from error
         except ValueError as error:
             if text[0] == "[" and lines.number == 1:
                 raise _array(path) from error
             raise lines.refusal(_not_json(error, text)) from error
-        if not isinstance(found, dict):
-            raise _no_object(lines, path, found)
-        yield found
+        if not isinstance(value, dict):
+            raise _no_object(lines, path, value)
+        yield value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the name {quoted(twice)} stands twice in one object")
-    return found
+    return record
 
 
 def _constant(name: str) -> None:
@@ -146,10 +146,10 @@ def _constant(name: str) -> None:
 
 
 def _number(text: str) -> float:
-    found = float(text)
-    if math.isinf(found):
+    number = float(text)
+    if math.isinf(number):
         raise ValueError(f"{short(text)} is beyond the range of numbers")
-    return found
+    return number
 
 
 def _not_json(error: ValueError, text: str) -> str:
@@ -159,15 +159,15 @@ def _not_json(error: ValueError, text: str) -> str:
     return f"not valid JSON ({place}); expected a whole object on each line"
 
 
-def _no_object(lines: TextLines, path: str, found: object) -> InputError:
-    if isinstance(found, list) and lines.number == 1:
+def _no_object(lines: TextLines, path: str, value: object) -> InputError:
+    if isinstance(value, list) and lines.number == 1:
         return _array(path)
-    return lines.refusal(f"found {described(found)}, expected a JSON object")
+    return lines.refusal(f"found {described(value)}, expected a JSON object")
 
 
 def _array(path: str) -> InputError:
-    told = f"is a JSON array: expected {KIND}; write an object a line, for example with"
-    return InputError(f"{path} {told} jq -c '.[]'")
+    problem = f"is a JSON array: expected {KIND}; write an object a line, for example with"
+    return InputError(f"{path} {problem} jq -c '.[]'")
 
 
 class JsonTable:
@@ -203,18 +203,18 @@ class JsonTable:
         """Return columns by their first values; rows that were read for this are read again."""
         names = list(self._first) if columns is None else columns
         kinds: dict[str, str] = {}
-        seen: dict[str, None] = {}
+        all_names: dict[str, None] = {}
         rows = []
         for row in chain([self._first], self._rows):
             rows.append(row)
-            seen.update(dict.fromkeys(row))
+            all_names.update(dict.fromkeys(row))
             for name in names:
                 value = _value_or_none(row.get(name))
                 if value is not None and name not in kinds:
                     kinds[name] = kind_of_value(value) or JSON
             if len(kinds) == len(names) or len(rows) == _ROWS_FOR_KINDS:
                 break
-        check_wanted(path, names, list(seen))
+        check_wanted(path, names, list(all_names))
         self._rows = chain(rows[1:], self._rows)
         default = JSON if columns is None else TEXT
         return [JsonColumn(name, kinds.get(name, default), True) for name in names]
@@ -223,9 +223,9 @@ class JsonTable:
         value = self._first[name]
         kind = kind_of_value(value)
         if kind is None and not all_columns:
-            found = f"column {quoted(name)} is {described(value)}"
-            told = f"{found}; expected {NEEDED}: drop the line or fill it in"
-            raise self._lines.refusal(told, self._first_line)
+            problem = f"column {quoted(name)} is {described(value)}"
+            message = f"{problem}; expected {NEEDED}: drop the line or fill it in"
+            raise self._lines.refusal(message, self._first_line)
         return JsonColumn(name, kind or JSON, all_columns)
 
     def __iter__(self) -> Iterator[list[Any]]:

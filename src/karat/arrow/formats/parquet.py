@@ -76,8 +76,8 @@ def _connected(path: str) -> Iterator[Any]:
     import duckdb
 
     if "://" in path:
-        told = "files at an address are read by pyarrow, which is not installed"
-        raise InputError(f"{path}: {told}: pip install 'karat[arrow]'")
+        problem = "files at an address are read by pyarrow, which is not installed"
+        raise InputError(f"{path}: {problem}: pip install 'karat[arrow]'")
     file_size(path)
     try:
         with duckdb.connect(config=_DUCKDB_SETTINGS) as connection:
@@ -86,8 +86,8 @@ def _connected(path: str) -> Iterator[Any]:
         if "Out of Memory" in str(error):
             advice = "read it with pyarrow: pip install 'karat[arrow]'"
             raise InputError(f"{path}: DuckDB needs more than {_MEMORY}; {advice}") from error
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: not a parquet file that can be read: {told}") from error
+        problem = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: not a parquet file that can be read: {problem}") from error
 
 
 def _pattern(path: str) -> str:
@@ -98,8 +98,8 @@ def _pattern(path: str) -> str:
 def duckdb_row_groups(path: str) -> list[RowGroup]:
     """Return the row groups of a file."""
     with _connected(path) as connection:
-        found = connection.execute(_GROUPS, [_pattern(path)]).fetchall()
-    return [RowGroup(*row) for row in found]
+        rows = connection.execute(_GROUPS, [_pattern(path)]).fetchall()
+    return [RowGroup(*row) for row in rows]
 
 
 _NULLS = """
@@ -120,8 +120,8 @@ def duckdb_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
 def duckdb_columns(path: str) -> list[str]:
     """Return the names of the columns."""
     with _connected(path) as connection:
-        found = connection.execute(f"DESCRIBE SELECT * FROM {_SOURCE}", [_pattern(path)]).fetchall()
-    return [str(row[0]) for row in found]
+        rows = connection.execute(f"DESCRIBE SELECT * FROM {_SOURCE}", [_pattern(path)]).fetchall()
+    return [str(row[0]) for row in rows]
 
 
 def read_by_duckdb(piece: Piece, columns: Sequence[str] | None) -> Iterator[StreamedBatch]:
@@ -130,9 +130,9 @@ def read_by_duckdb(piece: Piece, columns: Sequence[str] | None) -> Iterator[Stre
         check_wanted(piece.path, columns, duckdb_columns(piece.path))
     with _connected(piece.path) as connection:
         last = None if piece.rows is None else piece.first + piece.rows
-        where = "" if last is None else " WHERE file_row_number >= ? AND file_row_number < ?"
+        condition = "" if last is None else " WHERE file_row_number >= ? AND file_row_number < ?"
         values = [_pattern(piece.path), *([] if last is None else [piece.first, last])]
-        query = f"SELECT {_listed(columns)} FROM {_SOURCE}{where}"
+        query = f"SELECT {_listed(columns)} FROM {_SOURCE}{condition}"
         relation = connection.sql(query, params=values)
         stream = _kernel.ArrowStream(relation.__arrow_c_stream__())
         while capsules := stream.next_capsules():
@@ -155,8 +155,8 @@ def pyarrow_module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        told = "parquet files are read by pyarrow, which is not installed"
-        raise MissingExtra(f"{told}: pip install 'karat[arrow]'") from error
+        problem = "parquet files are read by pyarrow, which is not installed"
+        raise MissingExtra(f"{problem}: pip install 'karat[arrow]'") from error
 
 
 @contextmanager
@@ -168,8 +168,8 @@ def reading(path: str) -> Iterator[None]:
     except InputError:
         raise  # it says what is wrong
     except OSError as error:
-        told = error.strerror if error.strerror else _first_line(error)
-        raise InputError(f"{path}: {told}") from error
+        reason = error.strerror if error.strerror else _first_line(error)
+        raise InputError(f"{path}: {reason}") from error
     except (arrow.ArrowException, ValueError) as error:
         raise InputError(
             f"{path}: not a parquet file that can be read: {_first_line(error)}"
@@ -235,9 +235,9 @@ def read_parquet(piece: Piece, columns: Sequence[str] | None) -> Iterator[Any]:
             raise InputError(
                 f"{piece.path} has changed: it has {file.num_row_groups} row groups now"
             )
-        wanted = None if columns is None else list(columns)
+        names = None if columns is None else list(columns)
         groups = list(range(first, last))
-        yield from file.iter_batches(_ROWS_READ, groups, wanted, use_threads=False)
+        yield from file.iter_batches(_ROWS_READ, groups, names, use_threads=False)
 
 
 def parquet_columns(path: str) -> list[str]:

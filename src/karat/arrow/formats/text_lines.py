@@ -126,9 +126,9 @@ def _refuse_others(head: bytes, tail: bytes, path: str, kind: str) -> None:
     refuse_binary(head + tail, path, kind)
 
 
-def check_wanted(path: str, wanted: Sequence[str], columns: Sequence[str]) -> None:
+def check_wanted(path: str, required: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse a table that lacks a column."""
-    for column in wanted:
+    for column in required:
         if column not in columns:
             hint, has = nearest(column, columns), short(", ".join(columns))
             raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")

@@ -68,16 +68,16 @@ _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a nu
 
 def read_settings(path: Path, reading: Reading) -> Settings:
     """Return the settings of a set, checked."""
-    found = read_toml(read_text(path), str(path))
-    _check(found, _KINDS, str(path), reading)
+    values = read_toml(read_text(path), str(path))
+    _check(values, _KINDS, str(path), reading)
     reading.check()
-    dimensions = [_dimension(item, path, reading) for item in found.get("dimension", [])]
-    systems = found.get("systems")
+    dimensions = [_dimension(item, path, reading) for item in values.get("dimension", [])]
+    systems = values.get("systems")
     for name in systems or []:
         if not isinstance(name, str):
             reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
-    plain = {key.replace("-", "_"): found[key] for key in found if _KINDS[key] is not list}
+    plain = {key.replace("-", "_"): values[key] for key in values if _KINDS[key] is not list}
     return Settings(
         **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
@@ -91,8 +91,8 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 
     for parser in ("tomllib", "tomli"):
         try:
-            found: dict[str, Any] = import_module(parser).loads(text)
-            return found
+            values: dict[str, Any] = import_module(parser).loads(text)
+            return values
         except ImportError:
             continue
         except (ValueError, RecursionError) as error:
@@ -102,21 +102,23 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 
 
 def _check(
-    found: Mapping[str, Any], kinds: Mapping[str, type], where: str, reading: Reading
+    values: Mapping[str, Any], kinds: Mapping[str, type], location: str, reading: Reading
 ) -> None:
-    for key, value in found.items():
+    for key, value in values.items():
         if key not in kinds:
-            reading.problem(where, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
+            reading.problem(location, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
             continue
         good = number(value) is not None if kinds[key] is float else isinstance(value, kinds[key])
         if not good or (kinds[key] is float and isinstance(value, str)):
-            reading.problem(where, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}")
+            reading.problem(
+                location, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}"
+            )
 
 
 def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        told = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
-        reading.problem(path, told)
+        problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+        reading.problem(path, problem)
         return None
     before = len(reading.problems)
     _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading)
@@ -179,7 +181,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         segments,
         systems,
         reading=reading,
-        where=path,
+        location=path,
         references=[_there(group) for group in zip(*references, strict=True)] or None,
         trees=[_there(group) for group in zip(*trees, strict=True)] or None,
         groups=groups,
@@ -190,8 +192,8 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
     )
     if (path / "human.tsv").exists():
         rows = tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
-        for place, (system, segment, judge, dimension, value, *more) in rows:
-            draft.judge(system, segment, judge, dimension, value, place, *more)
+        for location, (system, segment, judge, dimension, value, *more) in rows:
+            draft.judge(system, segment, judge, dimension, value, location, *more)
     if (path / DRAWS).exists():
         draft.draws = [*read_draws(path / DRAWS, reading)]
     return draft.finish()
@@ -210,30 +212,30 @@ class _Files:
         lines = read_lines(path)
         self.compare(path, len(lines))
         return [
-            None if optional and not line else self._text(line, place)
-            for place, line in self.reading.numbered(lines, path)
+            None if optional and not line else self._text(line, location)
+            for location, line in self.reading.numbered(lines, path)
         ]
 
-    def compare(self, path: Path, count: int, header: int = 0, what: str = "lines") -> None:
+    def compare(self, path: Path, count: int, header: int = 0, units: str = "lines") -> None:
         """Note a file that has more or fewer lines, or other units, than the first one."""
         if self.first is None:
             self.first, self.count = path, count
         elif count != self.count:
             expected = f"{self.count + header:,}, as {self.first} has {self.count:,} segments"
-            self.reading.problem(path, f"found {count + header:,} {what}, expected {expected}")
+            self.reading.problem(path, f"found {count + header:,} {units}, expected {expected}")
 
-    def _text(self, line: str, place: Place) -> str:
-        def meaning(found: re.Match[str]) -> str:
-            if found[1] in _MEANING:
-                return _MEANING[found[1]]
-            self.reading.problem(place, rf"found {found[0]}, expected \n, \r, \\ or \e")
-            return found[0]
+    def _text(self, line: str, location: Place) -> str:
+        def meaning(match: re.Match[str]) -> str:
+            if match[1] in _MEANING:
+                return _MEANING[match[1]]
+            self.reading.problem(location, rf"found {match[0]}, expected \n, \r, \\ or \e")
+            return match[0]
 
         return re.sub(r"\\(.?)", meaning, line) if self.escapes else line
 
 
 def _there(column: Iterable[T | None]) -> list[T]:
-    return [one for one in column if one is not None]
+    return [value for value in column if value is not None]
 
 
 def _references(
@@ -265,15 +267,15 @@ def _tree_column(
     path: Path, texts: list[str | None] | None, files: _Files, reading: Reading
 ) -> list[Tree | None]:
     """Return the trees of a file, in the places of the texts beside it, if there are such."""
-    found = reading.attempt(lambda: read_conllu(path))
-    trees = [] if found is None else [tree for group in found for tree in group]
+    parsed = reading.attempt(lambda: read_conllu(path))
+    trees = [] if parsed is None else [tree for group in parsed for tree in group]
     if texts is None:
-        files.compare(path, len(trees), what="sentences")
+        files.compare(path, len(trees), units="sentences")
         return [*trees]
     expected = sum(text is not None for text in texts)
-    if found is not None and len(trees) != expected:
-        told = f"as {path.with_suffix('.txt').name} has {expected:,} texts"
-        reading.problem(path, f"found {len(trees):,} sentences, expected {expected:,}, {told}")
+    if parsed is not None and len(trees) != expected:
+        reason = f"as {path.with_suffix('.txt').name} has {expected:,} texts"
+        reading.problem(path, f"found {len(trees):,} sentences, expected {expected:,}, {reason}")
     left = iter(trees)
     return [None if text is None else next(left, None) for text in texts]
 
@@ -307,11 +309,11 @@ def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[st
     files = text_files(folder, reading)
     if settings.systems is None:
         return {path.stem: path for path in sorted(files)}
-    wanted = {name: folder / file_name(name) for name in settings.systems}
+    listed = {name: folder / file_name(name) for name in settings.systems}
     for path in files:
-        if path not in wanted.values():
+        if path not in listed.values():
             reading.problem(path, f"not among the systems that {FILE} lists")
-    return wanted
+    return listed
 
 
 def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
@@ -320,7 +322,7 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
         return [str(i) for i in range(1, files.count + 1)], None
     columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
     rows = list(tab_rows(path, columns, reading, only=True))
-    reading.check_once((place, row[0]) for place, row in rows)
+    reading.check_once((location, row[0]) for location, row in rows)
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
     return [row[0] for _, row in rows], groups
