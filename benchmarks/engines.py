@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tables import write_table
 
-from karat.arrow.jobs import Failure, as_engine, work_of
+from karat.arrow.jobs import JobFailure, as_engine, work_of
 from karat.arrow.statistics import Statistics
 from karat.arrow.table_scores import plan_job
 from karat.metrics.names import metric
@@ -69,7 +69,7 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
             job, pieces = plan_job(each, [metric(m) for m in METRICS], _COLUMNS, None, False)
             total = Statistics([metric(m) for m in METRICS])
             for _, found in runner.run(work_of(job), pieces):
-                if isinstance(found, Failure):
+                if isinstance(found, JobFailure):
                     raise RuntimeError(found.sentence)
                 total += found
             ended, end = tree_time(), time.perf_counter()

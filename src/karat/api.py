@@ -201,10 +201,10 @@ def _is_file(given: Any, named: bool) -> bool:
     if not isinstance(given, str | os.PathLike):
         return False
     from karat.arrow.pieces import format_of
-    from karat.evalset.loading import told_of_evalset
+    from karat.evalset.loading import evalset_advice
 
     path = os.fspath(given)
-    return named or (format_of(path) is not None and not told_of_evalset(path))
+    return named or (format_of(path) is not None and not evalset_advice(path))
 
 
 def _refuse_parts(given: Any) -> None:

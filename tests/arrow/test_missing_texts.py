@@ -15,7 +15,7 @@ import pytest
 import karat as kt
 from karat.arrow import frame_scores, jobs, table_scores
 from karat.arrow.formats.parquet import duckdb_has_nulls, parquet_has_nulls, parquet_pieces
-from karat.arrow.statistics import Measure
+from karat.arrow.statistics import TableMeasure
 from karat.cli.main import main
 
 WORDS = ("sat", "ran", "slept", "ate", "hid", "lay", "stood", "fell")
@@ -260,7 +260,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def measured_parts(*_: Any, **__: Any) -> Any:
         raise AssertionError("a row was scored")
 
-    monkeypatch.setattr(Measure, "parts", measured_parts)
+    monkeypatch.setattr(TableMeasure, "parts", measured_parts)
 
 
 @pytest.mark.parametrize("column", ["output", "references"])

@@ -21,7 +21,7 @@ from scale import cluster_tasks
 from scale.cluster_tasks import JOB, LONGEST_WAIT, METRICS, pieces_in, write_tables
 
 import karat as kt
-from karat.arrow.jobs import Engine, Failure, Local, Runner, added, as_engine, work_of
+from karat.arrow.jobs import Engine, JobFailure, Local, Runner, add_statistics, as_engine, work_of
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import sums_table
 from karat.errors import InputError
@@ -39,7 +39,7 @@ def merged(results: Iterable[tuple[int, Any]], count: int) -> list[Any]:
     assert sorted(found) == list(range(count))
     total = Statistics(JOB.measure.metrics)
     for part in found.values():  # in the order in which they came
-        total = added(total, part)
+        total = add_statistics(total, part)
     rows: list[Any] = pa.table(sums_table(total)).to_pylist()
     return sorted(rows, key=lambda row: (row["system"], row["metric"]))
 
@@ -123,7 +123,7 @@ def check_bad_input(runner: Runner, folder: Path) -> None:
     """A null text is told in a sentence, and the other pieces are measured."""
     write_tables(folder, files=3, bad=1)
     found = dict(runner.run(work_of(JOB), pieces_in(folder)))
-    assert [isinstance(found[at], Failure) for at in range(3)] == [False, True, False]
+    assert [isinstance(found[at], JobFailure) for at in range(3)] == [False, True, False]
     assert found[1].sentence.startswith(f"{folder / 'part1.parquet'}, row 8: ")
 
 

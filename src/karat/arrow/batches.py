@@ -25,7 +25,7 @@ from karat.arrow.columns import (
 )
 from karat.arrow.formats.score_cells import cells
 from karat.errors import InputError, quoted
-from karat.evalset.given_scores import score_of
+from karat.evalset.given_scores import parse_score
 from karat.metrics.loop import SEGMENTS_PER_BATCH
 from karat.metrics.outputs import Outputs
 from karat.text.references import References, starts_of
@@ -204,7 +204,9 @@ class BatchReader:
         self._name, self._columns, self._place = name, columns, place
         self._places = columns.places(name, names)
         self.kinds = {
-            column: check_kind(name, column, formats[self._places[column]], self._wanted(column))
+            column: check_kind(
+                name, column, formats[self._places[column]], self._allowed_kinds(column)
+            )
             for column in self._places
         }
         """The kind of each column that is read."""
@@ -212,7 +214,7 @@ class BatchReader:
             check_kind(name, column, formats[self._places[column]], NUMBERS)
         self._formats = {column: formats[place] for column, place in self._places.items()}
 
-    def _wanted(self, column: str) -> Sequence[str]:
+    def _allowed_kinds(self, column: str) -> Sequence[str]:
         if column in self._columns.candidate:
             return TEXT
         if column in self._columns.reference:
@@ -279,7 +281,7 @@ class BatchReader:
                 missing.append(at + row - rows.start)
                 at, window = at + row + 1, _WINDOW
             else:
-                raise self._refused(rows, at + row - rows.start, column, problem, _CANDIDATE)
+                raise self._refusal(rows, at + row - rows.start, column, problem, _CANDIDATE)
         return missing
 
     def _references(self, rows: RowRange) -> References:
@@ -304,7 +306,7 @@ class BatchReader:
             names, codes = _kernel.view_groups(views)
             if "" in names:
                 row = int((codes == names.index("")).argmax())
-                raise self._refused(rows, row, column, "empty", "the name of a system")
+                raise self._refusal(rows, row, column, "empty", "the name of a system")
             return names, codes
         numbers, places = np.unique(self._integers(rows, column), return_inverse=True)
         labels = numbers.tolist()
@@ -338,7 +340,7 @@ class BatchReader:
             ) from error
         views, starts, row, problem = texts
         if row >= 0:
-            raise self._refused(rows, row, column, problem, expected)
+            raise self._refusal(rows, row, column, problem, expected)
         return views, starts
 
     def _integers(self, rows: RowRange, column: str) -> Ints:
@@ -348,10 +350,10 @@ class BatchReader:
             return joined
         numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
         if row >= 0:
-            raise self._refused(rows, row, column, "null", "a value")
+            raise self._refusal(rows, row, column, "null", "a value")
         if "L" in self._formats[column] and (numbers < 0).any():
             row = int((numbers < 0).argmax())
-            raise self._refused(rows, row, column, "above 2^63", "a smaller number, or a text")
+            raise self._refusal(rows, row, column, "above 2^63", "a smaller number, or a text")
         return numbers
 
     def _scores(self, rows: RowRange, column: str) -> Floats:
@@ -360,13 +362,13 @@ class BatchReader:
         place, span = self._places[column], (rows.start, rows.stop)
         scores = np.full(rows.stop - rows.start, np.nan)
         for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, subject)):
-            value = score_of(cell)
+            value = parse_score(cell)
             if value is None:
-                raise self._refused(rows, row, column, quoted(cell), "a finite number or none")
+                raise self._refusal(rows, row, column, quoted(cell), "a finite number or none")
             scores[row] = value
         return scores if rows.present is None else scores[rows.present]
 
-    def _refused(
+    def _refusal(
         self, rows: RowRange, row: int, column: str, problem: str, expected: str
     ) -> InputError:
         place = f"{self._name}, {self._place(rows.first + rows.start + row)}"

@@ -41,12 +41,14 @@ class Columns:
             dict.fromkeys(column for m in metrics for column in m.table_columns())
         )
         if score_columns and self.wide:
-            problem = f"column {quoted(score_columns[0])} has one score a row, and a wide table several systems"
-            raise InputError(f"{problem}: make it long, with a column of systems (by)")
+            raise InputError(
+                f"column {quoted(score_columns[0])} has one score a row, and a wide table several "
+                "systems: make it long, with a column of systems (by)"
+            )
         return replace(self, scores=score_columns)
 
     @classmethod
-    def of(
+    def from_names(
         cls,
         candidate: str | Sequence[str] = "candidate",
         reference: str | Sequence[str] = "reference",
@@ -54,7 +56,10 @@ class Columns:
         id: str | None = None,
     ) -> Columns:
         """Return the columns that were named, checked."""
-        candidates, references = _listed(candidate, "candidates"), _listed(reference, "references")
+        candidates, references = (
+            _as_columns(candidate, "candidates"),
+            _as_columns(reference, "references"),
+        )
         columns = cls(candidates, references, by, id)
         for column in (*candidates, *references, by, id):
             if column is not None and not isinstance(column, str):
@@ -83,7 +88,7 @@ class Columns:
         return columns
 
     @classmethod
-    def found(
+    def detect(
         cls,
         table: str,
         names: Sequence[str],
@@ -93,9 +98,9 @@ class Columns:
         id: str | None,
     ) -> Columns:
         """Return the columns that were named; for texts that were not, those of a usual name."""
-        return cls.of(
-            _usual(table, names, "candidate") if candidate is None else candidate,
-            _usual(table, names, "reference") if reference is None else reference,
+        return cls.from_names(
+            _usual_column(table, names, "candidate") if candidate is None else candidate,
+            _usual_column(table, names, "reference") if reference is None else reference,
             by,
             id,
         )
@@ -117,7 +122,7 @@ class Columns:
         for column in self.names:
             if column not in columns:
                 hint = nearest(column, columns)
-                has = f"it has {_some(columns)}"
+                has = f"it has {_list_names(columns)}"
                 raise InputError(f"{name} has no column {quoted(column)}{hint} ({has})")
             if list(columns).count(column) > 1:
                 raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
@@ -125,7 +130,7 @@ class Columns:
         return places
 
 
-def _listed(names: str | Sequence[str], role: str) -> tuple[str, ...]:
+def _as_columns(names: str | Sequence[str], role: str) -> tuple[str, ...]:
     """Return columns that were named, one or several."""
     columns = tuple(names) if isinstance(names, list | tuple) else (names,)
     if not columns:
@@ -150,13 +155,13 @@ USUAL = {
 """Usual names of the columns of texts."""
 
 
-def _some(names: Sequence[str], most: int = 20) -> str:
+def _list_names(names: Sequence[str], most: int = 20) -> str:
     """Return the names of columns for a message, the first of many."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(short, names[:most])) + more if names else "none"
 
 
-def _usual(table: str, names: Sequence[str], role: str) -> str:
+def _usual_column(table: str, names: Sequence[str], role: str) -> str:
     """Return the only column of a usual name."""
     matches = [name for name in names if name.lower() in USUAL[role]]
     if len(matches) == 1:
@@ -168,7 +173,7 @@ def _usual(table: str, names: Sequence[str], role: str) -> str:
     if matches:
         problem = f"any of {', '.join(matches)} may be the column of {role}s"
     else:
-        problem = f"no column has a usual name for {role}s (it has {_some(names)})"
+        problem = f"no column has a usual name for {role}s (it has {_list_names(names)})"
     option = f"--{role} COLUMN, in Python {role}="
     raise InputError(f"{table}: {problem}: name the one that is meant ({option})")
 

@@ -9,9 +9,9 @@ from karat.arrays import Floats, Ints, np
 from karat.arrow.batches import RowRange, table_batches
 from karat.arrow.columns import Columns
 from karat.arrow.frames import TABLE, Frame
-from karat.arrow.jobs import added
+from karat.arrow.jobs import add_statistics
 from karat.arrow.merged import Merged
-from karat.arrow.statistics import NO_IDS, Measure, Part, Statistics
+from karat.arrow.statistics import NO_IDS, Part, Statistics, TableMeasure
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.progress import Progress
@@ -19,13 +19,13 @@ from karat.ranked_segments import Places, SegmentText, TextLookup
 from karat.scoring import Scoring
 from karat.stats.buckets import MOST_ROWS, as_buckets
 
-Asked = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
+ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
 """The columns that were named: candidate, reference, by, id."""
 
 
-def frame_columns(frame: Frame, names: Asked) -> Columns:
+def frame_columns(frame: Frame, names: ColumnNames) -> Columns:
     """Return the columns that were named, or have usual names, checked to be there."""
-    columns = Columns.found(TABLE, frame.names, *names)
+    columns = Columns.detect(TABLE, frame.names, *names)
     columns.places(TABLE, frame.names)
     return columns
 
@@ -68,8 +68,8 @@ class RowScores:
     def add(self, part: Part) -> None:
         """Take the scores of the next rows."""
         codes = [self._names.setdefault(name, len(self._names)) for name in part.systems]
-        if part.kept is not None:
-            row_codes = part.kept.codes[: len(part.values[0])]
+        if part.segment_rows is not None:
+            row_codes = part.segment_rows.codes[: len(part.values[0])]
             self._codes.append(np.array(codes, np.int64)[row_codes])
         scored = len(part.values[0])
         places = np.arange(scored) if part.present is None else np.flatnonzero(part.present)
@@ -77,7 +77,7 @@ class RowScores:
         self._count += scored if part.present is None else len(part.present)
         self._values.append(part.values)
 
-    def added_to(self, scoring: Scoring, frame: Frame, columns: Columns) -> Scoring:
+    def add_to(self, scoring: Scoring, frame: Frame, columns: Columns) -> Scoring:
         """Return the result with the scores of rows, their texts, and the table they belong to."""
         metrics = list(dict.fromkeys(row.metric.of_segments() for row in scoring.rows))
         scores = [np.concatenate(parts) for parts in zip(*self._values, strict=True)]
@@ -147,7 +147,7 @@ class FrameRows:
 
 def measure_frame(
     frame: Frame,
-    names: Asked,
+    names: ColumnNames,
     metrics: tuple[Metric, ...],
     buckets: int | None,
     resampled: bool,
@@ -171,7 +171,7 @@ def measure_frame(
         for rows in frame_ranges(frame, columns):
             rows.read()
     keeps_rows = resampled and not used
-    measure = Measure(metrics, used, keeps_rows or scores is not None, scores is not None)
+    measure = TableMeasure(metrics, used, keeps_rows or scores is not None, scores is not None)
     total = Statistics(metrics, used)
     total.order = columns.candidate if columns.wide else ()
     total.skipped = {} if skip_missing else None
@@ -179,8 +179,8 @@ def measure_frame(
     for part in measure.parts(frame_ranges(frame, columns), threads):
         if scores is not None:
             scores.add(part)
-        counted_part = part if keeps_rows else part._replace(kept=None)
-        total = added(total, counted_part, None if buckets == 0 else MOST_ROWS)
+        counted_part = part if keeps_rows else part._replace(segment_rows=None)
+        total = add_statistics(total, counted_part, None if buckets == 0 else MOST_ROWS)
         progress(total.rows, expected, "scoring rows")
     for name, count in (total.skipped or {}).items():
         if count and name not in total.systems:

@@ -17,9 +17,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 from karat import _kernel
 from karat.arrow.batches import BatchReader, RowRange
 from karat.arrow.columns import Columns
-from karat.arrow.pieces import TABLE_FORMATS, Piece
+from karat.arrow.pieces import TABLE_FORMATS, TablePiece
 from karat.arrow.row_files import RowFile, part_name
-from karat.arrow.statistics import Measure, Part, Statistics
+from karat.arrow.statistics import Part, Statistics, TableMeasure
 from karat.errors import InputError, KaratError
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
@@ -36,7 +36,7 @@ Report = Callable[[int], None]
 """Told how many more rows are done."""
 
 
-class Work(Protocol[T_co]):
+class EngineWork(Protocol[T_co]):
     """The work on one piece.
 
     In this process it may use `threads`, looks at `stop`, and tells `report` how many rows it did.
@@ -44,7 +44,7 @@ class Work(Protocol[T_co]):
 
     def __call__(
         self,
-        piece: Piece,
+        piece: TablePiece,
         threads: int = 1,
         stop: Stop | None = None,
         report: Report | None = None,
@@ -80,7 +80,7 @@ class Runner(Protocol):
     """An engine that has been started."""
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield the place of each piece and the result of its work, as they are done, each once.
 
@@ -111,7 +111,7 @@ class LocalRunner:
         self._threads = threads
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield the results in the order of the pieces."""
         stop = Stop()
@@ -147,7 +147,7 @@ def as_engine(engine: str | Engine, options: Mapping[str, str] | None = None) ->
 
 
 @dataclass(frozen=True)
-class Job:
+class TableJob:
     """The columns, metrics and numbers that are wanted of every piece."""
 
     columns: Columns
@@ -163,19 +163,19 @@ class Job:
     single_rows: bool = False
     """True to refuse more rows than are kept."""
 
-    def writing(self, folder: str | None) -> Job:
+    def writing(self, folder: str | None) -> TableJob:
         """Return the same job, writing the scores of rows to a folder."""
         return replace(self, rows=folder)
 
-    def row_file(self, piece: Piece) -> str | None:
+    def row_file(self, piece: TablePiece) -> str | None:
         """Return the file with the scores of a piece's rows, if they are wanted."""
         return self.rows and os.path.join(self.rows, part_name(piece))
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> TableMeasure:
         """The metrics, as values, and what is made of batches."""
         chosen = tuple(map(metric, self.metrics))
-        return Measure(chosen, self.buckets, self.keep, self.rows is not None)
+        return TableMeasure(chosen, self.buckets, self.keep, self.rows is not None)
 
 
 TOO_MANY = (
@@ -184,41 +184,41 @@ TOO_MANY = (
 )
 
 
-class Failure(NamedTuple):
+class JobFailure(NamedTuple):
     """Error in a piece, which other workers need not try again."""
 
     sentence: str
 
 
-def work_of(job: Job) -> Work[Statistics | Failure]:
+def work_of(job: TableJob) -> EngineWork[Statistics | JobFailure]:
     """Return the work of a job as a function that engines can send."""
     return partial(run_piece, job)
 
 
 def run_piece(
-    job: Job,
-    piece: Piece,
+    job: TableJob,
+    piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
-) -> Statistics | Failure:
+) -> Statistics | JobFailure:
     """Measure a piece; bad input is a result, too, so that no engine tries it again."""
-    return guarded(partial(measure_piece, job, piece, threads, stop, report), stop)
+    return run_guarded(partial(measure_piece, job, piece, threads, stop, report), stop)
 
 
-def guarded(measure: Callable[[], Statistics], stop: Stop | None) -> Statistics | Failure:
+def run_guarded(measure: Callable[[], Statistics], stop: Stop | None) -> Statistics | JobFailure:
     """Measure a piece; on a worker of an engine, errors of input become results."""
     try:
         return measure()
     except KaratError as error:
         if stop is not None:  # in this process: let it through as it is
             raise
-        return Failure(str(error))
+        return JobFailure(str(error))
 
 
 def measure_piece(
-    job: Job,
-    piece: Piece,
+    job: TableJob,
+    piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
@@ -241,7 +241,7 @@ def measure_piece(
         for part in measure.parts(ranges, threads, stop):
             if file:
                 file.write(part.values, part.present)
-            statistics = added(statistics, part, job.most_rows)
+            statistics = add_statistics(statistics, part, job.most_rows)
             if job.single_rows and statistics.buckets:
                 raise InputError(TOO_MANY)
             if report:
@@ -269,13 +269,13 @@ def _kinds_into(
         yield rows
 
 
-def added(
+def add_statistics(
     total: Statistics, part: Part | Statistics, most_rows: int | None = MOST_ROWS
 ) -> Statistics:
     """Add a part; where more rows are kept than should be, buckets take their place."""
     if isinstance(part, Statistics) and part.buckets and not total.buckets:
         total = total.in_buckets(part.buckets)
-    if isinstance(part, Part) and total.buckets and part.kept is not None:
+    if isinstance(part, Part) and total.buckets and part.segment_rows is not None:
         kept_rows = Statistics(total.metrics)
         kept_rows += part
         part = kept_rows
@@ -285,7 +285,7 @@ def added(
     return total.in_buckets(BUCKETS)
 
 
-def _wanted(piece: Piece, columns: Columns) -> list[str] | None:
+def _columns_to_read(piece: TablePiece, columns: Columns) -> list[str] | None:
     """Return the columns to read; None for all.
 
     Scores may be numbers of any kind; named columns of JSON lines may not.
@@ -293,20 +293,20 @@ def _wanted(piece: Piece, columns: Columns) -> list[str] | None:
     return None if columns.scores and piece.format == "jsonl" else columns.names
 
 
-def piece_ranges(piece: Piece, columns: Columns) -> Iterator[RowRange]:
+def piece_ranges(piece: TablePiece, columns: Columns) -> Iterator[RowRange]:
     """Yield the rows of a piece in ranges, with the columns that are needed."""
     yield from _ranges(piece, columns, _read(piece, columns))
 
 
-def _read(piece: Piece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
+def _read(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
     """Yield the record batches of a piece, with the columns that are needed or with all."""
-    names = None if all_columns else _wanted(piece, columns)
+    names = None if all_columns else _columns_to_read(piece, columns)
     format = TABLE_FORMATS[piece.format]
     nullable = format.read_nullable if columns.skip_missing else None
     return (nullable or format.read)(piece, names)
 
 
-def _ranges(piece: Piece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:
+def _ranges(piece: TablePiece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:
     reader, first = None, piece.first
     columns = replace(columns, system=piece.system)
     for batch in batches:

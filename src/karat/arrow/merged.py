@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from karat.arrays import np
 from karat.arrow.batches import RowRange, speaks_arrow, table_batches
 from karat.arrow.columns import Columns
-from karat.arrow.statistics import NO_IDS, Measure, SegmentRows, Statistics, SystemSums
-from karat.arrow.tables import Table, read_table, rows_table, sums_table
+from karat.arrow.statistics import NO_IDS, SegmentRows, Statistics, SystemSums, TableMeasure
+from karat.arrow.tables import DataTable, read_table, rows_table, sums_table
 from karat.comparison import BaselineTest, Comparison, Difference, Example, compared, make_examples
 from karat.errors import InputError, short
 from karat.metrics.base import Metric, check_form
@@ -53,7 +53,7 @@ class Merged:
         self.statistics, self.remarks = statistics, remarks
 
     @classmethod
-    def of(cls, parts: Sequence[Statistics]) -> Merged:
+    def join_metrics(cls, parts: Sequence[Statistics]) -> Merged:
         """Return the statistics of several metrics over the same rows as one."""
         if not parts:
             raise InputError("no table was given: there is nothing to merge")
@@ -64,7 +64,7 @@ class Merged:
             _check_same(first, part)
         for system, system_sums in first.systems.items():
             sums = [sums for part in parts for sums in part.systems[system].sums]
-            rows = [part.sorted_rows(system) for part in parts] if system_sums.kept else []
+            rows = [part.sorted_rows(system) for part in parts] if system_sums.row_blocks else []
             joined.systems[system] = SystemSums(system_sums.counted, sums, _side_by_side(rows))
         if joined.rows > MOST_ROWS and joined.keeps and first.has_ids:
             joined = joined.in_buckets(BUCKETS)
@@ -98,7 +98,7 @@ class Merged:
         statistics = self.statistics
         resampling = Drawn(resamples, seed, statistics.buckets if resamples else None)
         self._check(resampling)
-        stats = statistics.collected(resampled=resamples > 0 or segments, values=segments)
+        stats = statistics.system_stats(resampled=resamples > 0 or segments, values=segments)
         scoring = scored(stats, statistics.references, resampling, signature, progress)
         remarks = (*self.remarks, *skipping_notes(statistics))
         return replace(scoring, remarks=remarks, skipped=statistics.skipped)
@@ -121,7 +121,7 @@ class Merged:
         resampling = Drawn(planned.resamples, seed, statistics.buckets)
         self._check(resampling, **planned.fields)
         statistics.check_paired()
-        stats = statistics.collected(resampled=True, values=True)
+        stats = statistics.system_stats(resampled=True, values=True)
         comparison = compared(
             stats, statistics.references, planned, resampling, signature, progress
         )
@@ -133,7 +133,7 @@ class Merged:
         """Refuse what cannot be resampled, and claims of signatures that do not hold."""
         for m in self.statistics.metrics:
             m.check_claims(self.statistics.references, {**fields, **resampling.fields})
-        has_rows = all(system_sums.kept for system_sums in self.statistics.systems.values())
+        has_rows = all(system_sums.row_blocks for system_sums in self.statistics.systems.values())
         if resampling.resamples and not (resampling.buckets or has_rows):
             raise InputError(NO_IDS)
 
@@ -143,7 +143,7 @@ class Merged:
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         return self._table().__arrow_c_array__()
 
-    def _table(self) -> Table:
+    def _table(self) -> DataTable:
         return sums_table(self.statistics)
 
 
@@ -162,7 +162,7 @@ def _check_same(first: Statistics, other: Statistics) -> None:
     for system in first.systems if is_same else ():
         first_sums, other_sums = first.systems[system], other.systems[system]
         is_same = is_same and bool((first_sums.counted == other_sums.counted).all())
-        if is_same and first_sums.kept and first.has_ids:
+        if is_same and first_sums.row_blocks and first.has_ids:
             is_same = first.sorted_ids(system) == other.sorted_ids(system)
     if not is_same:
         both = f"{first.metrics[0]} and {other.metrics[0]}"
@@ -184,7 +184,7 @@ def stats(
     by: str | None = None,
     id: str | None = None,
     threads: int | None = 1,
-) -> Table:
+) -> DataTable:
     """Return the statistics of every row of a table, in its order.
 
     `batch` is anything that speaks Arrow's PyCapsule protocol. `candidate` and `reference` name
@@ -193,8 +193,8 @@ def stats(
     segments' ids.
     """
     chosen = as_metrics(metrics)
-    columns = Columns.of(candidate, reference, by, id).with_scores(chosen)
-    measure = Measure(tuple(chosen), keep=True)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    measure = TableMeasure(tuple(chosen), keep=True)
     return rows_table(chosen, list(measure.parts(table_batches(batch, columns), threads)))
 
 
@@ -208,17 +208,17 @@ def sums(
     id: str | None = None,
     buckets: int | None = None,
     threads: int | None = 1,
-) -> Table:
+) -> DataTable:
     """Return exact sums of the statistics of a table, by system, in a small table.
 
     With `buckets` sums are also by bucket of ids, so that intervals and paired tests can be made of
     them; scores need none. The other arguments are those of `stats`.
     """
     chosen = as_metrics(metrics)
-    columns = Columns.of(candidate, reference, by, id).with_scores(chosen)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
     if buckets is not None and id is None:
         raise InputError("buckets are made of ids: name the column that has them (id=)")
-    measure = Measure(tuple(chosen), as_buckets(0, buckets))
+    measure = TableMeasure(tuple(chosen), as_buckets(0, buckets))
     statistics = Statistics(chosen, measure.buckets)
     for part in measure.parts(table_batches(batch, columns), threads):
         statistics += part
@@ -244,18 +244,18 @@ def merge(tables: Any) -> Merged:
             if statistics.buckets != buckets:
                 both = " and ".join(str(n or "no") for n in (statistics.buckets, buckets))
                 raise InputError(f"table {number}: {both} buckets cannot be merged")
-            if statistics.rows and statistics.keeps != (part.kept is not None):
+            if statistics.rows and statistics.keeps != (part.segment_rows is not None):
                 problem = "tables of sums and of single rows (karat.arrow.stats)"
                 raise InputError(f"table {number}: {problem} cannot be merged: make all in one way")
             statistics += part
-    return Merged.of(list(by_signature.values()))
+    return Merged.join_metrics(list(by_signature.values()))
 
 
 Key = tuple[str, int | str]
 """A system and the id of a segment."""
 
 
-class Texts(NamedTuple):
+class ExampleTexts(NamedTuple):
     """A candidate and its references."""
 
     candidate: str
@@ -288,24 +288,21 @@ def with_examples(
     segment_ids = {ids[gap.segment] for system_gaps in gaps.values() for gap in system_gaps}
     texts = _texts_of(ranges, segment_ids)
 
-    def shown(system: str, metric: Metric, gaps: Sequence[Difference]) -> list[Example]:
-        known_gaps = [
-            gap for gap in gaps if (system, ids[gap.segment]) in texts
-        ]  # none in a stream
-        baseline_texts = [texts[comparison.baseline, ids[gap.segment]] for gap in known_gaps]
-        candidates = [texts[system, ids[gap.segment]].candidate for gap in known_gaps]
-        sides = (
-            [texts_of.references for texts_of in baseline_texts],
-            [texts_of.candidate for texts_of in baseline_texts],
-            candidates,
-        )
-        examples = make_examples(system, metric, known_gaps, *sides)
-        return [
-            texts_of._replace(id=str(ids[texts_of.segment]) if has_ids else None)
-            for texts_of in examples
-        ]
-
-    examples = (one for key, system_gaps in gaps.items() for one in shown(*key, system_gaps))
+    examples: list[Example] = []
+    for (system, metric), system_gaps in gaps.items():
+        # A stream cannot be read again: it has no texts.
+        gaps_with_texts = [gap for gap in system_gaps if (system, ids[gap.segment]) in texts]
+        segments = [ids[gap.segment] for gap in gaps_with_texts]
+        baseline = [texts[comparison.baseline, segment] for segment in segments]
+        for example in make_examples(
+            system,
+            metric,
+            gaps_with_texts,
+            [segment.references for segment in baseline],
+            [segment.candidate for segment in baseline],
+            [texts[system, segment].candidate for segment in segments],
+        ):
+            examples.append(example._replace(id=str(ids[example.segment]) if has_ids else None))
     return replace(comparison, examples=tuple(examples))
 
 
@@ -319,8 +316,8 @@ def table_texts(
 ) -> TextLookup:
     """Return what finds the texts of segments by their places in the order of ids.
 
-    `ranges` gives the rows of the table once more. Rows that are not `has_ids` by a column of ids go
-    by their numbers, from 1.
+    `ranges` gives the rows of the table once more. Without a column of ids, rows
+    go by their numbers, from 1.
     """
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
@@ -342,8 +339,8 @@ def table_texts(
     return look_up
 
 
-def _texts_of(ranges: Iterable[RowRange], segment_ids: set[int | str]) -> dict[Key, Texts]:
-    texts_by_key: dict[Key, Texts] = {}
+def _texts_of(ranges: Iterable[RowRange], segment_ids: set[int | str]) -> dict[Key, ExampleTexts]:
+    texts_by_key: dict[Key, ExampleTexts] = {}
     numbers = np.array([id for id in segment_ids if isinstance(id, int)], np.int64)
     for rows in ranges:
         batch = rows.read()
@@ -355,7 +352,7 @@ def _texts_of(ranges: Iterable[RowRange], segment_ids: set[int | str]) -> dict[K
         references = batch.references.strings(places)
         for number, texts in enumerate(batch.candidates):
             for at, candidate, refs in zip(places, texts.strings(places), references, strict=True):
-                texts_by_key[batch.systems[batch.codes[at] + number], ids[at]] = Texts(
+                texts_by_key[batch.systems[batch.codes[at] + number], ids[at]] = ExampleTexts(
                     candidate, refs
                 )
     return texts_by_key

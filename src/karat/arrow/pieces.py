@@ -19,7 +19,7 @@ RecordBatches = Iterator[Any]
 
 
 @dataclass(frozen=True)
-class Piece:
+class TablePiece:
     """A whole file, or some row groups of one."""
 
     path: str
@@ -57,14 +57,14 @@ class Piece:
 class TableFormat(NamedTuple):
     """A format of tables: how a file is cut into pieces, and how one is read."""
 
-    pieces: Callable[[str], list[Piece]]
-    read: Callable[[Piece, Sequence[str] | None], RecordBatches]
+    pieces: Callable[[str], list[TablePiece]]
+    read: Callable[[TablePiece, Sequence[str] | None], RecordBatches]
     """The record batches of a piece; with these columns alone, or with all (None)."""
     columns: Callable[[str], list[str]]
     """The names of the columns of a file."""
-    read_nullable: Callable[[Piece, Sequence[str] | None], RecordBatches] | None = None
+    read_nullable: Callable[[TablePiece, Sequence[str] | None], RecordBatches] | None = None
     """Like `read`, where values may be missing; None: `read` allows it."""
-    shows_nulls: Callable[[Piece, Sequence[str]], bool] | None = None
+    shows_nulls: Callable[[TablePiece, Sequence[str]], bool] | None = None
     """Whether a quick look at a piece shows nulls in these columns, unless it refuses them itself;
     None: never."""
 
@@ -209,13 +209,13 @@ def _hidden(path: str) -> bool:
     return os.path.basename(path).startswith(("_", "."))
 
 
-def plan_tables(tables: Sequence[TableFiles]) -> list[Piece]:
+def plan_tables(tables: Sequence[TableFiles]) -> list[TablePiece]:
     """Return the pieces of all tables, in their order."""
     pieces = [piece for system, files in tables for piece in plan_pieces(files, system)]
     return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
 
 
-def plan_pieces(files: Sequence[str], system: str | None = None) -> list[Piece]:
+def plan_pieces(files: Sequence[str], system: str | None = None) -> list[TablePiece]:
     """Return the pieces of all files of a table, in their order."""
     pieces = []
     for path in files:
@@ -251,7 +251,7 @@ def file_size(path: str) -> int:
 _READ = 1 << 20
 
 
-def content_digest(piece: Piece) -> str:
+def content_digest(piece: TablePiece) -> str:
     """Return a digest of the bytes that hold the rows of a piece, and of the file's footer."""
     begin, end = piece.span or (0, piece.size)
     digest = hashlib.sha256(piece.fingerprint.encode())
@@ -295,6 +295,6 @@ def open_file(path: str) -> Any:
     """Open a file for reading, one of this machine or one that pyarrow can reach by its address."""
     if "://" not in path:
         return open(path, "rb")
-    from karat.arrow.formats.parquet import opened
+    from karat.arrow.formats.parquet import open_input
 
-    return opened(path)
+    return open_input(path)

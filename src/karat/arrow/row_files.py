@@ -11,12 +11,12 @@ from typing import Any
 
 from karat.arrays import Floats, NDArray, np
 from karat.arrow.formats.parquet import pyarrow_module
-from karat.arrow.pieces import Piece
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, OutputError
 from karat.storage.output import TEMPORARY, FilePath, check_local, claimed_folder, replacing
 
 
-def part_name(piece: Piece) -> str:
+def part_name(piece: TablePiece) -> str:
     """Return the name of the file of a piece: the same whoever writes it, however often."""
     stem = os.path.splitext(os.path.basename(piece.path).removesuffix(".gz"))[0]
     return f"{stem}-{piece.first:012d}.parquet"
@@ -45,7 +45,9 @@ class RowFile:
     `file.write` in the order of the rows.
     """
 
-    def __init__(self, path: str, piece: Piece, columns: Sequence[str], digest: str = "") -> None:
+    def __init__(
+        self, path: str, piece: TablePiece, columns: Sequence[str], digest: str = ""
+    ) -> None:
         self._path, self._name, self._digest = path, piece.name, digest
         self._columns = columns
         self._waiting: deque[Any] = deque()
@@ -109,7 +111,7 @@ MARK = "_karat"
 
 @contextmanager
 def row_folder(
-    path: FilePath | None, pieces: Sequence[Piece], digest: str, *, resumable: bool, part: bool
+    path: FilePath | None, pieces: Sequence[TablePiece], digest: str, *, resumable: bool, part: bool
 ) -> Iterator[str | None]:
     """Yield the folder to write to; it gets its name at the end, in place of an earlier one.
 
@@ -158,7 +160,7 @@ def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
         raise OutputError(f"rows {rows} and shards {shards}: {problem}; name two folders")
 
 
-def _check(path: str, target: str, pieces: Sequence[Piece]) -> None:
+def _check(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
     """Refuse a folder that holds anything but parquet files, or an input."""
     names = [part_name(piece) for piece in pieces]
     if len(set(names)) < len(names):

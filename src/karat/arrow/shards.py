@@ -18,17 +18,25 @@ from itertools import pairwise
 from typing import Any
 
 from karat.arrays import Ints, NDArray, np
-from karat.arrow.jobs import Failure, Job, Report, Work, added, guarded, measure_piece
+from karat.arrow.jobs import (
+    EngineWork,
+    JobFailure,
+    Report,
+    TableJob,
+    add_statistics,
+    measure_piece,
+    run_guarded,
+)
 from karat.arrow.merged import Merged
-from karat.arrow.pieces import Piece, content_digest
+from karat.arrow.pieces import TablePiece, content_digest
 from karat.arrow.row_files import has_rows_of
 from karat.arrow.statistics import SegmentRows, Statistics, SystemSums
 from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
 from karat.storage.output import FilePath, check_local
-from karat.storage.schema import check_fields, listed, named, perhaps, record, text, whole
-from karat.storage.store import Store, damaged, read_store, write_store
+from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
+from karat.storage.store import ModelStore, damaged, read_store, write_store
 
 KIND = "shard of statistics"
 VERSION = 1
@@ -37,19 +45,19 @@ ENDING = ".shard"
 ABOUT = record(
     {
         "job": text,
-        "piece": whole(1),
-        "pieces": whole(1),
+        "piece": integer(1),
+        "pieces": integer(1),
         "file": text,
         "digest": text,
-        "metrics": listed(text, 1),
-        "buckets": perhaps(whole(2)),
-        "rows": whole(0),
-        "references": listed(whole(0), 2),
-        "systems": listed(text),
-        "text_ids": listed(whole(0, 1)),
-        "kinds": named(text),
+        "metrics": list_of(text, 1),
+        "buckets": nullable(integer(2)),
+        "rows": integer(0),
+        "references": list_of(integer(0), 2),
+        "systems": list_of(text),
+        "text_ids": list_of(integer(0, 1)),
+        "kinds": mapping_of(text),
     },
-    skipped=named(whole(0)),
+    skipped=mapping_of(integer(0)),
 )
 
 
@@ -57,22 +65,22 @@ ABOUT = record(
 class ShardJob:
     """A job whose pieces are kept in a folder."""
 
-    job: Job
+    job: TableJob
     folder: str
     digest: str
     pieces: int
     """The number of all pieces."""
 
     @classmethod
-    def of(cls, job: Job, folder: str, pieces: Sequence[Piece]) -> ShardJob:
+    def of(cls, job: TableJob, folder: str, pieces: Sequence[TablePiece]) -> ShardJob:
         """Return the job with its digest."""
         return cls(job, folder, job_digest(job, pieces), len(pieces))
 
-    def path(self, piece: Piece) -> str:
+    def path(self, piece: TablePiece) -> str:
         """Return the file of a piece."""
         return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
 
-    def finished(self, piece: Piece) -> Statistics | None:
+    def finished(self, piece: TablePiece) -> Statistics | None:
         """Return the statistics of a piece that was done before, if its content is the same."""
         if not os.path.exists(self.path(piece)):
             return None
@@ -86,7 +94,7 @@ class ShardJob:
         return shard.statistics if shard.digest == content_digest(piece) else None
 
     def measure(
-        self, piece: Piece, threads: int, stop: Stop | None, report: Report | None
+        self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
     ) -> Statistics:
         """Measure a piece and keep it."""
         digest = content_digest(piece)
@@ -120,27 +128,27 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
         raise
 
 
-def job_digest(job: Job, pieces: Sequence[Piece]) -> str:
+def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
     """Return a digest of what is measured, and of which pieces; not of where rows are written."""
     plain_job = replace(job, rows=None, single_rows=False)
     facts = [asdict(plain_job), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def shard_work(job: ShardJob) -> Work[Statistics | Failure]:
+def shard_work(job: ShardJob) -> EngineWork[Statistics | JobFailure]:
     """Return the work of such a job as a function that engines can send."""
     return partial(run_shard, job)
 
 
 def run_shard(
     job: ShardJob,
-    piece: Piece,
+    piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
-) -> Statistics | Failure:
+) -> Statistics | JobFailure:
     """Measure a piece and keep it; bad input is a result, too."""
-    return guarded(partial(job.measure, piece, threads, stop, report), stop)
+    return run_guarded(partial(job.measure, piece, threads, stop, report), stop)
 
 
 def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
@@ -158,7 +166,7 @@ def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
 
 def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> None:
     """Write the statistics of a piece."""
-    from karat.arrow.tables import signed
+    from karat.arrow.tables import sign_metric
 
     arrays: dict[str, NDArray[Any]] = {}
     text_ids = []
@@ -167,15 +175,16 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
         for m, sums in enumerate(system_sums.sums):
             arrays[f"{at}.sums.{m}"] = sums
         text_ids.append(
-            int(any(isinstance(segment_rows.ids, list) for segment_rows in system_sums.kept))
+            int(any(isinstance(segment_rows.ids, list) for segment_rows in system_sums.row_blocks))
         )
-        if system_sums.kept:
+        if system_sums.row_blocks:
             arrays |= {
-                f"{at}.{name}": array for name, array in _kept_arrays(system_sums.kept).items()
+                f"{at}.{name}": array
+                for name, array in _kept_arrays(system_sums.row_blocks).items()
             }
     description = {
         **about,
-        "metrics": [signed(m) for m in statistics.metrics],
+        "metrics": [sign_metric(m) for m in statistics.metrics],
         "buckets": statistics.buckets,
         "rows": statistics.rows,
         "references": list(statistics.reference_range),
@@ -239,7 +248,7 @@ def read_shard(path: str) -> Shard:
     return Shard(path, *facts, statistics)
 
 
-def _system(store: Store, at: int, metrics: int, text_ids: bool) -> SystemSums:
+def _system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemSums:
     arrays = {
         name.removeprefix(f"{at}."): array.copy()
         for name, array in store.arrays.items()
@@ -265,12 +274,12 @@ def _check_shapes(path: str, statistics: Statistics) -> None:
         widths = [len(m.columns()) for m in statistics.metrics]
         shapes = [{(size, width), (size, 3, width)} for width in widths]
         good = system_sums.counted.shape == (size, 2) and system_sums.counted.dtype == np.int64
-        good &= statistics.buckets is None or not system_sums.kept
+        good &= statistics.buckets is None or not system_sums.row_blocks
         good &= all(
             s.shape in w and s.dtype == np.int64
             for s, w in zip(system_sums.sums, shapes, strict=True)
         )
-        for segment_rows in system_sums.kept:
+        for segment_rows in system_sums.row_blocks:
             rows = len(segment_rows.references)
             good &= segment_rows.ids is None or len(segment_rows.ids) == rows
             good &= all(
@@ -303,7 +312,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
         path_of_piece[shard.piece] = path
-        total = shard.statistics if total is None else added(total, shard.statistics)
+        total = shard.statistics if total is None else add_statistics(total, shard.statistics)
     if first is None or total is None:
         raise InputError("no shard was given: there is nothing to merge")
     missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]

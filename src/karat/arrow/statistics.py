@@ -23,7 +23,7 @@ from karat.progress import Stop, as_threads, in_order
 from karat.scoring import Collected, compact
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
-MOST_SYSTEMS = 10_000
+MAX_SYSTEMS = 10_000
 """Systems of one table; more are most likely ids."""
 
 
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     """For each cell its number of segments, and a sum of their ids' hashes (the upper 32 bits)."""
     sums: list[Ints]
     """For each metric the exact sums of its rows, by cell."""
-    kept: SegmentRows | None = None
+    segment_rows: SegmentRows | None = None
     values: Sequence[Floats] = ()
     """For each metric the score of every row, if they are wanted; in a wide table for each system
     and metric."""
@@ -85,7 +85,7 @@ def part_of_rows(
 
 
 @dataclass(frozen=True)
-class Measure:
+class TableMeasure:
     """The numbers to be made of every batch: by which metrics, in how many buckets."""
 
     metrics: tuple[Metric, ...]
@@ -141,7 +141,9 @@ class Measure:
         paired_by = None if batch.ids is None else batch.ids.references
         column_tables = part_of_rows(batch.systems, segment_rows, hashes, self.buckets, paired_by)
         column_tables = column_tables._replace(present=batch.present, skipped=batch.skipped)
-        return column_tables._replace(kept=segment_rows if self.keep else None, values=values)
+        return column_tables._replace(
+            segment_rows=segment_rows if self.keep else None, values=values
+        )
 
     def _empty_part(self, batch: TableBatch) -> Part:
         """Return the part of rows that were all left out."""
@@ -158,10 +160,10 @@ class SystemSums:
     counted: Ints
     """For each bucket its number of segments, and the sum of hashes by which ids are compared."""
     sums: list[Ints]
-    kept: list[SegmentRows] = field(default_factory=list)
+    row_blocks: list[SegmentRows] = field(default_factory=list)
 
 
-def _chosen(rows: SegmentRows, code: int) -> SegmentRows:
+def _select_system(rows: SegmentRows, code: int) -> SegmentRows:
     """Return the rows of one system, small whole numbers in few bytes."""
     indices = np.flatnonzero(rows.codes == code)
     ids: Ints | list[str] | None = rows.ids
@@ -196,7 +198,7 @@ class Statistics:
     @property
     def keeps(self) -> bool:
         """True if rows are kept."""
-        return any(system_sums.kept for system_sums in self.systems.values())
+        return any(system_sums.row_blocks for system_sums in self.systems.values())
 
     @property
     def references(self) -> int | None:
@@ -231,8 +233,10 @@ class Statistics:
                 for sums in (part.counted, *part.sums)
             )
             self._add(part.systems[code], *cell_sums)
-            if part.kept is not None:
-                self.systems[part.systems[code]].kept.append(_chosen(part.kept, code))
+            if part.segment_rows is not None:
+                self.systems[part.systems[code]].row_blocks.append(
+                    _select_system(part.segment_rows, code)
+                )
 
     def in_buckets(self, buckets: int) -> Statistics:
         """Return the same in buckets, for which rows and their ids must have been kept."""
@@ -240,7 +244,7 @@ class Statistics:
         bucketed.kinds, bucketed.source, bucketed.order = self.kinds, self.source, self.order
         bucketed.skipped = self.skipped
         for system, system_sums in self.systems.items():
-            for segment_rows in system_sums.kept:
+            for segment_rows in system_sums.row_blocks:
                 rows = segment_rows._replace(codes=np.zeros(len(segment_rows.codes), np.int32))
                 bucketed += part_of_rows([system], rows, _hashes(segment_rows.ids), buckets)
         return bucketed
@@ -259,7 +263,7 @@ class Statistics:
                 system,
                 *(CellSums(all_cells, sums) for sums in (system_sums.counted, *system_sums.sums)),
             )
-            self.systems[system].kept += system_sums.kept
+            self.systems[system].row_blocks += system_sums.row_blocks
 
     def _check_kinds(self, other: Statistics) -> None:
         """Refuse a file whose columns hold other values than those of the files before it."""
@@ -278,8 +282,8 @@ class Statistics:
     def _add(self, system: str, counted: CellSums, *sums: CellSums) -> None:
         size, before = self.buckets or 1, self.systems.get(system)
         if before is None:
-            if len(self.systems) >= MOST_SYSTEMS:
-                problem = f"more than {MOST_SYSTEMS:,} systems, {quoted(system)} among them"
+            if len(self.systems) >= MAX_SYSTEMS:
+                problem = f"more than {MAX_SYSTEMS:,} systems, {quoted(system)} among them"
                 raise InputError(f"the column of systems names {problem}: is it the right column?")
             first = [add_cells(None, part, size) for part in sums]
             self.systems[system] = SystemSums(add_cells(None, counted, size), first)
@@ -290,13 +294,13 @@ class Statistics:
 
     # ------------------------------------------------------------------------ as collected text
 
-    def collected(
+    def system_stats(
         self, *, resampled: bool, values: bool = False
     ) -> dict[tuple[str, Metric], Collected]:
         """Return the statistics of every system by every metric, systems in order of their names.
 
-        With `resampled`, rows of segments in the order of their ids, or sums of buckets, to resample;
-        with `values`, scores of segments, if their rows are kept.
+        With `resampled`, include rows in the order of their ids, or sums of buckets, to resample;
+        with `values`, the scores of segments whose rows are kept.
         """
         if not self.systems:
             raise InputError("no segments: there is nothing to score")
@@ -308,12 +312,14 @@ class Statistics:
         else:
             tables = {name: self._sorted_rows(name) for name in names}
         return {
-            (name, m): self._one(name, at, tables[name], values)
+            (name, m): self._metric_stats(name, at, tables[name], values)
             for name in names
             for at, m in enumerate(self.metrics)
         }
 
-    def _one(self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool) -> Collected:
+    def _metric_stats(
+        self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool
+    ) -> Collected:
         total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
         if rows is None:
             return Collected(total, (), None)
@@ -338,7 +344,7 @@ class Statistics:
         return all(
             segment_rows.ids is not None
             for system_sums in self.systems.values()
-            for segment_rows in system_sums.kept
+            for segment_rows in system_sums.row_blocks
         )
 
     def sorted_rows(self, name: str) -> SegmentRows:
@@ -346,7 +352,7 @@ class Statistics:
 
         An id must not stand twice.
         """
-        row_blocks = self.systems[name].kept
+        row_blocks = self.systems[name].row_blocks
         tables = [
             np.concatenate(blocks)
             for blocks in zip(*(block.tables for block in row_blocks), strict=True)
@@ -361,7 +367,7 @@ class Statistics:
 
     def ids(self, name: str) -> Ints | list[str]:
         """Return the ids of a system's rows, in the order in which they were measured."""
-        id_blocks = [segment_rows.ids for segment_rows in self.systems[name].kept]
+        id_blocks = [segment_rows.ids for segment_rows in self.systems[name].row_blocks]
         if any(ids is None for ids in id_blocks):
             raise InputError(NO_IDS)
         numbers = [ids for ids in id_blocks if isinstance(ids, np.ndarray)]
@@ -388,7 +394,7 @@ class Statistics:
         """
         if not self.skipped or self.buckets or not self.has_ids:
             return self
-        ids = [_listed(self.ids(name)) for name in self.names()]
+        ids = [_as_list(self.ids(name)) for name in self.names()]
         common = set.intersection(*map(set, ids))
         if all(len(system_ids) == len(common) for system_ids in ids):
             return self
@@ -399,7 +405,7 @@ class Statistics:
         paired.skipped = self.skipped
         for name in self.names():
             rows = self.sorted_rows(name)
-            sorted_ids = _listed(rows.ids)
+            sorted_ids = _as_list(rows.ids)
             places = np.array([at for at, id in enumerate(sorted_ids) if id in common])
             common_ids = [sorted_ids[at] for at in places]
             shared = SegmentRows(
@@ -409,7 +415,7 @@ class Statistics:
                 [table[places] for table in rows.tables],
             )
             part = part_of_rows([name], shared, _hashes(shared.ids), None)
-            paired += part._replace(kept=shared)
+            paired += part._replace(segment_rows=shared)
         return paired
 
     def check_paired(self) -> None:
@@ -428,7 +434,7 @@ class Statistics:
                 raise InputError(f"systems {problem}: {advice}")
 
 
-def _listed(ids: Ints | list[str] | None) -> list[Any]:
+def _as_list(ids: Ints | list[str] | None) -> list[Any]:
     """Return ids as a list."""
     return ids if isinstance(ids, list) else np.asarray(ids).tolist()
 

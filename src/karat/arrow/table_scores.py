@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from karat.arrow.batches import RowRange, reference_hashes
 from karat.arrow.columns import Columns
 from karat.arrow.frame_scores import (
-    Asked,
+    ColumnNames,
     RowScores,
     all_skipped,
     check_ids,
@@ -24,10 +24,10 @@ from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
     TOO_MANY,
     Engine,
-    Failure,
-    Job,
+    JobFailure,
     Local,
-    added,
+    TableJob,
+    add_statistics,
     as_engine,
     piece_ranges,
     work_of,
@@ -35,8 +35,8 @@ from karat.arrow.jobs import (
 from karat.arrow.merged import Merged, segment_labels, table_texts, with_examples
 from karat.arrow.pieces import (
     TABLE_FORMATS,
-    Piece,
     TableFiles,
+    TablePiece,
     find_tables,
     plan_tables,
     table_format,
@@ -44,7 +44,7 @@ from karat.arrow.pieces import (
 from karat.arrow.row_files import check_apart, row_folder
 from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder, shard_work
 from karat.arrow.statistics import Statistics
-from karat.arrow.tables import signed
+from karat.arrow.tables import sign_metric
 from karat.comparison import Comparison
 from karat.errors import InputError
 from karat.metrics.base import Metric
@@ -89,25 +89,31 @@ def score_table(
     by_ids = segments and frame is None
     data, resampled = table if frame is None else frame, resamples > 0 or by_ids
     merged = measure_table(
-        data, metrics, resampled=resampled, single_rows=by_ids, scores=rows, progress=progress, **how
+        data,
+        metrics,
+        resampled=resampled,
+        single_rows=by_ids,
+        scores=rows,
+        progress=progress,
+        **how,
     )
     options: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
     scoring = merged.score(resamples, segments=by_ids, **options)
     if rows is not None and frame is not None:
-        columns = frame_columns(frame, _asked(how))
+        columns = frame_columns(frame, _column_names(how))
         columns = replace(columns, skip_missing=bool(how.get("skip_missing")))
-        return rows.added_to(scoring, frame, columns)
+        return rows.add_to(scoring, frame, columns)
     if not by_ids:
         return scoring
     has_ids = how.get("id") is not None
-    rows_again = partial(read_rows, table, _asked(how), bool(how.get("skip_missing")))
+    rows_again = partial(read_rows, table, _column_names(how), bool(how.get("skip_missing")))
     texts = table_texts(merged.statistics, rows_again, has_ids=has_ids)
     sorted_ids = {name: merged.statistics.sorted_ids(name) for name in merged.statistics.names()}
     labels = {name: segment_labels(ids, has_ids=has_ids) for name, ids in sorted_ids.items()}
     return replace(scoring, texts=texts, ids=labels)
 
 
-def _asked(arguments: Mapping[str, Any]) -> Asked:
+def _column_names(arguments: Mapping[str, Any]) -> ColumnNames:
     return (
         arguments.get("candidate"),
         arguments.get("reference"),
@@ -146,15 +152,17 @@ def compare_table(
     merged = measure_table(table, metrics, resampled=True, progress=progress, **how)
     skip_missing = bool(how.get("skip_missing"))
     if not isinstance(table, Frame):
-        check_row_pairs(table, _asked(how), merged.statistics, skip_missing)
+        check_row_pairs(table, _column_names(how), merged.statistics, skip_missing)
     tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
     comparison = merged.compare(baseline, **tested, progress=progress, signature=signature)
-    rows, has_ids = read_rows(table, _asked(how), skip_missing), how.get("id") is not None
+    rows, has_ids = read_rows(table, _column_names(how), skip_missing), how.get("id") is not None
     paired = merged.statistics.without_unpaired()
     return with_examples(comparison, paired, rows, examples, has_ids=has_ids)
 
 
-def check_row_pairs(table: Any, names: Asked, statistics: Statistics, skip_missing: bool) -> None:
+def check_row_pairs(
+    table: Any, names: ColumnNames, statistics: Statistics, skip_missing: bool
+) -> None:
     """Refuse files whose rows cannot be paired by their numbers.
 
     Files of systems without a column of ids must have the same number of rows, with the same
@@ -213,19 +221,19 @@ def _references_by_row(table: TableFiles, columns: Columns) -> dict[int, int]:
     return hashes
 
 
-def find_columns(table: Any, names: Asked) -> tuple[Columns, list[TableFiles]]:
+def find_columns(table: Any, names: ColumnNames) -> tuple[Columns, list[TableFiles]]:
     """Return the columns of a table in files, and the files of each system."""
     candidate, _, by, _ = names
     wide = isinstance(candidate, list | tuple) and len(candidate) > 1
     tables = find_tables(table, columns_name_systems=by is not None or wide)
     first = tables[0].files[0]
-    columns = Columns.found(first, table_format(first).columns(first), *names)
+    columns = Columns.detect(first, table_format(first).columns(first), *names)
     one_file_each = all(len(system.files) == 1 for system in tables)
     return with_row_numbers(columns) if one_file_each else columns, tables
 
 
 def read_rows(
-    table: Any, names: Asked, skip_missing: bool = False, metrics: Sequence[Metric] = ()
+    table: Any, names: ColumnNames, skip_missing: bool = False, metrics: Sequence[Metric] = ()
 ) -> Iterator[RowRange]:
     """Yield the rows of a table, in ranges, with the columns of scores that metrics read."""
     frame = table if isinstance(table, Frame) else as_frame(table)
@@ -308,8 +316,8 @@ def measure_table(
 
 
 def _measure_pieces(
-    job: Job,
-    pieces: Sequence[Piece],
+    job: TableJob,
+    pieces: Sequence[TablePiece],
     total: Statistics,
     runner: Engine,
     folders: tuple[FilePath | None, FilePath | None],
@@ -328,7 +336,7 @@ def _measure_pieces(
         writing = job.writing(folder)
         full_job = writing if place is None else ShardJob.of(writing, place, pieces)
         for statistics in run_pieces(runner, full_job, pieces, progress):
-            total = added(total, statistics, job.most_rows)
+            total = add_statistics(total, statistics, job.most_rows)
             if job.single_rows and total.buckets:
                 raise InputError(TOO_MANY)
     check_scored(total, pieces)
@@ -336,7 +344,7 @@ def _measure_pieces(
     return total
 
 
-def check_scored(total: Statistics, pieces: Sequence[Piece]) -> None:
+def check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
     """Refuse a table without rows, or a system that has none left."""
     skipped = [name for name, rows in (total.skipped or {}).items() if rows]
     for name in skipped:
@@ -363,11 +371,11 @@ def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
 def plan_job(
     table: Any,
     metrics: Sequence[Metric],
-    names: Asked,
+    names: ColumnNames,
     buckets: int | None,
     resampled: bool,
     skip_missing: bool = False,
-) -> tuple[Job, list[Piece]]:
+) -> tuple[TableJob, list[TablePiece]]:
     """Return the job of measuring a table in files, and its pieces.
 
     Unless rows with missing texts are skipped, files that are known to have some are refused.
@@ -386,10 +394,12 @@ def plan_job(
         check_nulls(pieces, columns)
     used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if resampled else None
     most = None if buckets == 0 else MOST_ROWS
-    return Job(columns, tuple(map(signed, metrics)), used, resampled and not used, most), pieces
+    return TableJob(
+        columns, tuple(map(sign_metric, metrics)), used, resampled and not used, most
+    ), pieces
 
 
-def check_nulls(pieces: Sequence[Piece], columns: Columns) -> None:
+def check_nulls(pieces: Sequence[TablePiece], columns: Columns) -> None:
     """Refuse a row with a missing value before any work, where the format shows it quickly.
 
     Others are refused when their row is read.
@@ -416,7 +426,7 @@ def choose_engine(
 
 
 def run_pieces(
-    engine: Engine, job: Job | ShardJob, pieces: Sequence[Piece], progress: Progress
+    engine: Engine, job: TableJob | ShardJob, pieces: Sequence[TablePiece], progress: Progress
 ) -> Iterator[Statistics]:
     """Yield the statistics of all pieces, those first that were done before."""
     left = []
@@ -433,7 +443,7 @@ def run_pieces(
     counted = RowProgress([piece.rows for piece in left], progress)
     with engine.running(len(left)) as runner:
         for _, result in runner.run(work, left, counted.more):
-            if isinstance(result, Failure):
+            if isinstance(result, JobFailure):
                 raise InputError(result.sentence)
             counted.finished(result.rows)
             yield result

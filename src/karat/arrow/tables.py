@@ -40,7 +40,7 @@ SUMS_SCHEMA = (
 """Schema of these columns for Spark's `mapInArrow`."""
 
 
-class Table:
+class DataTable:
     """A small Arrow table: `pyarrow.table(t)`, `polars.DataFrame(t)` and others take it."""
 
     def __init__(self, kernel: _kernel.ArrowTable, columns: Sequence[str]) -> None:
@@ -62,12 +62,12 @@ class Table:
         return self._kernel.stream()
 
 
-def signed(m: Metric) -> str:
+def sign_metric(m: Metric) -> str:
     """Return a metric's name with the version that makes its statistics; it parses back."""
     return "|".join([m.digested(), *m.signature("unknown").split("|nrefs=unknown|")[1:]])
 
 
-def sums_table(statistics: Statistics) -> Table:
+def sums_table(statistics: Statistics) -> DataTable:
     """Return statistics as a table of sums: a row for each system, metric and bucket that is used.
 
     Sums of whole numbers are one number a column of the metric; others are three, their limbs.
@@ -78,7 +78,7 @@ def sums_table(statistics: Statistics) -> Table:
     for system, system_sums in statistics.systems.items():
         used = np.flatnonzero(system_sums.counted[:, 0])
         for m, sums in zip(statistics.metrics, system_sums.sums, strict=True):
-            names += [(system, signed(m))] * len(used)
+            names += [(system, sign_metric(m))] * len(used)
             cells.append(np.column_stack([used, system_sums.counted[used]]))
             lists += [row.ravel() for row in sums[used]]
     kernel = _kernel.ArrowTable()
@@ -91,14 +91,19 @@ def sums_table(statistics: Statistics) -> Table:
         kernel.integers(name, np.ascontiguousarray(column))
     offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     kernel.lists("sums", offsets, np.concatenate([np.zeros(0, np.int64), *lists]))
-    return Table(kernel, SUMS)
+    return DataTable(kernel, SUMS)
 
 
-def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> Table:
+def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
     """Return the rows that parts keep, one for each segment; statistics in METRIC/COLUMN."""
-    rows = [part.kept for part in parts if part.kept is not None]
+    rows = [part.segment_rows for part in parts if part.segment_rows is not None]
     kernel, names = _kernel.ArrowTable(), ["system", "references"]
-    systems = [part.systems[i] for part in parts if part.kept for i in part.kept.codes.tolist()]
+    systems = [
+        part.systems[i]
+        for part in parts
+        if part.segment_rows
+        for i in part.segment_rows.codes.tolist()
+    ]
     kernel.strings("system", systems)
     numbers = [np.zeros(0, np.int64), *(segment_rows.references for segment_rows in rows)]
     kernel.integers("references", np.concatenate(numbers))
@@ -117,7 +122,7 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> Table:
                 kernel.integers(names[-1], values)
             else:
                 kernel.floats(names[-1], np.ascontiguousarray(table[:, place], dtype=np.float64))
-    return Table(kernel, names)
+    return DataTable(kernel, names)
 
 
 def _add_ids(kernel: _kernel.ArrowTable, ids: Sequence[Ints | list[str] | None]) -> None:
@@ -131,14 +136,14 @@ def _add_ids(kernel: _kernel.ArrowTable, ids: Sequence[Ints | list[str] | None])
 # ------------------------------------------------------------------------------------- and back
 
 
-Found = tuple[str, int | None, Part]
+MetricPart = tuple[str, int | None, Part]
 """A metric's signature, the number of buckets, and a part of that metric's statistics."""
 
 
-def read_table(data: Any, name: str) -> Iterator[Found]:
+def read_table(data: Any, name: str) -> Iterator[MetricPart]:
     """Yield the statistics in a table of sums or of rows, metric by metric."""
     names, formats, batches = record_batches(data, name)
-    read: Callable[[TableColumns], Iterator[Found]]
+    read: Callable[[TableColumns], Iterator[MetricPart]]
     if set(SUMS) <= set(names):
         read = _read_sums
     elif "references" in names and any("/" in column for column in names):
@@ -192,7 +197,7 @@ class TableColumns(NamedTuple):
         return numbers, starts
 
 
-def _read_sums(columns: TableColumns) -> Iterator[Found]:
+def _read_sums(columns: TableColumns) -> Iterator[MetricPart]:
     systems, codes = _kernel.view_groups(columns.texts("system"))
     signatures, metrics = _kernel.view_groups(columns.texts("metric"))
     buckets, bucket, segments, ids, least, most = (columns.numbers(c) for c in SUMS[2:-1])
@@ -230,7 +235,7 @@ def _read_sums(columns: TableColumns) -> Iterator[Found]:
             )
 
 
-def _read_rows(columns: TableColumns) -> Iterator[Found]:
+def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
     stat_columns = [column for column in columns.formats if "/" in column]
     systems, codes = [ONE_SYSTEM], np.zeros(len(columns.batch), np.int32)
     if "system" in columns.formats:
@@ -248,7 +253,7 @@ def _read_rows(columns: TableColumns) -> Iterator[Found]:
         table = np.stack([columns.numbers(column) for column in metric_columns], axis=1)
         segment_rows = SegmentRows(codes, ids, references, [table])
         yield (
-            signed(m),
+            sign_metric(m),
             None,
-            part_of_rows(systems, segment_rows, None, None)._replace(kept=segment_rows),
+            part_of_rows(systems, segment_rows, None, None)._replace(segment_rows=segment_rows),
         )

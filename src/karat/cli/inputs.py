@@ -137,7 +137,7 @@ def open_inputs(
     trees = _open_trees(references, optional)
     sources = [] if trees else [_open(path, progress, as_text) for path in references]
     check_aligned([*systems.values(), *trees, *sources])
-    return {**systems}, trees[0].beside(trees) if trees else References(sources, optional)
+    return {**systems}, trees[0].combine(trees) if trees else References(sources, optional)
 
 
 def _named(candidates: Paths) -> dict[str, str]:
@@ -192,10 +192,10 @@ def load_set(
     draws: str | None = None,
 ) -> EvalSet:
     """A set, read as the options say, with further judgements and how segments were drawn."""
-    from karat.evalset.loading import as_options, load_evalset
+    from karat.evalset.loading import load_evalset, parse_options
 
     added: Any = {"judgements": judgements, "model_judges": model_judges, "draws": draws}
-    return load_evalset(name, read_as, progress=progress, **added, **as_options(options))
+    return load_evalset(name, read_as, progress=progress, **added, **parse_options(options))
 
 
 class Given(NamedTuple):

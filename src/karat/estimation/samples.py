@@ -11,7 +11,7 @@ from typing import NamedTuple
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, MetricError, quoted
-from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
+from karat.evalset.draws import GROUP, SEGMENT, Draw, check_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present, score_evalset
@@ -186,7 +186,7 @@ def draws_of_set(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Dra
         return evalset.draws
     reading = Reading(lister="")
     placed = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
-    found = checked_draws(placed, evalset.segments, evalset.groups, reading)
+    found = check_draws(placed, evalset.segments, evalset.groups, reading)
     reading.check()
     return found
 

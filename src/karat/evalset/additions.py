@@ -19,25 +19,25 @@ from typing import NamedTuple, TypeAlias
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath, first_line, json_object
-from karat.evalset.draft import EvalSetDraft, numbered_rows
-from karat.evalset.draws import Draw, checked_draws, read_draws
+from karat.evalset.draft import EvalSetDraft, number_rows
+from karat.evalset.draws import Draw, check_draws, read_draws
 from karat.evalset.formats.jsonl import (
     JUDGEMENT,
-    checked,
+    check_members,
     json_dimensions,
-    no_judgement,
+    judgement_problem,
 )
 from karat.evalset.judgements import (
     MODEL,
     Dimension,
     JudgedPair,
     Judgement,
-    checked_pairs,
-    other_value,
+    check_pairs,
+    conflict_problem,
+    drop_shares,
     win_shares,
-    without_shares,
 )
-from karat.evalset.reading import Reading, Where, json_rows, number, tab_rows
+from karat.evalset.reading import Location, Reading, parse_number, read_json_lines, read_tsv
 from karat.evalset.sets import EvalSet, check_known
 
 HEADER = ("judgements", "dimensions", "signature")
@@ -46,7 +46,7 @@ HEADER = ("judgements", "dimensions", "signature")
 class GivenJudgement(NamedTuple):
     """A judgement as it was given, and where."""
 
-    place: Where
+    location: Location
     system: str
     segment: str
     judge: str
@@ -57,10 +57,10 @@ class GivenJudgement(NamedTuple):
     """The system that the output was compared with; "" for a rating."""
 
 
-Found = tuple[list[GivenJudgement], list[Dimension]]
+JudgementFile = tuple[list[GivenJudgement], list[Dimension]]
 
 
-def read_judgements(path: Path, reading: Reading) -> Found:
+def read_judgements(path: Path, reading: Reading) -> JudgementFile:
     """Return the judgements of a file, and the dimensions that it describes."""
     try:
         lines = first_line(path).startswith("{")
@@ -68,7 +68,7 @@ def read_judgements(path: Path, reading: Reading) -> Found:
         raise InputError(f"{path}: {error.strerror or error}") from error
     if lines:
         return _json(path, reading)
-    rows = tab_rows(path, JUDGEMENT, reading, True, ("kind", "other"))
+    rows = read_tsv(path, JUDGEMENT, reading, True, ("kind", "other"))
     return [GivenJudgement(location, *row) for location, row in rows], []
 
 
@@ -87,15 +87,15 @@ def has_ratings(path: GivenPath) -> bool:
     )
 
 
-def _json(path: Path, reading: Reading) -> Found:
+def _json(path: Path, reading: Reading) -> JudgementFile:
     rows: list[GivenJudgement] = []
     dimensions: list[Dimension] = []
-    for location, record in json_rows(path, reading):
+    for location, record in read_json_lines(path, reading):
         if "judgements" in record and location.line == 1:
             dimensions += json_dimensions(
-                checked(record, HEADER, location, reading), location, reading
+                check_members(record, HEADER, location, reading), location, reading
             )
-        elif problem := no_judgement(record):
+        elif problem := judgement_problem(record):
             reading.problem(location, problem)
         else:
             more = (record.get(name, "") for name in ("kind", "other"))
@@ -114,11 +114,11 @@ class Additions(NamedTuple):
     model_judges: Sequence[str] = ()
     draws: GivenFile | None = None
 
-    def to(self, evalset: EvalSet, reading: Reading) -> EvalSet:
+    def add_to(self, evalset: EvalSet, reading: Reading) -> EvalSet:
         """Return the set with the additions; what is wrong with them is noted and raised."""
         extended = evalset
         if self.judgements:
-            adding = _Adding(evalset, reading)
+            adding = _JudgementAdder(evalset, reading)
             for file in self.judgements:
                 adding.take(*read_judgements(Path(file), reading), Path(file))
             extended = adding.finish()
@@ -136,7 +136,7 @@ def with_judgements(
     dimensions: Iterable[Dimension | str],
 ) -> EvalSet:
     """Return a set with further judgements; `EvalSet.with_judgements` describes the arguments."""
-    adding = _Adding(evalset, Reading())
+    adding = _JudgementAdder(evalset, Reading())
     new_dimensions = [
         Dimension(dimension) if isinstance(dimension, str) else dimension
         for dimension in dimensions
@@ -145,7 +145,7 @@ def with_judgements(
     if isinstance(judgements, str | os.PathLike):
         adding.take(*read_judgements(Path(judgements), adding.reading), Path(judgements))
     else:
-        numbered = numbered_rows(judgements, f"{evalset.name}, judgements")
+        numbered = number_rows(judgements, f"{evalset.name}, judgements")
         adding.take([GivenJudgement(location, *row) for location, row in numbered], (), "")
     adding.kinds += [
         (judge, kind, f"{evalset.name}, judge_kinds") for judge, kind in judge_kinds.items()
@@ -155,24 +155,24 @@ def with_judgements(
     return extended
 
 
-class _Adding:
+class _JudgementAdder:
     """Takes judgements of files, notes what is wrong with them, and adds them to a set."""
 
     def __init__(self, evalset: EvalSet, reading: Reading) -> None:
         self.evalset, self.reading = evalset, reading
         self.dimensions = dict(evalset.dimensions)
-        self.ratings = without_shares(evalset.judgements, evalset.pairs)
+        self.ratings = drop_shares(evalset.judgements, evalset.pairs)
         self.rows: list[GivenJudgement] = []
-        self.kinds: list[tuple[str, str, Where]] = []
+        self.kinds: list[tuple[str, str, Location]] = []
         self.created: list[str] = []
 
     def take(
-        self, rows: Sequence[GivenJudgement], dimensions: Iterable[Dimension], location: Where
+        self, rows: Sequence[GivenJudgement], dimensions: Iterable[Dimension], location: Location
     ) -> None:
         """Take the judgements of a file, and the dimensions that it describes."""
         for dimension in dimensions:
             earlier = self.dimensions.setdefault(dimension.name, dimension)
-            if problem := _differs(earlier, dimension):
+            if problem := _dimension_conflict(earlier, dimension):
                 self.reading.problem(location, problem)
         for row in rows:
             if row.dimension in self.dimensions or self._creates(row):
@@ -181,7 +181,7 @@ class _Adding:
     def _creates(self, row: GivenJudgement) -> bool:
         """Add a dimension that nothing describes; return whether it can be one."""
         scale = (0.0, 1.0) if row.other else (None, None)
-        good = self.reading.check_name("dimension", row.dimension, row.place)
+        good = self.reading.check_name("dimension", row.dimension, row.location)
         if good:
             self.dimensions[row.dimension] = Dimension(row.dimension, "higher", *scale)
             self.created.append(row.dimension)
@@ -205,11 +205,11 @@ class _Adding:
         shares = (GivenJudgement(location, *row) for location, row in win_shares(pairs))
         plain = [row for row in self.rows if not row.other]
         for row in self._new([*plain, *shares]):
-            draft.judge(*row[1:6], row.place)
-        row_kinds = [(row.judge, row.kind, row.place) for row in self.rows if row.kind]
+            draft.judge(*row[1:6], row.location)
+        row_kinds = [(row.judge, row.kind, row.location) for row in self.rows if row.kind]
         for judge, kind, location in [*row_kinds, *self.kinds]:
             draft.kind(judge, kind, location)
-        judgements = self.ratings.joined(draft.finish().judgements)
+        judgements = self.ratings.concatenate(draft.finish().judgements)
         remarks = (f"dimension {short(name)} was added: higher is better" for name in self.created)
         return replace(
             evalset,
@@ -219,27 +219,27 @@ class _Adding:
             pairs=tuple(pair for _, pair in pairs),
         )
 
-    def _pairs(self) -> Iterable[tuple[Where, JudgedPair]]:
+    def _pairs(self) -> Iterable[tuple[Location, JudgedPair]]:
         """Return the pairs of the set and those that were added."""
         old = [(self.evalset.name, pair) for pair in self.evalset.pairs]
-        new = [(row.place, (*row[1:6], row.other)) for row in self.rows if row.other]
-        return checked_pairs([*old, *new], self.dimensions, self.reading)
+        new = [(row.location, (*row[1:6], row.other)) for row in self.rows if row.other]
+        return check_pairs([*old, *new], self.dimensions, self.reading)
 
     def _new(self, rows: Sequence[GivenJudgement]) -> Iterable[GivenJudgement]:
         """Yield the judgements that are not there already; one with another value is noted."""
-        existing = self.ratings.of_judges({row.judge for row in rows})
-        first_values: dict[_Key, tuple[object, Where]] = {
+        existing = self.ratings.select_judges({row.judge for row in rows})
+        first_values: dict[_Key, tuple[object, Location]] = {
             row[:-1]: (row.value, self.evalset.name) for row in existing
         }
         for row in rows:
-            value, first = first_values.setdefault(row[1:5], (row.value, row.place))
-            if first is row.place:
+            value, first = first_values.setdefault(row[1:5], (row.value, row.location))
+            if first is row.location:
                 yield row
-            elif number(value) != number(row.value):
-                self.reading.problem(row.place, other_value(row, row.value, value, first))
+            elif parse_number(value) != parse_number(row.value):
+                self.reading.problem(row.location, conflict_problem(row, row.value, value, first))
 
 
-def _differs(earlier: Dimension, dimension: Dimension) -> str:
+def _dimension_conflict(earlier: Dimension, dimension: Dimension) -> str:
     """Return why a dimension cannot be the one that is known; "" if it can."""
     for name in ("better", "low", "high"):
         earlier_value, value = getattr(earlier, name), getattr(dimension, name)
@@ -273,7 +273,7 @@ def _with_draws(evalset: EvalSet, path: Path, reading: Reading) -> EvalSet:
     new_draws = list(read_draws(path, reading))
     repeated = {_key(draw) for _, draw in new_draws}
     old_draws = [(evalset.name, draw) for draw in evalset.draws or () if _key(draw) not in repeated]
-    draws = checked_draws([*old_draws, *new_draws], evalset.segments, evalset.groups, reading)
+    draws = check_draws([*old_draws, *new_draws], evalset.segments, evalset.groups, reading)
     reading.check()
     return replace(evalset, draws=draws)
 

@@ -67,7 +67,7 @@ def load_texts(
     return TEXT_FORMATS[format](systems, references)
 
 
-class Segment(NamedTuple):
+class SgmlSegment(NamedTuple):
     """A text, what it is called and where it stands."""
 
     id: str
@@ -80,7 +80,7 @@ class SgmlDocument(NamedTuple):
 
     docid: str
     sysid: str
-    segments: tuple[Segment, ...]
+    segments: tuple[SgmlSegment, ...]
     line: int
 
 
@@ -101,7 +101,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedSgml:
     """Candidates with their references, segment by segment, and where each document lies."""
 
     candidates: tuple[str, ...]
@@ -147,7 +147,7 @@ class _Reader:
 
     def _document(self, opening: _Tag) -> SgmlDocument:
         docid, sysid = self._attribute(opening, "docid"), _attributes(opening).get("sysid", "")
-        segments: dict[str, Segment] = {}
+        segments: dict[str, SgmlSegment] = {}
         while not (tag := self._next()) or _kind(tag) != "/doc":
             if not tag:
                 self._fail(opening, f"document {short(docid)} has no </doc>")
@@ -160,14 +160,14 @@ class _Reader:
             segments[segment.id] = segment
         return SgmlDocument(docid, sysid, tuple(segments.values()), self._line(opening.start()))
 
-    def _segment(self, opening: _Tag) -> Segment:
+    def _segment(self, opening: _Tag) -> SgmlSegment:
         number = self._attribute(opening, "id")
         closing = _TAG.search(self.text, self.at)
         if not closing or _kind(closing) != "/seg":
             self._fail(opening, f"segment {short(number)} has no </seg>")
         text = " ".join(self.text[self.at : closing.start()].split())
         self.at = closing.end()
-        return Segment(number, text, self._line(opening.start()))
+        return SgmlSegment(number, text, self._line(opening.start()))
 
     def _next(self) -> _Tag | None:
         """Return the next tag; between tags only white space, other tags and comments may stand."""
@@ -205,7 +205,7 @@ def _attributes(tag: _Tag) -> dict[str, str]:
     return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag[3])}
 
 
-def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
+def align(system: SgmlFile, references: Sequence[SgmlFile]) -> AlignedSgml:
     """Return a system's segments beside those of every reference, by document and segment id."""
     if not references:
         raise InputError("no reference was given: at least one is needed")
@@ -221,7 +221,7 @@ def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
     for document in system.documents:
         start = spans[-1].stop if spans else 0
         spans.append(Span(document.docid, start, start + len(document.segments)))
-    return Aligned(
+    return AlignedSgml(
         tuple(segment.text for segment in system_segments.values()), groups, tuple(spans)
     )
 
@@ -244,7 +244,7 @@ def read_gtm_texts(
     return AlignedTexts(texts, groups, tuple(documents))
 
 
-_Table = dict[tuple[str, str], Segment]
+_Table = dict[tuple[str, str], SgmlSegment]
 
 
 def _check_covered(name: str, covered: _Table, other_name: str, other_segments: _Table) -> None:

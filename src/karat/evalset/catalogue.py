@@ -104,7 +104,7 @@ class Catalogue(NamedTuple):
     """The formats and the known sets of one kind of sets."""
 
     formats: Registry[SetFormat]
-    known: Mapping[str, KnownSet]
+    known_sets: Mapping[str, KnownSet]
     set_class: type
     other: Callable[[GivenPath], str]
     """Return a sentence about a set of another kind; "" if it is none."""
@@ -113,7 +113,7 @@ class Catalogue(NamedTuple):
         """Return the known set of a name; a path is never a name."""
         if not isinstance(name, str | os.PathLike):
             raise InputError(f"found {quoted(name)}, expected a set, its name or its path")
-        return self.known.get(name) if isinstance(name, str) else None
+        return self.known_sets.get(name) if isinstance(name, str) else None
 
     def path(self, name_or_path: GivenPath) -> Path:
         """Return the place of a set, which is given by it or by a name."""
@@ -123,10 +123,10 @@ class Catalogue(NamedTuple):
     def check_place(self, path: GivenPath) -> None:
         """Refuse a place where nothing is."""
         if not Path(path).exists():
-            problem = f"no such folder or file, nor a known set ({', '.join(self.known)})"
+            problem = f"no such folder or file, nor a known set ({', '.join(self.known_sets)})"
             raise InputError(f"{os.fspath(path)}: {self.other(path) or problem}")
 
-    def fitting(self, path: Path, line: str) -> str | None:
+    def find_format(self, path: Path, line: str) -> str | None:
         """Return the format that a folder or the first line of a file shows.
 
         Formats of installed packages are looked at if no other fits.
@@ -147,7 +147,7 @@ class Catalogue(NamedTuple):
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder or file by its content; refuse sets of another kind."""
         line = "" if path.is_dir() else first_line(path)
-        if name := self.fitting(path, line):
+        if name := self.find_format(path, line):
             return name
         if problem := self.other(path):
             raise InputError(f"{path}: {problem}")
@@ -207,7 +207,7 @@ class SetKind(NamedTuple):
     """From a set, a dimension, judges, systems that are left out and settings to an `Estimate`."""
     draws: str
     """From a set and a file to the draws of its units."""
-    told: str
+    advice: str
     """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
 
 

@@ -1,4 +1,4 @@
-"""Evaluation sets checked, parsed, converted and saved: whole or not at all, and never over another."""
+"""Check, parse, convert and save evaluation sets; nothing is overwritten or half-written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse_references(
         pipeline: name of a spaCy pipeline with a parser.
         tok: tokeniser, as in metrics; by default spaCy's own.
     """
-    return Trees(list(_parsed(list(references), pipeline, tok)))
+    return Trees(list(_parse_texts(list(references), pipeline, tok)))
 
 
 def parse_evalset(
@@ -65,14 +65,14 @@ def parse_evalset(
     evalset = as_evalset(evalset, progress)
     texts = list(dict.fromkeys(text for group in evalset.references for text in group))
     tree_of_text: dict[str, Tree] = {}
-    for text, tree in zip(texts, _parsed(texts, pipeline, tok), strict=True):
+    for text, tree in zip(texts, _parse_texts(texts, pipeline, tok), strict=True):
         tree_of_text[text] = tree
         progress(len(tree_of_text), len(texts), "parsing")
     trees = tuple(tuple(tree_of_text[text] for text in group) for group in evalset.references)
     return replace(evalset, trees=trees if tree_of_text else None)
 
 
-def _parsed(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tree]:
+def _parse_texts(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tree]:
     """Yield the trees of texts."""
     parser = _load_pipeline(pipeline)
     documents: Iterable[Any] = texts
@@ -215,7 +215,7 @@ def check_evalset(
 
     def read() -> EvalSet:
         if isinstance(evalset, EvalSet):
-            return extras.to(evalset, reading)
+            return extras.add_to(evalset, reading)
         return read_evalset(evalset, reading, format, options, extras)
 
     evalset_read = reading.attempt(read)
@@ -227,9 +227,9 @@ def check_evalset(
 
 
 def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
-    systems, dimensions = _systems(evalset), _dimensions(evalset)
+    systems, dimensions = _count_systems(evalset), _count_dimensions(evalset)
     references = [len(group) for group in evalset.references]
-    people = evalset.judgements.by_people()
+    people = evalset.judgements.without_models()
     row = SetCount(
         *(evalset.name, len(systems), len(evalset)),
         None if evalset.groups is None else len(set(evalset.groups)),
@@ -242,9 +242,9 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
     return EvalSetCheck(name, evalset, (row,), systems, dimensions, (), notes, settings)
 
 
-def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
+def _count_systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
     """Return a row for each system."""
-    rows = evalset.judgements.by_people()
+    rows = evalset.judgements.without_models()
     counts = []
     for i, (name, outputs) in enumerate(evalset.systems.items()):
         judged_segments = rows.segment[rows.system == i].tolist()
@@ -258,11 +258,11 @@ def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
     return tuple(counts)
 
 
-def _dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
+def _count_dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
     """Return a row for each dimension."""
-    rows, people = [], evalset.judgements.by_people()
+    rows, people = [], evalset.judgements.without_models()
     for name, dimension in evalset.dimensions.items():
-        judgements = people.of_dimension(name)
+        judgements = people.select_dimension(name)
         values = judgements.value.tolist()
         items = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))
         scale = name, dimension.better, dimension.low, dimension.high
@@ -279,23 +279,23 @@ def _remarks(
     remarks = list(evalset.notes)
     if evalset.trees is not None:
         remarks.append("every reference has a dependency tree")
-    people = evalset.judgements.by_people().judges
+    people = evalset.judgements.without_models().judges
     if raters_unnamed(people):
         remarks.append(f"The raters are not named: {' and '.join(people)} means all of them")
     for count in dimensions:
         name = short(count.dimension)
         off_scale = evalset.dimensions[count.dimension].off_scale
-        values_of_all = evalset.judgements.of_dimension(count.dimension).value.tolist()
+        values_of_all = evalset.judgements.select_dimension(count.dimension).value.tolist()
         by_models = sum(map(off_scale, values_of_all)) - count.off_scale
         for number, whose in ((count.off_scale, ""), (by_models, " of models")):
             if number:
                 verb = "judgement{} is" if number == 1 else "judgements{} are"
                 remarks.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
         if not count.judgements:
-            models = evalset.judgements.of_dimension(count.dimension).judges
+            models = evalset.judgements.select_dimension(count.dimension).judges
             models_only = f"judged by models alone: {short(', '.join(models))}"
             remarks.append(f"{name}: {models_only if models else 'no judgements'}")
-        rows = evalset.judgements.of_dimension(count.dimension)
+        rows = evalset.judgements.select_dimension(count.dimension)
         values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
         if flat := [
             judge for judge, judge_values in values if judge_values.min() == judge_values.max()
@@ -380,7 +380,7 @@ def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> No
     check_free(target)
     claimed = claimed_file(str(target), _mode(private))
     with _output_errors(target), claimed as (temporary, stream):
-        stream.writelines(_encoded(target.name, piece) for piece in pieces)
+        stream.writelines(_encode(target.name, piece) for piece in pieces)
         stream.flush()
         check_free(target)
         if not HAS_LOCKS:
@@ -396,16 +396,16 @@ def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[s
     check_free(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with _output_errors(target), claimed_folder(str(target)) as temporary:
-        for name, pieces in distinct_files(files):
+        for name, pieces in check_distinct(files):
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(path, flags, _mode(name in private)), "wb") as file:
-                file.writelines(_encoded(name, piece) for piece in pieces)
+                file.writelines(_encode(name, piece) for piece in pieces)
         check_free(target)
         os.rename(temporary, target)
 
 
-def distinct_files(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
+def check_distinct(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
     """Yield files; names that differ only in case or in Unicode's forms of a letter are refused."""
     names: dict[str, str] = {}
     for name, pieces in files:
@@ -439,7 +439,7 @@ def check_free(target: Path) -> None:
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
 
 
-def _encoded(name: str, text: str) -> bytes:
+def _encode(name: str, text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -9,16 +9,16 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.draws import Draw, checked_draws
+from karat.evalset.draws import Draw, check_draws
 from karat.evalset.judgements import (
     Dimension,
     Judgement,
     JudgementTable,
-    checked_pairs,
-    no_kind,
+    check_pairs,
+    kind_problem,
     win_shares,
 )
-from karat.evalset.reading import Reading, Where, is_name, number
+from karat.evalset.reading import Location, Reading, is_name, parse_number
 from karat.evalset.sets import EvalSet, check_known
 from karat.text.trees import Tree
 
@@ -33,7 +33,7 @@ class EvalSetDraft:
         systems: Mapping[str, Sequence[str | None]],
         *,
         reading: Reading,
-        location: Where,
+        location: Location,
         references: Sequence[Sequence[str]] | None = None,
         groups: Sequence[str] | None = None,
         sources: Sequence[str] | None = None,
@@ -69,13 +69,13 @@ class EvalSetDraft:
             {name: i for i, name in enumerate(names)}
             for names in (self.systems, self.segments, self.dimensions)
         )
-        self.draws: Sequence[tuple[Where, Draw]] | None = None
+        self.draws: Sequence[tuple[Location, Draw]] | None = None
         self._judge: dict[str, int] = {}
         self._kinds: dict[str, str] = {}
         self._rows = tuple(array("i") for _ in range(4))
         self._values = array("d")
-        self._places: list[Where] = []
-        self._compared: list[tuple[Where, tuple[str, str, str, str, object, str]]] = []
+        self._places: list[Location] = []
+        self._compared: list[tuple[Location, tuple[str, str, str, str, object, str]]] = []
 
     # ------------------------------------------------------------------------------- the texts
 
@@ -118,7 +118,7 @@ class EvalSetDraft:
                 problem = f"found {len(group)}, expected {len(texts)}, one for each reference"
                 self._problem(f"trees of segment {i}: {problem}")
             for tree in group:
-                if problem := _no_tree(tree):
+                if problem := _tree_problem(tree):
                     self._problem(f"trees of segment {i}: {problem}")
 
     def _check_column(self, title: str, column: Sequence[object], missing: bool = False) -> None:
@@ -140,7 +140,7 @@ class EvalSetDraft:
         judge: str,
         dimension: str,
         value: object,
-        location: Where | None = None,
+        location: Location | None = None,
         kind: str = "",
         other: str = "",
     ) -> None:
@@ -149,7 +149,7 @@ class EvalSetDraft:
         With `other`, it compares the output with that of another system.
         """
         row_location = self.where if location is None else location
-        number_given, problem = number(value), self._wrong(system, segment, judge, dimension)
+        number_given, problem = parse_number(value), self._wrong(system, segment, judge, dimension)
         if other:
             problem = problem or self._wrong(other, segment, judge, dimension)
         if number_given is None or problem:
@@ -169,9 +169,9 @@ class EvalSetDraft:
         self._values.append(number_given)
         self._places.append(row_location)
 
-    def kind(self, judge: str, kind: str, location: Where) -> None:
+    def kind(self, judge: str, kind: str, location: Location) -> None:
         """Take the kind of a judge, who has one kind throughout."""
-        problem, first = no_kind(kind), self._kinds.setdefault(judge, kind)
+        problem, first = kind_problem(kind), self._kinds.setdefault(judge, kind)
         if not problem and first != kind:
             conflict = f"judge {quoted(judge)} is of the kind {kind} here and {first} before"
             problem = f"{conflict}: expected one kind for each judge"
@@ -196,7 +196,7 @@ class EvalSetDraft:
 
     def finish(self) -> EvalSet:
         """Return the set; if anything is wrong with it, the first problem is raised."""
-        pairs = [*checked_pairs(self._compared, self.dimensions, self.reading)]
+        pairs = [*check_pairs(self._compared, self.dimensions, self.reading)]
         for location, row in win_shares(pairs):
             self.judge(*row, location)
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
@@ -207,7 +207,7 @@ class EvalSetDraft:
         self._check_twice(judgements)
         draws = None
         if self.draws is not None:
-            draws = checked_draws(self.draws, self.segments, self.groups, self.reading) or None
+            draws = check_draws(self.draws, self.segments, self.groups, self.reading) or None
         self.reading.check()
         return EvalSet(
             self.name,
@@ -237,7 +237,7 @@ class EvalSetDraft:
             )
 
 
-def _no_tree(tree: object) -> str:
+def _tree_problem(tree: object) -> str:
     """Why this cannot be a reference's tree in a set, which is written as CoNLL-U."""
     if not isinstance(tree, Tree):
         return f"found {type(tree).__name__}, expected a Tree"
@@ -301,7 +301,7 @@ def make_evalset(
         if trees is None
         else [(group,) if isinstance(group, Tree) else tuple(group) for group in trees],
     )
-    for location, row in numbered_rows(judgements, f"{name}, judgements"):
+    for location, row in number_rows(judgements, f"{name}, judgements"):
         draft.judge(*row, location)
     if draws is not None:
         draft.draws = [(f"{name}, draws[{i}]", draw) for i, draw in enumerate(draws)]
@@ -323,7 +323,7 @@ def _outputs(
     return {system: tuple(texts) for system, texts in systems.items()}
 
 
-def numbered_rows(rows: Iterable[Any], subject: str) -> Iterator[tuple[str, Judgement]]:
+def number_rows(rows: Iterable[Any], subject: str) -> Iterator[tuple[str, Judgement]]:
     """Yield judgements that were given as rows, each with its place; refuse what is none."""
     for i, row in enumerate(rows):
         location = f"{subject}[{i}]"

@@ -18,13 +18,21 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import quoted
-from karat.evalset.reading import Place, Reading, Where, json_rows, number, read_lines, tab_rows
+from karat.evalset.reading import (
+    FileLocation,
+    Location,
+    Reading,
+    parse_number,
+    read_json_lines,
+    read_lines,
+    read_tsv,
+)
 
 DRAWS = "draws.tsv"
 """The file in a folder of a set."""
 SEGMENT, GROUP = "segment", "group"
 COLUMNS = ("unit", "of", "probability", "reason", "round")
-LEAST, MOST_ROUNDS = 1e-9, 1_000_000
+MIN_PROBABILITY, MAX_ROUNDS = 1e-9, 1_000_000
 """The smallest probability and the largest number of a round: others are mistakes."""
 
 
@@ -42,20 +50,22 @@ class Draw(NamedTuple):
     """The kind of the unit: segment or group."""
 
 
-Placed: TypeAlias = tuple[Where, Draw]
+Placed: TypeAlias = tuple[Location, Draw]
 
 
 def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
     """Yield the draws of a file, a table or JSON lines; what is none is noted."""
     lines = read_lines(path)
     if next(filter(None, lines), "").startswith("{"):
-        yield from json_draws(json_rows(path, reading), reading)
+        yield from parse_draws(read_json_lines(path, reading), reading)
         return
-    for location, (unit, of, probability, reason, round) in tab_rows(path, COLUMNS, reading, True):
-        yield from _draw(unit, of, probability or None, reason, round, location, reading)
+    for location, (unit, of, probability, reason, round) in read_tsv(path, COLUMNS, reading, True):
+        yield from _parse_draw(unit, of, probability or None, reason, round, location, reading)
 
 
-def json_draws(rows: Iterable[tuple[Place, dict[str, Any]]], reading: Reading) -> Iterator[Placed]:
+def parse_draws(
+    rows: Iterable[tuple[FileLocation, dict[str, Any]]], reading: Reading
+) -> Iterator[Placed]:
     """Yield the draws of JSON objects; what is none is noted."""
     names = ("draw", *COLUMNS[1:])
     for location, record in rows:
@@ -71,22 +81,22 @@ def json_draws(rows: Iterable[tuple[Place, dict[str, Any]]], reading: Reading) -
             problem = f"found the probability {quoted(probability)}, expected a number or null"
             reading.problem(location, problem)
         else:
-            yield from _draw(
+            yield from _parse_draw(
                 unit, of, probability, reason, record.get("round", 1), location, reading
             )
 
 
-def _draw(
+def _parse_draw(
     unit: Any,
     of: Any,
     probability: object,
     reason: str,
     round: Any,
-    location: Place,
+    location: FileLocation,
     reading: Reading,
 ) -> Iterator[Placed]:
     """Yield a draw, if it is one."""
-    share, turn = None if probability is None else number(probability), number(round)
+    share, turn = None if probability is None else parse_number(probability), parse_number(round)
     if probability is not None and share is None:
         problem = f"found the probability {quoted(probability)}"
         reading.problem(location, f"{problem}, expected a number above 0 and at most 1, or nothing")
@@ -98,7 +108,7 @@ def _draw(
         yield location, Draw(unit, share, reason, int(turn), of)
 
 
-def checked_draws(
+def check_draws(
     draws: Iterable[Placed],
     segments: Collection[str],
     groups: Collection[str] | None,
@@ -106,11 +116,11 @@ def checked_draws(
 ) -> tuple[Draw, ...]:
     """Return the draws of a set's units; what is wrong with them is noted."""
     units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
-    first_locations: dict[tuple[int, str], Where] = {}
+    first_locations: dict[tuple[int, str], Location] = {}
     checked: list[Draw] = []
     for location, draw in draws:
         checked.append(draw)
-        problem = _wrong(draw, units, checked[0].of)
+        problem = _unit_problem(draw, units, checked[0].of)
         first = first_locations.setdefault((draw.round, draw.unit), location)
         if not problem and first is not location:
             unit = f"{draw.of} {quoted(draw.unit)}"
@@ -120,7 +130,7 @@ def checked_draws(
     return tuple(checked)
 
 
-def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
+def _unit_problem(draw: Draw, units: dict[str, set[str]], of: str) -> str:
     """Return why a draw cannot be one of a set; "" if it can."""
     if draw.of not in units:
         return f"found a draw of {quoted(draw.of)}, expected segment or group"
@@ -128,23 +138,23 @@ def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
         return f"found a draw of a {draw.of} after one of a {of}, expected one kind of units"
     if draw.unit not in units[draw.of]:
         return f"a draw of {draw.of} {quoted(draw.unit)}, which is not in the set"
-    return wrong_numbers(draw)
+    return draw_problem(draw)
 
 
-def wrong_numbers(draw: Draw) -> str:
+def draw_problem(draw: Draw) -> str:
     """Return what is wrong with the probability, round or reason of a draw; "" if nothing."""
-    if draw.probability is not None and not LEAST <= draw.probability <= 1:
+    if draw.probability is not None and not MIN_PROBABILITY <= draw.probability <= 1:
         problem = f"found the probability {quoted(draw.probability)}"
         return f"{problem}, expected a number above 0 and at most 1"
-    if not 1 <= draw.round <= MOST_ROUNDS:
+    if not 1 <= draw.round <= MAX_ROUNDS:
         problem = f"found the round {quoted(draw.round)}"
-        return f"{problem}, expected a whole number from 1 to {MOST_ROUNDS:,}"
+        return f"{problem}, expected a whole number from 1 to {MAX_ROUNDS:,}"
     if any(end in draw.reason for end in "\t\n\r"):
         return f"found the reason {quoted(draw.reason)}, expected no tabs and line ends"
     return ""
 
 
-def among(
+def select_draws(
     draws: tuple[Draw, ...] | None, segments: Collection[str], groups: Collection[str] | None
 ) -> tuple[Draw, ...] | None:
     """Return the draws of some segments and groups."""
@@ -154,7 +164,7 @@ def among(
     return tuple(draw for draw in draws if draw.unit in units[draw.of]) or None
 
 
-def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:
+def format_draws(draws: Sequence[Draw]) -> Iterator[str]:
     """Yield the lines of a table that reads back as these draws."""
     yield "\t".join(COLUMNS) + "\n"
     for draw in draws:
@@ -162,7 +172,7 @@ def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:
         yield "\t".join((draw.unit, draw.of, share, draw.reason, str(draw.round))) + "\n"
 
 
-def draw_object(draw: Draw) -> dict[str, Any]:
+def draw_record(draw: Draw) -> dict[str, Any]:
     """Return a draw as an object of JSON lines."""
     share = {} if draw.probability is None else {"probability": draw.probability}
     return {

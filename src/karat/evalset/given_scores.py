@@ -15,7 +15,7 @@ from typing import TypeAlias
 from karat.arithmetic import exact_sum
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Where, number
+from karat.evalset.reading import Location, parse_number
 from karat.settings import nearest
 from karat.storage.digests import text_digest
 
@@ -25,7 +25,7 @@ MISSING = ("", "none", "null", "nan", "na", "<na>")
 """Spellings of a missing score, in small letters."""
 
 
-def score_of(value: object) -> float | None:
+def parse_score(value: object) -> float | None:
     """Return a score as a finite number, NaN if it is missing, None if it is anything else.
 
     One rule for files, columns and Python: nothing, None, null, NaN and NA are missing scores.
@@ -34,7 +34,7 @@ def score_of(value: object) -> float | None:
     is_blank = isinstance(value, str) and value.strip().lower() in MISSING
     if value is None or is_nan or is_blank or type(value).__name__ == "NAType":  # of pandas
         return math.nan
-    return number(value)
+    return parse_number(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class GivenScores:
     """System -> a score for each segment, where they have no ids."""
     by_system: Mapping[str, float] = field(default_factory=dict)
     """System -> the score of the whole system."""
-    places: Mapping[str, Where] = field(default_factory=dict)
+    places: Mapping[str, Location] = field(default_factory=dict)
     """Id of a segment -> where it was first found."""
     oriented: bool = False
     """True if whoever stored the scores turned them so that more is better."""
@@ -84,13 +84,15 @@ class GivenScores:
     @cached_property
     def has_system_scores(self) -> bool:
         """True if a system has a score that is not the mean of its segments' scores."""
-        return any(not math.isnan(self.of_system(system)) for system in self.by_system)
+        return any(not math.isnan(self.system_score(system)) for system in self.by_system)
 
     @cached_property
     def negated(self) -> bool:
         """True if scores are below 0 and none is above: those of an error rate were turned."""
         present = [
-            system_scores for system_scores in map(self.known, self.systems) if len(system_scores)
+            system_scores
+            for system_scores in map(self.present_scores, self.systems)
+            if len(system_scores)
         ]
         ends = [
             end
@@ -100,14 +102,14 @@ class GivenScores:
         values = [*ends, *self.by_system.values()]
         return bool(values) and min(values) < 0 >= max(values)
 
-    def known(self, system: str) -> Floats:
+    def present_scores(self, system: str) -> Floats:
         """Return the scores of a system's segments that are there."""
         values = self.in_order.get(system)
         if values is None:
             values = np.array([*self.by_id.get(system, {}).values()], np.float64)
         return values[~np.isnan(values)]
 
-    def of_segments(
+    def segment_scores(
         self, system: str, ids: Sequence[str] | Sequence[int] | Ints, first: int
     ) -> Floats:
         """Return the scores of some segments, of which the first has a number, from 0."""
@@ -116,9 +118,9 @@ class GivenScores:
         system_scores = self.by_id.get(system, {})
         return np.array([system_scores.get(str(name), math.nan) for name in ids], np.float64)
 
-    def of_system(self, system: str) -> float:
+    def system_score(self, system: str) -> float:
         """Return the system score; NaN if there is none, or if the segments' mean says the same."""
-        score, present = self.by_system.get(system, math.nan), self.known(system)
+        score, present = self.by_system.get(system, math.nan), self.present_scores(system)
         if math.isnan(score) or not len(present):
             return score
         mean = float(exact_sum(present)) / len(present)
@@ -132,7 +134,7 @@ class GivenScores:
             system_names = short(", ".join(self.systems) or "none")
             has = f"it has those of {system_names}{nearest(system, self.systems)}"
             raise InputError(f"{self.source}: no scores of system {quoted(system)}; {has}")
-        if not len(self.known(system)) and system not in self.by_system:
+        if not len(self.present_scores(system)) and system not in self.by_system:
             raise InputError(f"{self.source}: all scores of system {quoted(system)} are missing")
 
     def check_order(self, system: str, segments: int) -> None:
@@ -157,7 +159,7 @@ Offered: TypeAlias = Mapping[str, Callable[[], GivenScores]]
 """Metrics whose scores come with a set, by name, read when they are asked for."""
 
 
-def given_scores(
+def make_given_scores(
     source: str,
     scores: Mapping[str, object] | Sequence[float | None],
     systems: Mapping[str, float] | None = None,
@@ -201,7 +203,7 @@ def _in_order(location: str, scores: object) -> Floats:
 
 
 def _score(location: str, score: object) -> float:
-    value = None if isinstance(score, str | bool) else score_of(_plain(score))
+    value = None if isinstance(score, str | bool) else parse_score(_plain(score))
     if value is None:
         raise InputError(f"{location}: found {quoted(score)}, expected a finite number or None")
     return value

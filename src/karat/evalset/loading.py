@@ -31,7 +31,7 @@ from karat.results import Result
 _FORMATS = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
-_OWN_NAMES = (
+RESERVED_OPTIONS = (
     *("name_or_path", "given", "path", "format", "read_as", "progress"),
     *("judgements", "model_judges", "draws"),
 )
@@ -161,11 +161,11 @@ KNOWN = {
 }
 
 
-def _told_of_others(name_or_path: GivenPath) -> str:
-    return "".join(load(kind.told)(name_or_path) for _, kind in SET_KINDS.usable())
+def _other_set_advice(name_or_path: GivenPath) -> str:
+    return "".join(load(kind.advice)(name_or_path) for _, kind in SET_KINDS.usable())
 
 
-EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _told_of_others)
+EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _other_set_advice)
 
 
 class KnownRow(NamedTuple):
@@ -211,14 +211,14 @@ def known_evalsets() -> KnownEvalSets:
     return KnownEvalSets(tuple(rows), (note,), {VARIABLE: folder}, formats)
 
 
-def as_options(texts: Iterable[str]) -> dict[str, Any]:
+def parse_options(texts: Iterable[str]) -> dict[str, Any]:
     """Return `NAME=VALUE` as a reader takes it."""
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
-        if name in _OWN_NAMES:
+        if name in RESERVED_OPTIONS:
             raise InputError(f"--option {text}: {name} is no option of a reader: leave it out")
         if name in options:
             raise InputError(f"--option {text}: {name} is given twice")
@@ -259,14 +259,14 @@ def as_additions(
     draws: GivenPath | None = None,
 ) -> Additions:
     """Return what is added to a set; one file of judgements, or one name, may stand alone."""
-    additions = Additions(_several(judgements), _several(model_judges), draws)
+    additions = Additions(_as_tuple(judgements), _as_tuple(model_judges), draws)
     for file in (*additions.judgements, *([] if draws is None else [draws])):
         if not isinstance(file, str | os.PathLike):
             raise InputError(f"found {quoted(file)}, expected the path of a file")
     return additions
 
 
-def _several(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
@@ -275,12 +275,16 @@ def as_evalset(evalset: EvalSet | GivenPath, progress: Progress = silent) -> Eva
     return evalset if isinstance(evalset, EvalSet) else load_evalset(evalset, progress=progress)
 
 
-def told_of_evalset(name_or_path: GivenPath) -> str:
+def evalset_advice(name_or_path: GivenPath) -> str:
     """Return what is said where a set of another kind is expected; "" for what is none of ours."""
     path = Path(name_or_path)
     line = first_line(path) if path.is_file() else ""
     jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
-    if str(name_or_path) in KNOWN if not path.exists() else jsonl or EVALSETS.fitting(path, line):
+    if (
+        str(name_or_path) in KNOWN
+        if not path.exists()
+        else jsonl or EVALSETS.find_format(path, line)
+    ):
         advice = "give it to karat meta, karat data or --set, in Python to load_evalset"
         return f"this is an evaluation set: {advice}"
     return ""
@@ -306,7 +310,7 @@ def read_evalset(
         EVALSETS.check_place(name_or_path)
     path = EVALSETS.path(name_or_path)
     evalset: EvalSet = EVALSETS.read(path, format, detect, reading, options)
-    return added.to(evalset, reading)
+    return added.add_to(evalset, reading)
 
 
 def detect(path: Path) -> tuple[str, Path]:

@@ -21,7 +21,7 @@ from karat.storage.unpacking import read_bytes
 from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
 
-MOST_PROBLEMS = 1000
+MAX_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ _FEW_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
 
 
-class Place(NamedTuple):
+class FileLocation(NamedTuple):
     """A line of a file, from 1."""
 
     file: str
@@ -40,8 +40,8 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.line}"
 
 
-Where: TypeAlias = Place | Path | str
-Rows: TypeAlias = Iterator[tuple[Place, list[str]]]
+Location: TypeAlias = FileLocation | Path | str
+TableRows: TypeAlias = Iterator[tuple[FileLocation, list[str]]]
 
 
 class Reading:
@@ -55,14 +55,14 @@ class Reading:
         self.problems: list[str] = []
         self.more = 0
 
-    def problem(self, location: Where, sentence: str) -> None:
+    def problem(self, location: Location, sentence: str) -> None:
         """Note something that makes the set unusable."""
-        if len(self.problems) < MOST_PROBLEMS:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(bounded(f"{location}: {sentence}"))
         else:
             self.more += 1
 
-    def check_name(self, kind: str, name: object, location: Where, blank: bool = True) -> bool:
+    def check_name(self, kind: str, name: object, location: Location, blank: bool = True) -> bool:
         """Return whether this can be a name, which may be blank or not; else note a problem."""
         is_valid = is_name(name) and (blank or not str(name).isspace())
         if not is_valid:
@@ -70,7 +70,7 @@ class Reading:
             self.problem(location, f"{kind} {quoted(name)}: {expected}")
         return is_valid
 
-    def check_once(self, ids: Iterable[tuple[Place, str]]) -> None:
+    def check_once(self, ids: Iterable[tuple[FileLocation, str]]) -> None:
         """Note ids that stand on several lines."""
         lines: dict[str, int] = {}
         for location, name in ids:
@@ -101,12 +101,12 @@ class Reading:
         """Return all problems, and how many were not kept."""
         return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
 
-    def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[Place, Any]]:
+    def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[FileLocation, Any]]:
         """Rows with their places, one a line, the first in line 1."""
         for number, row in enumerate(rows, 1):
             if number % _BATCH == 0:
                 self.progress(number, len(rows), f"reading {path.name}")
-            yield Place(str(path), number), row
+            yield FileLocation(str(path), number), row
 
 
 def read_text(path: Path) -> str:
@@ -138,13 +138,13 @@ def _line_text(path: Path) -> str:
     return text
 
 
-def tab_rows(
+def read_tsv(
     path: Path,
     columns: Sequence[str],
     reading: Reading,
     only: bool = False,
     optional: Sequence[str] = (),
-) -> Rows:
+) -> TableRows:
     """The named columns of a tab-separated table; its header may hold others unless `only`.
 
     The columns in `optional` come last, and are empty where the table does not have them.
@@ -155,19 +155,19 @@ def tab_rows(
     yield from _columns(path, rows, columns, reading, only, optional)
 
 
-def csv_rows(path: Path, columns: Sequence[str], reading: Reading) -> Rows:
+def read_csv(path: Path, columns: Sequence[str], reading: Reading) -> TableRows:
     """The named columns of a comma-separated table with quoting; its header may hold others."""
-    yield from _columns(path, csv_records(path, reading), columns, reading, False)
+    yield from _columns(path, read_csv_records(path, reading), columns, reading, False)
 
 
-def csv_header(path: Path) -> list[str]:
+def read_csv_header(path: Path) -> list[str]:
     """Return the names of a table's columns."""
-    for _, row in csv_records(path, Reading()):
+    for _, row in read_csv_records(path, Reading()):
         return row
     raise InputError(f"{path} is empty: expected a table with a header")
 
 
-def csv_records(path: Path, reading: Reading) -> Rows:
+def read_csv_records(path: Path, reading: Reading) -> TableRows:
     """All rows of a table, each with the line on which it starts: a quoted field may have several.
 
     Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
@@ -181,7 +181,7 @@ def csv_records(path: Path, reading: Reading) -> Rows:
         for row in reader:
             if reader.line_num % _BATCH == 0:
                 reading.progress(reader.line_num, len(lines), f"reading {path.name}")
-            yield Place(str(path), start), row
+            yield FileLocation(str(path), start), row
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
@@ -189,13 +189,13 @@ def csv_records(path: Path, reading: Reading) -> Rows:
 
 def _columns(
     path: Path,
-    rows: Rows,
+    rows: TableRows,
     columns: Sequence[str],
     reading: Reading,
     only: bool,
     optional: Sequence[str] = (),
-) -> Rows:
-    location, header = next(rows, (Place(str(path), 1), []))
+) -> TableRows:
+    location, header = next(rows, (FileLocation(str(path), 1), []))
     times = Counter(header)
     present = [*columns, *(name for name in optional if times[name])]
     if any(times[name] != 1 for name in present) or (only and len(header) > len(present)):
@@ -216,7 +216,7 @@ def _columns(
             reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
 
 
-def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, Any]]]:
+def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
     """Yield the objects of a file with one a line; blank lines are passed over."""
     for location, line in reading.numbered(read_lines(path), path):
         if not line.strip():
@@ -232,7 +232,7 @@ def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, A
             reading.problem(location, f"found {quoted(line)}, expected a JSON object")
 
 
-def json_line(record: Mapping[str, Any]) -> str:
+def format_json_line(record: Mapping[str, Any]) -> str:
     """Return an object as a line."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -264,7 +264,7 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value) and not any(c in value for c in "\t\n\r")
 
 
-def number(value: object) -> float | None:
+def parse_number(value: object) -> float | None:
     """Return a finite number, from a number or its usual spelling; None if it is anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -277,8 +277,8 @@ def number(value: object) -> float | None:
     return parsed if math.isfinite(parsed) else None
 
 
-def member(
-    record: Mapping[str, Any], key: str, kind: type, location: Place, reading: Reading
+def check_member(
+    record: Mapping[str, Any], key: str, kind: type, location: FileLocation, reading: Reading
 ) -> Any:
     """A member of a JSON object that must be of some type; None, and a problem, if it is not."""
     value = record.get(key)
@@ -290,6 +290,6 @@ def member(
     return None
 
 
-def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+def split_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names from a sequence, or from one string with commas between them."""
     return tuple(part for part in names.split(",") if part) if isinstance(names, str) else (*names,)

@@ -13,8 +13,8 @@ from urllib.parse import quote
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.draws import Draw, among
-from karat.evalset.given_scores import Offered, given_scores
+from karat.evalset.draws import Draw, select_draws
+from karat.evalset.given_scores import Offered, make_given_scores
 from karat.evalset.judgements import (
     ADJUDICATED,
     MODEL,
@@ -138,13 +138,13 @@ class EvalSet:
 
     def _rows(self, dimension: str, judges: Iterable[str] | None) -> JudgementTable:
         """The judgements of a dimension by some judges, or by all that are no models."""
-        rows = self.judgements.of_dimension(dimension)
+        rows = self.judgements.select_dimension(dimension)
         if judges is None:
-            rows = rows.by_people()
+            rows = rows.without_models()
         else:
             chosen = list(judges)
             check_known("judge", chosen, self.judgements.judges, self.name)
-            rows = rows.of_judges(chosen)
+            rows = rows.select_judges(chosen)
         return count_once(rows, self.representatives(dimension))
 
     def representatives(self, dimension: str) -> dict[str, str]:
@@ -154,7 +154,7 @@ class EvalSet:
         explains. They are most likely one judge, stored twice.
         """
         if dimension not in self._representatives:
-            rows = self.judgements.of_dimension(dimension)
+            rows = self.judgements.select_dimension(dimension)
             self._representatives[dimension] = representatives(rows)
         return self._representatives[dimension]
 
@@ -203,9 +203,9 @@ class EvalSet:
         """The dimensions, without those that only models judged."""
         if not self.model_judges:
             return tuple(self.dimensions)
-        people, rows = self.judgements.by_people(), self.judgements
+        people, rows = self.judgements.without_models(), self.judgements
         return tuple(
-            d for d in self.dimensions if people.of_dimension(d) or not rows.of_dimension(d)
+            d for d in self.dimensions if people.select_dimension(d) or not rows.select_dimension(d)
         )
 
     def chosen_dimensions(
@@ -289,7 +289,7 @@ class EvalSet:
         indices = [place[name] for name in segment_ids]
         groups = None if self.groups is None else tuple(self.groups[i] for i in indices)
         places = range(max(map(len, self.references))) if references is None else references
-        rows, pairs = select_pairs(self.judgements.among(chosen, segment_ids), self.pairs)
+        rows, pairs = select_pairs(self.judgements.select_items(chosen, segment_ids), self.pairs)
         return replace(
             self,
             segments=tuple(segment_ids),
@@ -300,7 +300,7 @@ class EvalSet:
             systems={name: tuple(self.systems[name][i] for i in indices) for name in chosen},
             judgements=rows,
             pairs=pairs,
-            draws=among(self.draws, segment_ids, groups),
+            draws=select_draws(self.draws, segment_ids, groups),
             left_out=(self.left_out | {*self.segments}) - {*segment_ids},
         )
 
@@ -319,7 +319,7 @@ class EvalSet:
 
         `scores` and `systems` are those of `karat.given`.
         """
-        make_scores = partial(given_scores, f"scores of {name}", scores, systems)
+        make_scores = partial(make_given_scores, f"scores of {name}", scores, systems)
         make_scores()  # refuses what is wrong
         return replace(self, offered={**self.offered, name: make_scores})
 

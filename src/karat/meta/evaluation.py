@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset, as_options, load_evalset
+from karat.evalset.loading import as_evalset, load_evalset, parse_options
 from karat.evalset.sets import EvalSet
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
 from karat.meta.levels import check_matrix_level
@@ -130,10 +130,12 @@ class MetaEvaluation(Ranking):
     @property
     def size(self) -> SetSize:
         """Systems, segments, judged outputs and judges of the dimensions asked for."""
-        evalset, judged = self.evalset, self.evalset.judgements.by_people()
+        evalset, judged = self.evalset, self.evalset.judgements.without_models()
         asked = self.experiment.dimensions
         names = {part for one in asked for part in evalset.difference(one) or (one,)}
-        kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
+        kept = judged.select_rows(
+            np.isin(judged.dimension, [judged.dimensions.index(n) for n in names])
+        )
         outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
         counted = {j for name in names for j in evalset.representatives(name).values()}
         judges = tuple(judge for judge in kept.judges if judge in counted)
@@ -185,7 +187,7 @@ def meta_evaluate(
         progress: function that is called with the progress.
     """
     if evalset is None:
-        how = as_options(experiment.reader_options)
+        how = parse_options(experiment.reader_options)
         how |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)

@@ -13,8 +13,8 @@ from karat.errors import short
 from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.judgements import (
     ADJUDICATED,
+    CHANCE_LEVEL,
     HONEST_KAPPA,
-    LEAST_CHANCE,
     MODEL,
     PERSON,
     JudgementTable,
@@ -280,6 +280,6 @@ def _notes(
     if any(row.identical for row in judges):
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
-            f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one "
+            f"of a kappa of {HONEST_KAPPA} do by chance (p < {CHANCE_LEVEL}). They count as one "
             "judge in alpha, r and ICC."
         )

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from karat import __version__
 from karat.arrow.jobs import Engine
-from karat.arrow.pieces import Piece
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, MetricError, MissingExtra, short
 from karat.progress import as_threads
 from karat.settings import setting
@@ -61,14 +61,14 @@ class Cluster(Engine):
             return self.unreachable(first_line(error))
         return InputError(f"{self.title} does not start on this machine: {first_line(error)}")
 
-    def lost_workers(self, piece: Piece) -> InputError:
+    def lost_workers(self, piece: TablePiece) -> InputError:
         """Return the error for a piece whose workers died ATTEMPTS times."""
         return InputError(
             f"{place_of(piece)}: {ATTEMPTS} {self.title} workers died on this piece, most likely "
             "for lack of memory: use fewer workers, or give them more memory"
         )
 
-    def failed(self, piece: Piece | None, error: str) -> InputError:
+    def failed(self, piece: TablePiece | None, error: str) -> InputError:
         """Return the error for work that raised one, on a piece if it is known."""
         location = f"{place_of(piece)}: " if piece else ""
         return InputError(
@@ -89,7 +89,7 @@ def first_line(error: BaseException | str) -> str:
     return short(lines[0]).rstrip(".")
 
 
-def place_of(piece: Piece) -> str:
+def place_of(piece: TablePiece) -> str:
     """Return the file and the first row of a piece, for messages."""
     return f"{piece.name}, from row {piece.first + 1:,}"
 
@@ -106,7 +106,7 @@ def import_extra(module: str, title: str, extra: str) -> Any:
         raise MissingExtra(f"{problem}: pip install 'karat[{extra}]'") from error
 
 
-def absolute(piece: Piece) -> Piece:
+def absolute(piece: TablePiece) -> TablePiece:
     """Return a piece that workers find from any working directory."""
     if "://" in piece.path:
         return piece

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.jobs import Report, Work
-from karat.arrow.pieces import Piece
+from karat.arrow.jobs import EngineWork, Report
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError
 from karat.progress import interrupts_later
 from karat.scale.clusters import (
@@ -164,13 +164,13 @@ class RayRunner:
         self._window, self._next_look = _LEAST_WINDOW, 0.0
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield results as they come; a few pieces for each worker are under way."""
         ray, waiting = self._ray, iter(enumerate(pieces))
         flying: dict[Any, int] = {}
 
-        def work_on(piece: Piece) -> T:  # Ray takes no partial functions
+        def work_on(piece: TablePiece) -> T:  # Ray takes no partial functions
             return work(piece)
 
         task = ray.remote(work_on).options(
@@ -216,7 +216,7 @@ class RayRunner:
         self._window = max(_LEAST_WINDOW, 2 * processors)
         self._next_look = time.monotonic() + _LOOK_SECONDS
 
-    def _result(self, done: Any, piece: Piece) -> Any:
+    def _result(self, done: Any, piece: TablePiece) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(done)

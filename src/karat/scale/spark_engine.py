@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.jobs import Report, Work
-from karat.arrow.pieces import Piece
+from karat.arrow.jobs import EngineWork, Report
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, MetricError, MissingExtra, quoted
 from karat.progress import interrupts_later
 from karat.scale.clusters import (
@@ -55,7 +55,7 @@ class SparkRunner:
         self._looked = time.monotonic()
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield results as they come.
 
@@ -66,7 +66,7 @@ class SparkRunner:
         arrived = self._context.accumulator([], Delivered())
         problems: list[Problem] = []
 
-        def work_on(item: tuple[int, Piece]) -> None:
+        def work_on(item: tuple[int, TablePiece]) -> None:
             arrived.add([outcome_of(work, *item)])
 
         def run_job() -> None:
@@ -111,7 +111,7 @@ class SparkRunner:
             except InputError as error:
                 raise self._engine.gone() from error
 
-    def _error(self, problems: list[Problem], pieces: Sequence[Piece]) -> Exception:
+    def _error(self, problems: list[Problem], pieces: Sequence[TablePiece]) -> Exception:
         reason, at = problems[0] if problems else ("gone", None)
         piece = None if at is None else pieces[at]
         if reason == "gone":
@@ -121,7 +121,7 @@ class SparkRunner:
         return self._engine.failed(piece, first_line(reason))
 
 
-def outcome_of(work: Work[T], at: int, piece: Piece) -> tuple[int, T | None, str]:
+def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T | None, str]:
     """Return the place of a piece and the result of its work, or the error that it raised.
 
     A task that fails would be tried again, and Spark would tell of it in Java's words.

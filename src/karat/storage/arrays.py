@@ -15,9 +15,9 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError
 from karat.storage.output import temporary_file, writing_temporary
 
-MOST = 1 << 60
+MAX_MEMORY = 1 << 60
 """Bytes that no machine has."""
-LEAST = 1 << 26
+MIN_MEMORY = 1 << 26
 """Bytes below which no limit can be kept: Python and its modules take about as much."""
 
 
@@ -25,12 +25,12 @@ def as_memory(memory: int | None, least: int | None = None) -> int:
     """Return the limit in bytes: a quarter of this machine's memory, unless it is given."""
     if memory is None:
         return quarter_of_memory()
-    least = LEAST if least is None else least
+    least = MIN_MEMORY if least is None else least
     if memory < least:
         enough = math.ceil(least / 2**30 * 1000) / 1000
         problem = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
         raise InputError(f"{problem}: expected at least {enough} GB ({least:,} bytes)")
-    return min(memory, MOST)
+    return min(memory, MAX_MEMORY)
 
 
 def quarter_of_memory() -> int:

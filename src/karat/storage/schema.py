@@ -36,7 +36,7 @@ def anything(value: object, location: str) -> None:
     """Any value: it is kept and never used."""
 
 
-def whole(low: int, high: int = 2**53) -> Kind:
+def integer(low: int, high: int = 2**53) -> Kind:
     """A whole number within bounds, both included."""
 
     def check(value: object, location: str) -> None:
@@ -57,17 +57,17 @@ def real(low: float = -1e300, high: float = 1e300) -> Kind:
     return check
 
 
-def truth(value: object, location: str) -> None:
+def boolean(value: object, location: str) -> None:
     """True or false."""
     _expect(isinstance(value, bool), value, location, "true or false")
 
 
-def perhaps(kind: Kind) -> Kind:
+def nullable(kind: Kind) -> Kind:
     """A value of a kind, or null."""
     return lambda value, where: None if value is None else kind(value, where)
 
 
-def listed(kind: Kind, least: int = 0) -> Kind:
+def list_of(kind: Kind, least: int = 0) -> Kind:
     """A list whose items are of a kind."""
 
     def check(value: object, location: str) -> None:
@@ -80,7 +80,7 @@ def listed(kind: Kind, least: int = 0) -> Kind:
     return check
 
 
-def named(kind: Kind, least: int = 0) -> Kind:
+def mapping_of(kind: Kind, least: int = 0) -> Kind:
     """An object whose members, whatever their names, are of a kind."""
 
     def check(value: object, location: str) -> None:
@@ -115,7 +115,7 @@ def check_fields(about: object, kind: Kind) -> None:
 # --------------------------------------------------------------------------------------- arrays
 
 
-class Layout(NamedTuple):
+class ModelLayout(NamedTuple):
     """The layout of a stored array: its type, its length and the range of its values.
 
     Lengths are names: two arrays of length `words` are equally long, and one of `words + 1` has one
@@ -133,7 +133,7 @@ class Layout(NamedTuple):
 _BLOCK = 1 << 20  # values that are looked at together
 
 
-def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layout]) -> None:
+def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, ModelLayout]) -> None:
     """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():
@@ -143,7 +143,7 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layou
 
 
 def _check_shape(
-    name: str, array: NDArray[Any] | None, column: Layout, lengths: dict[str, int]
+    name: str, array: NDArray[Any] | None, column: ModelLayout, lengths: dict[str, int]
 ) -> None:
     sides = column.length.split(" x ")
     if array is None or array.dtype != np.dtype(column.dtype) or array.ndim != len(sides):
@@ -158,7 +158,7 @@ def _check_shape(
             raise ValueError(f"{short(name)} has {size:,} values: no multiple of {column.multiple}")
 
 
-def _check_values(name: str, array: NDArray[Any], column: Layout) -> None:
+def _check_values(name: str, array: NDArray[Any], column: ModelLayout) -> None:
     """In blocks, so that little memory is needed."""
     if array.dtype.kind != "f" and (column.low, column.high) == (-math.inf, math.inf):
         return
@@ -171,10 +171,10 @@ def _check_values(name: str, array: NDArray[Any], column: Layout) -> None:
             raise ValueError(f"{short(name)} has a value out of {column.low:g} to {column.high:g}")
 
 
-def word_columns(name: str) -> dict[str, Layout]:
+def word_columns(name: str) -> dict[str, ModelLayout]:
     """The three arrays of a table of words; the kernel looks at what is in them."""
     return {
-        f"{name}_bytes": Layout("uint8", f"bytes of {name}"),
-        f"{name}_offsets": Layout("int64", f"{name} + 1"),
-        f"{name}_slots": Layout("int32", f"slots of {name}"),
+        f"{name}_bytes": ModelLayout("uint8", f"bytes of {name}"),
+        f"{name}_offsets": ModelLayout("int64", f"{name} + 1"),
+        f"{name}_slots": ModelLayout("int32", f"slots of {name}"),
     }

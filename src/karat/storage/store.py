@@ -37,7 +37,7 @@ VERIFIED = 1 << 28
 """Bytes of a file all of whose checksums are looked at: a tenth of a second's work."""
 SMALL = 1 << 20
 """Bytes of an array that is verified in any file."""
-LONGEST_ABOUT = 1 << 25
+MAX_ABOUT_BYTES = 1 << 25
 """Bytes of the text that says what a store is."""
 _ABOUT = "about.json"
 _PADDING = 0xA1A1  # the id of an extra field that only fills space
@@ -58,7 +58,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Store:
+class ModelStore:
     """The description `about`, and the arrays, mapped and read-only."""
 
     name: str
@@ -121,7 +121,7 @@ def write_store(
     Nothing is held in memory that was not there before. The arrays named in `packed` are deflated:
     they take less room, and are read instead of mapped.
     """
-    description = _described(kind, version, about)
+    description = _describe(kind, version, about)
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         with _entry(archive, stream, _ABOUT, len(description)) as part:
             part.write(description)
@@ -134,7 +134,7 @@ def write_store(
                     part.write(piece)
 
 
-def _described(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
+def _describe(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
     description = {"kind": kind, "version": version, **about}
     return json.dumps(description, ensure_ascii=False, indent=1).encode()
 
@@ -143,7 +143,7 @@ def content_digest(
     kind: str, version: int, about: Mapping[str, Any], arrays: Mapping[str, Stored]
 ) -> str:
     """Return the digest that the file of a model will have, for a model that is in no file."""
-    checksums = [(_ABOUT, zlib.crc32(_described(kind, version, about)))]
+    checksums = [(_ABOUT, zlib.crc32(_describe(kind, version, about)))]
     for name, array in arrays.items():
         checksum = zlib.crc32(npy_header(array))
         for piece in npy_numbers(array):
@@ -181,7 +181,7 @@ def _entry(
     return archive.open(entry, "w")
 
 
-def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
+def read_store(path: str | os.PathLike[str], kind: str, version: int) -> ModelStore:
     """Map a model, after making sure that it is one of this kind and version, and complete."""
     name = os.fspath(path)
     try:
@@ -205,7 +205,7 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
     _check_kind(name, about, kind, version)
     verified = VERIFIED if len(mapped) <= VERIFIED else SMALL
     arrays = {e.filename.removesuffix(".npy"): _map(name, mapped, e, verified) for e in entries}
-    return Store(name, about, arrays, digest)
+    return ModelStore(name, about, arrays, digest)
 
 
 def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
@@ -216,8 +216,8 @@ def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
     if sum(e.compress_size for e in entries) > size:
         raise damaged(name, "its parts are larger than the file")
     about = archive.getinfo(_ABOUT).file_size
-    if about > LONGEST_ABOUT:
-        raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {LONGEST_ABOUT:,}")
+    if about > MAX_ABOUT_BYTES:
+        raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {MAX_ABOUT_BYTES:,}")
 
 
 def file_stamp(path: str) -> tuple[int, int] | None:

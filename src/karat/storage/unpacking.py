@@ -23,8 +23,8 @@ from typing import IO
 from karat.errors import InputError, MissingExtra, quoted
 
 VARIABLE = "KARAT_MAX_UNPACKED"
-MOST_BYTES = 2 << 30
-MOST_TIMES = 200
+MAX_UNPACKED_BYTES = 2 << 30
+MAX_RATIO = 200
 FLOOR = 64 << 20
 """Bytes up to which any ratio will do."""
 
@@ -36,7 +36,7 @@ _SIZE = re.compile(r"([0-9]{1,15})([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
-def most_unpacked() -> int | None:
+def max_unpacked() -> int | None:
     """Return the number of bytes that the user allows; None if nothing was said."""
     setting = os.environ.get(VARIABLE)
     if not setting:
@@ -49,17 +49,17 @@ def most_unpacked() -> int | None:
 
 def check_unpacked(name: str, packed: int, unpacked: int) -> None:
     """Refuse a file that unpacks to too much: `packed` bytes became `unpacked`, or would."""
-    allowed = most_unpacked()
-    most = MOST_BYTES if allowed is None else allowed
+    allowed = max_unpacked()
+    most = MAX_UNPACKED_BYTES if allowed is None else allowed
     do = f"if you trust it, let {VARIABLE} name the bytes to allow, such as 20G"
     if unpacked > most:
-        raise InputError(f"{name}: it unpacks to more than {_shown(most)}; {do}")
-    if allowed is None and unpacked > FLOOR and unpacked > MOST_TIMES * packed:
-        times = f"{MOST_TIMES} times its size ({_shown(unpacked)} from {_shown(packed)})"
+        raise InputError(f"{name}: it unpacks to more than {_format_size(most)}; {do}")
+    if allowed is None and unpacked > FLOOR and unpacked > MAX_RATIO * packed:
+        times = f"{MAX_RATIO} times its size ({_format_size(unpacked)} from {_format_size(packed)})"
         raise InputError(f"{name}: it unpacks to more than {times}; {do}")
 
 
-def _shown(size: int) -> str:
+def _format_size(size: int) -> str:
     for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
         if size >= 1 << bits:
             return f"{size / (1 << bits):.3g} {unit}"

@@ -27,7 +27,7 @@ PORTER_NLTK = "porter-nltk"
 """Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
 
 
-def _own(word: str) -> str:
+def _identity(word: str) -> str:
     """Stand for a stemmer of Karat or of Snowball, which `stem_words` calls by its name."""
     return word
 
@@ -39,7 +39,7 @@ def stemmers() -> Registry[Callable[[str], str]]:
 
     names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
     check = check_that(callable, "stemmer", "a function from str to str")
-    return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=check)
+    return Registry("stemmers", "stemmer", dict.fromkeys(names, _identity), check=check)
 
 
 def stemmer_origin(name: str) -> str:
@@ -60,7 +60,7 @@ def stem_words(
     import Stemmer
 
     new, function = words.words(start, len(words)), stemmers()[stemmer]
-    if function is not _own:
+    if function is not _identity:
         stems = call(
             f"stemmer {stemmer}", function, lambda: [*map(function, new)], _stemmer_problem
         )
@@ -246,7 +246,7 @@ class Passage:
     def _lowered(self) -> _kernel.Views:
         return self._views.lower()
 
-    def beside(self, views: _kernel.Views) -> Passage:
+    def with_same_words(self, views: _kernel.Views) -> Passage:
         """Return another batch of segments whose words have the same ids."""
         return Passage(views, self._lexicon)
 

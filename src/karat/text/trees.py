@@ -94,7 +94,7 @@ class Trees(GroupedReferences):
         return trees
 
     @classmethod
-    def beside(cls, sources: Sequence[Trees]) -> Trees:
+    def combine(cls, sources: Sequence[Trees]) -> Trees:
         """Several references a segment: the trees of all sources, which have the same length."""
         check_aligned(sources)
         if len(sources) == 1:

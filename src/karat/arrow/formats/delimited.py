@@ -17,16 +17,16 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrow.formats.text_lines import (
     BYTES_PER_BATCH,
-    LONGEST_ROW,
+    MAX_ROW_BYTES,
     ROWS_PER_BATCH,
     TextLines,
-    check_wanted,
+    check_columns,
     regular_rows,
     text_lines,
     whole_file,
 )
-from karat.arrow.pieces import Piece, TableFormat
-from karat.arrow.tables import Table
+from karat.arrow.pieces import TableFormat, TablePiece
+from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted
 from karat.text.sniffing import parsed_json
 
@@ -52,7 +52,7 @@ class DelimitedRows:
     def __init__(self, lines: TextLines, path: str, dialect: Dialect) -> None:
         self._lines, self._path, self._dialect = lines, path, dialect
         # The limit is one for the whole process, so it is never lowered.
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         self._rows = csv.reader(_without_nul(lines), strict=True, delimiter=dialect.delimiter)
         self._started = 1
         self.head = self._read_head()
@@ -136,28 +136,28 @@ def _without_nul(lines: TextLines) -> Iterator[str]:
 
 
 def read_delimited(
-    dialect: Dialect, piece: Piece, columns: Sequence[str] | None
-) -> Iterator[Table]:
+    dialect: Dialect, piece: TablePiece, columns: Sequence[str] | None
+) -> Iterator[DataTable]:
     """Yield the record batches of a file."""
     with text_lines(piece.path, dialect.kind) as lines:
         head = DelimitedRows(lines, piece.path, dialect).head
         names = head if columns is None else list(columns)
-        check_wanted(piece.path, names, head)
+        check_columns(piece.path, names, head)
         places = [names.index(name) if name in names else -1 for name in head]
-        rows = _kernel.DelimitedFile(dialect.delimiter, places, names, LONGEST_ROW)
+        rows = _kernel.DelimitedFile(dialect.delimiter, places, names, MAX_ROW_BYTES)
         strange = yield from regular_rows(rows, lines, names)
     if strange is not None:
         yield from read_carefully(dialect, piece, names, strange)
 
 
 def read_carefully(
-    dialect: Dialect, piece: Piece, columns: Sequence[str] | None, skip: int = 0
-) -> Iterator[Table]:
+    dialect: Dialect, piece: TablePiece, columns: Sequence[str] | None, skip: int = 0
+) -> Iterator[DataTable]:
     """Yield the record batches of a file by the csv module, without its first `skip` rows."""
     with text_lines(piece.path, dialect.kind) as lines:
         rows = DelimitedRows(lines, piece.path, dialect)
         names = rows.head if columns is None else list(columns)
-        check_wanted(piece.path, names, rows.head)
+        check_columns(piece.path, names, rows.head)
         places = [rows.head.index(name) for name in names]
         rest = islice(rows, skip, None)
         while batch := _batch(rest, lines):
@@ -173,11 +173,11 @@ def _batch(rows: Iterator[list[str]], lines: TextLines) -> list[list[str]]:
     return rows_read
 
 
-def _table(names: Sequence[str], places: Sequence[int], rows: list[list[str]]) -> Table:
+def _table(names: Sequence[str], places: Sequence[int], rows: list[list[str]]) -> DataTable:
     kernel = _kernel.ArrowTable()
     for name, place in zip(names, places, strict=True):
         kernel.strings(name, [row[place] for row in rows])
-    return Table(kernel, names)
+    return DataTable(kernel, names)
 
 
 def delimited_columns(dialect: Dialect, path: str) -> list[str]:

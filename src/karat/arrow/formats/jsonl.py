@@ -23,16 +23,16 @@ from karat import _kernel
 from karat.arrow.columns import SKIP_MISSING
 from karat.arrow.formats.text_lines import (
     BYTES_PER_BATCH,
-    LONGEST_ROW,
+    MAX_ROW_BYTES,
     ROWS_PER_BATCH,
     TextLines,
-    check_wanted,
+    check_columns,
     regular_rows,
     text_lines,
     whole_file,
 )
-from karat.arrow.pieces import Piece, TableFormat
-from karat.arrow.tables import Table
+from karat.arrow.pieces import TableFormat, TablePiece
+from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted, short
 
 TEXT, TEXTS, WHOLE, JSON = "a text", "a list of texts", "a whole number", "any JSON value"
@@ -56,7 +56,7 @@ def kind_of_value(value: object) -> str | None:
     return None
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return what a value is, for a message."""
     if kind := kind_of_value(value):
         return f"{kind} ({quoted(value)})" if kind != TEXTS else kind
@@ -66,7 +66,7 @@ def described(value: object) -> str:
         return "an object"
     if isinstance(value, list):
         not_texts = (item for item in value if not isinstance(item, str))
-        return f"a list that holds {described(next(not_texts))}" if value else "an empty list"
+        return f"a list that holds {describe_value(next(not_texts))}" if value else "an empty list"
     beyond = " beyond 64 bits" if isinstance(value, int) else ""
     return f"a number{beyond} ({quoted(value)})"
 
@@ -162,7 +162,7 @@ def _not_json(error: ValueError, text: str) -> str:
 def _no_object(lines: TextLines, path: str, value: object) -> InputError:
     if isinstance(value, list) and lines.number == 1:
         return _array(path)
-    return lines.refusal(f"found {described(value)}, expected a JSON object")
+    return lines.refusal(f"found {describe_value(value)}, expected a JSON object")
 
 
 def _array(path: str) -> InputError:
@@ -195,7 +195,7 @@ class JsonTable:
             self.columns = self._nullable_columns(path, columns)
             return
         if columns is not None:
-            check_wanted(path, columns, list(first))
+            check_columns(path, columns, list(first))
         names = list(first) if columns is None else list(columns)
         self.columns = [self._column(name, columns is None) for name in names]
 
@@ -214,7 +214,7 @@ class JsonTable:
                     kinds[name] = kind_of_value(value) or JSON
             if len(kinds) == len(names) or len(rows) == _ROWS_FOR_KINDS:
                 break
-        check_wanted(path, names, list(all_names))
+        check_columns(path, names, list(all_names))
         self._rows = chain(rows[1:], self._rows)
         default = JSON if columns is None else TEXT
         return [JsonColumn(name, kinds.get(name, default), True) for name in names]
@@ -223,7 +223,7 @@ class JsonTable:
         value = self._first[name]
         kind = kind_of_value(value)
         if kind is None and not all_columns:
-            problem = f"column {quoted(name)} is {described(value)}"
+            problem = f"column {quoted(name)} is {describe_value(value)}"
             message = f"{problem}; expected {NEEDED}: drop the line or fill it in"
             raise self._lines.refusal(message, self._first_line)
         return JsonColumn(name, kind or JSON, all_columns)
@@ -254,7 +254,9 @@ class JsonTable:
     def _other_kind(self, row: JsonRow, column: JsonColumn, line: int | None = None) -> InputError:
         name = quoted(column.name)
         value = row.get(column.name)
-        problem = f"column {name} is {described(value)}" if column.name in row else f"no {name}"
+        problem = (
+            f"column {name} is {describe_value(value)}" if column.name in row else f"no {name}"
+        )
         if _value_or_none(value) is not None:
             advice = "write the same kind in every line"
         elif column.kind in (TEXT, TEXTS):
@@ -264,12 +266,12 @@ class JsonTable:
         expected = f"expected {column.kind}, as in line {self._first_line:,}"
         return self._lines.refusal(f"{problem}; {expected}: {advice}", line)
 
-    def table(self, rows: Sequence[list[Any]]) -> Table:
+    def table(self, rows: Sequence[list[Any]]) -> DataTable:
         """Return some rows as a record batch."""
         kernel = _kernel.ArrowTable()
         for place, column in enumerate(self.columns):
             column.add_to(kernel, [row[place] for row in rows])
-        return Table(kernel, [column.name for column in self.columns])
+        return DataTable(kernel, [column.name for column in self.columns])
 
 
 _ROWS_FOR_KINDS = 1000
@@ -281,7 +283,7 @@ def _value_or_none(value: Any) -> Any:
     return None if type(value) is list and (not value or None in value) else value
 
 
-def read_jsonl_nullable(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
+def read_jsonl_nullable(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[DataTable]:
     """Yield the record batches of a file in which values may be missing."""
     yield from read_carefully(piece, columns, nullable=True)
 
@@ -291,7 +293,7 @@ _NULLS = (b"null", b"[]")
 _BYTES_SCANNED = 1 << 22
 
 
-def refuse_jsonl_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+def refuse_jsonl_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     """Refuse the first line with a null or an empty list in these columns; else False.
 
     The bytes of the file are searched, and only lines that have a match are parsed.
@@ -304,7 +306,7 @@ def refuse_jsonl_nulls(piece: Piece, columns: Sequence[str]) -> bool:
             data, end, rest = (rest + data).rpartition(b"\n")
             table.refuse_nulls(data, before)
             before += data.count(b"\n") + len(end)
-            if len(rest) > LONGEST_ROW:
+            if len(rest) > MAX_ROW_BYTES:
                 return False  # it is refused when the row is read
         table.refuse_nulls(rest, before)
     return False
@@ -331,7 +333,7 @@ def _lines_with_nulls(data: bytes) -> Iterator[tuple[int, JsonRow]]:
             yield number, row
 
 
-def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
+def read_jsonl(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[DataTable]:
     """Yield the record batches of a file."""
     if columns is None:
         yield from read_carefully(piece, None)
@@ -340,15 +342,15 @@ def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
         first = JsonTable(lines, piece.path, columns)
     names, formats = list(columns), [FORMATS[column.kind] for column in first.columns]
     with text_lines(piece.path, KIND) as lines:
-        rows = _kernel.JsonLinesFile(names, formats, LONGEST_ROW)
+        rows = _kernel.JsonLinesFile(names, formats, MAX_ROW_BYTES)
         strange = yield from regular_rows(rows, lines, names)
     if strange is not None:
         yield from read_carefully(piece, columns, strange)
 
 
 def read_carefully(
-    piece: Piece, columns: Sequence[str] | None, skip: int = 0, nullable: bool = False
-) -> Iterator[Table]:
+    piece: TablePiece, columns: Sequence[str] | None, skip: int = 0, nullable: bool = False
+) -> Iterator[DataTable]:
     """Yield the record batches of a file by the json module, without its first `skip` rows."""
     with text_lines(piece.path, KIND) as lines:
         table = JsonTable(lines, piece.path, columns, nullable)

@@ -9,12 +9,12 @@ from karat import _kernel
 from karat.arrow.columns import kind_of
 from karat.arrow.pieces import TABLE_FORMATS
 from karat.errors import InputError, quoted
-from karat.evalset.reading import Place
+from karat.evalset.reading import FileLocation
 
 if TYPE_CHECKING:
     from karat.arrow.batches import RowBatch
 
-Rows = Iterator[tuple[Place, Mapping[str, Any]]]
+Rows = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 def parquet_rows(path: str) -> tuple[list[str], Rows]:
@@ -44,7 +44,7 @@ def _rows(path: str) -> Rows:
             ]
             for row in zip(*columns, strict=True):
                 number += 1
-                yield Place(path, number), dict(zip(names, row, strict=True))
+                yield FileLocation(path, number), dict(zip(names, row, strict=True))
 
 
 def cells(

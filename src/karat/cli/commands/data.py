@@ -50,11 +50,11 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     karat data check mqm.tsv --option references=refB
     """
     from karat.evalset.conversion import check_evalset
-    from karat.evalset.loading import as_options
+    from karat.evalset.loading import parse_options
 
     check_beside(output, name)
     check_output(output, reader["judgements"])
-    more = as_options(reader.pop("reader_options"))
+    more = parse_options(reader.pop("reader_options"))
     with Bar() as progress:
         found = check_evalset(name, reader.pop("read_as"), progress=progress, **reader, **more)
     show(found.document(options.command_line()), format, output)
@@ -97,9 +97,9 @@ def convert(
     karat data convert demo parsed --parse en_core_web_sm --tok 13a
     """
     from karat.evalset.conversion import convert_evalset
-    from karat.evalset.loading import as_options
+    from karat.evalset.loading import parse_options
 
-    how, more = reader.pop("read_as"), as_options(reader.pop("reader_options"))
+    how, more = reader.pop("read_as"), parse_options(reader.pop("reader_options"))
     more |= {"parse": parse, "tok": tok, **reader}
     with Bar() as progress:
         found = convert_evalset(name, target, format, how, progress=progress, **more)
@@ -195,7 +195,7 @@ def draw(
     karat data draw my-set 20 --unit group --plan draws.tsv
     """
     from karat.estimation.planning import draw_units
-    from karat.evalset.draws import draw_lines
+    from karat.evalset.draws import format_draws
     from karat.storage.output import write_atomically
 
     for place in (output, plan):
@@ -206,7 +206,7 @@ def draw(
             load_set(name, read_as, reader_options, progress), count, unit, seed=seed
         )
     if plan:
-        write_atomically(plan, "".join(draw_lines(found.rows)))
+        write_atomically(plan, "".join(format_draws(found.rows)))
     show(found.document(options.command_line()), format, output)
 
 

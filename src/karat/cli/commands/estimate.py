@@ -110,10 +110,10 @@ def command(
         own["draws"] = read_draws_of(found, draws)
         result = estimate(found, judges=judges, progress=progress, **own)
     if plan:
-        from karat.evalset.draws import draw_lines
+        from karat.evalset.draws import format_draws
         from karat.storage.output import write_atomically
 
-        write_atomically(plan, "".join(draw_lines(result.draws)))
+        write_atomically(plan, "".join(format_draws(result.draws)))
     show(result.document(options.command_line()), format, output)
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, csv_records, number
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records
 from karat.evalset.sets import EvalSet
 
 SCORE = Dimension("score", "higher", 0.0, 100.0)
@@ -44,14 +44,14 @@ _SEGMENT = "TGT"
 class _Item(NamedTuple):
     """A score of an item by an annotator."""
 
-    place: Place
+    location: FileLocation
     judge: str
     system: str
     item: int
     kind: str
     score: float
     document: str
-    whole: bool
+    is_document: bool
     spans: list[tuple[str, str]] | None
     """Severity and type of each error; None if the campaign has no spans."""
     end: float
@@ -82,7 +82,7 @@ def read_appraise(
     for segment, group in zip(base.segments, base.groups, strict=True):
         places.setdefault(group, []).append(segment)
     left = Counter[str]()
-    judged = list(_judged(items, base, places, left))
+    judged = list(_locate_segments(items, base, places, left))
     draft = EvalSetDraft(
         name or path.name.split(".")[0],
         base.segments,
@@ -100,9 +100,9 @@ def read_appraise(
     for system, segment, item in judged:
         at = system, segment, item.judge
         if not typed:
-            draft.judge(*at, SCORE.name, item.score, item.place)
+            draft.judge(*at, SCORE.name, item.score, item.location)
         if item.spans is not None:
-            draft.judge(*at, PENALTY.name, sum(map(_weight, item.spans)), item.place)
+            draft.judge(*at, PENALTY.name, sum(map(_weight, item.spans)), item.location)
     return draft.finish()
 
 
@@ -116,14 +116,14 @@ def _weight(span: tuple[str, str]) -> float:
     return PUNCTUATION if type.endswith("punctuation") else WEIGHTS[severity]
 
 
-def _judged(
+def _locate_segments(
     items: Sequence[_Item], base: EvalSet, places: Mapping[str, list[str]], skipped: Counter[str]
 ) -> Iterator[tuple[str, str, _Item]]:
     """Yield the system and segment of each item that has them; count the others."""
     documents: dict[_Key, dict[int, _Item]] = {}
     for item in items:
         system, document = _names(item, base)
-        reason = _left_out(item, system, document, base, places)
+        reason = _skip_reason(item, system, document, base, places)
         if reason:
             skipped[reason] += 1
             continue
@@ -147,13 +147,13 @@ def _names(item: _Item, base: EvalSet) -> tuple[str, str]:
     return system, item.document.removesuffix(f"#{system}")
 
 
-def _left_out(
+def _skip_reason(
     item: _Item, system: str, document: str, base: EvalSet, places: Mapping[str, list[str]]
 ) -> str:
     """Say why an item is not read; "" if it is."""
     if item.kind != _SEGMENT or "#bad" in item.document or "#duplicate" in item.document:
         return "for quality control"
-    if item.whole:
+    if item.is_document:
         return "scores of whole documents"
     if document not in places:
         return "of documents that the set does not have"
@@ -161,7 +161,7 @@ def _left_out(
 
 
 def _items(path: Path, reading: Reading) -> Iterator[_Item]:
-    for location, row in csv_records(path, reading):
+    for location, row in read_csv_records(path, reading):
         if not any(row):
             continue
         if len(row) not in _FIELDS:
@@ -169,7 +169,7 @@ def _items(path: Path, reading: Reading) -> Iterator[_Item]:
             reading.problem(location, problem)
             continue
         judge, system, item, kind, _, _, score, document, is_document = row[:9]
-        value, end = number(score), number(row[-1])
+        value, end = parse_number(score), parse_number(row[-1])
         if (
             value is None
             or end is None
@@ -186,7 +186,7 @@ def _items(path: Path, reading: Reading) -> Iterator[_Item]:
         )
 
 
-def _spans(field: str, location: Place, reading: Reading) -> list[tuple[str, str]]:
+def _spans(field: str, location: FileLocation, reading: Reading) -> list[tuple[str, str]]:
     try:
         spans = [(error["severity"].lower(), _type(error)) for error in json.loads(field)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

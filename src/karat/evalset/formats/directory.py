@@ -30,9 +30,16 @@ from typing import Any, TypeVar
 
 from karat.errors import InputError, MissingExtra, quoted
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.draws import DRAWS, draw_lines, read_draws
-from karat.evalset.judgements import Dimension, without_shares
-from karat.evalset.reading import Place, Reading, number, read_lines, read_text, tab_rows
+from karat.evalset.draws import DRAWS, format_draws, read_draws
+from karat.evalset.judgements import Dimension, drop_shares
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    parse_number,
+    read_lines,
+    read_text,
+    read_tsv,
+)
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree, conllu_lines, read_conllu
 
@@ -40,7 +47,7 @@ FILE = "karat.toml"
 
 
 @dataclass(frozen=True)
-class Settings:
+class SetSettings:
     """The content of a `karat.toml`."""
 
     name: str
@@ -66,7 +73,7 @@ _OF_DIMENSION = {"name": str, "better": str, "low": float, "high": float, "guide
 _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a number"}
 
 
-def read_settings(path: Path, reading: Reading) -> Settings:
+def read_settings(path: Path, reading: Reading) -> SetSettings:
     """Return the settings of a set, checked."""
     values = read_toml(read_text(path), str(path))
     _check(values, _KINDS, str(path), reading)
@@ -78,7 +85,7 @@ def read_settings(path: Path, reading: Reading) -> Settings:
             reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
     plain = {key.replace("-", "_"): values[key] for key in values if _KINDS[key] is not list}
-    return Settings(
+    return SetSettings(
         **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
         dimensions=tuple(item for item in dimensions if item is not None),
@@ -108,7 +115,11 @@ def _check(
         if key not in kinds:
             reading.problem(location, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
             continue
-        good = number(value) is not None if kinds[key] is float else isinstance(value, kinds[key])
+        good = (
+            parse_number(value) is not None
+            if kinds[key] is float
+            else isinstance(value, kinds[key])
+        )
         if not good or (kinds[key] is float and isinstance(value, str)):
             reading.problem(
                 location, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}"
@@ -131,7 +142,7 @@ def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
         return None
 
 
-def settings_text(settings: Settings) -> Iterable[str]:
+def format_settings(settings: SetSettings) -> Iterable[str]:
     """Return the lines of a `karat.toml` that reads back as these settings."""
     yield f"name = {toml_string(settings.name)}\n"
     for key in ("description", "licence"):
@@ -173,7 +184,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
     }
     references, trees = _references(path / "references", files, settings, reading)
     source = path / "source.txt"
-    sources = _there(files.lines(source, optional=False)) if source.exists() else None
+    sources = _drop_missing(files.lines(source, optional=False)) if source.exists() else None
     segments, groups = _segments(path / "segments.tsv", files, reading)
     reading.check()
     draft = EvalSetDraft(
@@ -182,8 +193,8 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         systems,
         reading=reading,
         location=path,
-        references=[_there(group) for group in zip(*references, strict=True)] or None,
-        trees=[_there(group) for group in zip(*trees, strict=True)] or None,
+        references=[_drop_missing(group) for group in zip(*references, strict=True)] or None,
+        trees=[_drop_missing(group) for group in zip(*trees, strict=True)] or None,
         groups=groups,
         sources=sources,
         dimensions=settings.dimensions,
@@ -191,7 +202,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         licence=settings.licence,
     )
     if (path / "human.tsv").exists():
-        rows = tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
+        rows = read_tsv(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
         for location, (system, segment, judge, dimension, value, *more) in rows:
             draft.judge(system, segment, judge, dimension, value, location, *more)
     if (path / DRAWS).exists():
@@ -224,7 +235,7 @@ class _Files:
             expected = f"{self.count + header:,}, as {self.first} has {self.count:,} segments"
             self.reading.problem(path, f"found {count + header:,} {units}, expected {expected}")
 
-    def _text(self, line: str, location: Place) -> str:
+    def _text(self, line: str, location: FileLocation) -> str:
         def meaning(match: re.Match[str]) -> str:
             if match[1] in _MEANING:
                 return _MEANING[match[1]]
@@ -234,12 +245,12 @@ class _Files:
         return re.sub(r"\\(.?)", meaning, line) if self.escapes else line
 
 
-def _there(column: Iterable[T | None]) -> list[T]:
+def _drop_missing(column: Iterable[T | None]) -> list[T]:
     return [value for value in column if value is not None]
 
 
 def _references(
-    folder: Path, files: _Files, settings: Settings, reading: Reading
+    folder: Path, files: _Files, settings: SetSettings, reading: Reading
 ) -> tuple[list[list[str | None]], list[list[Tree | None]]]:
     """Return a column of texts for each reference, and one of trees if references have any."""
     paths = text_files(folder, reading, (".txt", ".conllu"))
@@ -304,7 +315,7 @@ def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt
     return sorted((path for path in paths if path.suffix in endings), key=by_number)
 
 
-def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
+def _system_files(folder: Path, settings: SetSettings, reading: Reading) -> dict[str, Path]:
     """Return the file of each system, in the order that the settings give."""
     files = text_files(folder, reading)
     if settings.systems is None:
@@ -321,7 +332,7 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
     if not path.exists():
         return [str(i) for i in range(1, files.count + 1)], None
     columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
-    rows = list(tab_rows(path, columns, reading, only=True))
+    rows = list(read_tsv(path, columns, reading, only=True))
     reading.check_once((location, row[0]) for location, row in rows)
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
@@ -334,7 +345,7 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the files of a folder that reads back as the set, each with its text in pieces."""
     settings = _settings(evalset)
-    yield FILE, settings_text(settings)
+    yield FILE, format_settings(settings)
     counts = range(max(map(len, evalset.references)))
     width = len(str(len(counts)))
     for k in counts:
@@ -359,20 +370,20 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     if evalset.judgements:
         yield "human.tsv", ("\t".join(row) + "\n" for row in _judgements(evalset))
     if evalset.draws is not None:
-        yield DRAWS, draw_lines(evalset.draws)
+        yield DRAWS, format_draws(evalset.draws)
 
 
 def _judgements(evalset: EvalSet) -> Iterator[tuple[str, ...]]:
     """Yield the header and the rows of judgements, with kinds and others only where there are."""
     kinds, pairs = evalset.judgements.judge_kinds, evalset.pairs
     yield (*JUDGEMENT_COLUMNS, *(["kind"] if kinds else []), *(["other"] if pairs else []))
-    for row in (*without_shares(evalset.judgements, pairs), *pairs):
+    for row in (*drop_shares(evalset.judgements, pairs), *pairs):
         kind = (kinds.get(row.judge, ""),) if kinds else ()
         other = (getattr(row, "other", ""),) if pairs else ()
         yield (*row[:4], repr(row.value), *kind, *other)
 
 
-def _settings(evalset: EvalSet) -> Settings:
+def _settings(evalset: EvalSet) -> SetSettings:
     outputs = [text for column in evalset.systems.values() for text in column]
     references = [text for group in evalset.references for text in group]
     texts = [text for text in (*outputs, *references, *(evalset.sources or ())) if text is not None]
@@ -380,7 +391,7 @@ def _settings(evalset: EvalSet) -> Settings:
     missing = None in outputs
     # An empty text that is there must not be taken for one that is missing.
     hidden = (missing and "" in outputs) or (varying and "" in references)
-    return Settings(
+    return SetSettings(
         evalset.name,
         evalset.description,
         evalset.licence,
@@ -392,7 +403,7 @@ def _settings(evalset: EvalSet) -> Settings:
     )
 
 
-def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
+def _lines(column: Iterable[str | None], settings: SetSettings) -> Iterator[str]:
     """Yield texts as lines that read back; an empty line is a text that is missing."""
     for i, text in enumerate(column):
         line = text or ""

@@ -27,34 +27,41 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.draws import draw_object, json_draws
-from karat.evalset.judgements import Dimension, without_shares
-from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
+from karat.evalset.draws import draw_record, parse_draws
+from karat.evalset.judgements import Dimension, drop_shares
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_filled,
+    check_member,
+    format_json_line,
+    read_json_lines,
+)
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
 SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
 JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
-OF_JUDGEMENT = ("kind", "evidence", "other")
+OPTIONAL_JUDGEMENT = ("kind", "evidence", "other")
 """Members that a judgement may have, too."""
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
 
-_Found = dict[str, Any]
+_Record = dict[str, Any]
 
 
 def read_jsonl(path: Path, reading: Reading) -> EvalSet:
     """Return the set in a file."""
-    header: _Found = {}
-    segments: list[tuple[Place, _Found]] = []
-    judgements: list[tuple[Place, _Found]] = []
-    draws: list[tuple[Place, _Found]] = []
-    for location, record in json_rows(path, reading):
+    header: _Record = {}
+    segments: list[tuple[FileLocation, _Record]] = []
+    judgements: list[tuple[FileLocation, _Record]] = []
+    draws: list[tuple[FileLocation, _Record]] = []
+    for location, record in read_json_lines(path, reading):
         if "evalset" in record and location.line == 1:
-            header = checked(record, HEADER, location, reading)
+            header = check_members(record, HEADER, location, reading)
         elif isinstance(record.get("id"), str | int):
-            segments.append((location, checked(record, SEGMENT, location, reading)))
+            segments.append((location, check_members(record, SEGMENT, location, reading)))
         else:
             (draws if "draw" in record else judgements).append((location, record))
     draft = _draft(path, header, segments, reading)
@@ -64,11 +71,13 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
             _judge(draft, {**inner, "segment": str(record["id"])}, location, reading)
     for location, record in judgements:
         _judge(draft, record, location, reading)
-    draft.draws = [*json_draws(draws, reading)] if draws else None
+    draft.draws = [*parse_draws(draws, reading)] if draws else None
     return draft.finish()
 
 
-def checked(record: _Found, keys: tuple[str, ...], location: Place, reading: Reading) -> _Found:
+def check_members(
+    record: _Record, keys: tuple[str, ...], location: FileLocation, reading: Reading
+) -> _Record:
     """Return an object; a member that is none of the names is noted."""
     if unknown := [key for key in record if key not in keys]:
         reading.problem(
@@ -77,12 +86,12 @@ def checked(record: _Found, keys: tuple[str, ...], location: Place, reading: Rea
     return record
 
 
-def _array(record: _Found, key: str, location: Place, reading: Reading) -> list[Any]:
-    return (member(record, key, list, location, reading) or []) if key in record else []
+def _array(record: _Record, key: str, location: FileLocation, reading: Reading) -> list[Any]:
+    return (check_member(record, key, list, location, reading) or []) if key in record else []
 
 
-def _judge(draft: EvalSetDraft, record: _Found, location: Place, reading: Reading) -> None:
-    if problem := no_judgement(record):
+def _judge(draft: EvalSetDraft, record: _Record, location: FileLocation, reading: Reading) -> None:
+    if problem := judgement_problem(record):
         reading.problem(location, problem)
     else:
         system, segment, judge, dimension, value = (record[key] for key in JUDGEMENT)
@@ -90,25 +99,28 @@ def _judge(draft: EvalSetDraft, record: _Found, location: Place, reading: Readin
         draft.judge(system, segment, judge, dimension, value, location, *more)
 
 
-def no_judgement(record: _Found) -> str:
+def judgement_problem(record: _Record) -> str:
     """Return why an object is no judgement; "" if it is one."""
-    if {*record} - {*OF_JUDGEMENT} != {*JUDGEMENT}:
+    if {*record} - {*OPTIONAL_JUDGEMENT} != {*JUDGEMENT}:
         problem = f"found an object with {short(', '.join(record) or 'nothing')}"
         return f"{problem}, expected {', '.join(JUDGEMENT)}"
     if not all(isinstance(record[key], str) for key in JUDGEMENT[:-1]):
         return "system, segment, judge and dimension must be strings"
     if isinstance(record["value"], str):
         return f"found the value {quoted(record['value'])}, expected a number"
-    bad = next((key for key in OF_JUDGEMENT if not isinstance(record.get(key, ""), str)), None)
+    bad = next(
+        (key for key in OPTIONAL_JUDGEMENT if not isinstance(record.get(key, ""), str)), None
+    )
     return f"found {quoted(record[bad])} for {quoted(bad)}, expected a string" if bad else ""
 
 
 def _draft(
-    path: Path, header: _Found, segments: list[tuple[Place, _Found]], reading: Reading
+    path: Path, header: _Record, segments: list[tuple[FileLocation, _Record]], reading: Reading
 ) -> EvalSetDraft:
-    header_location = Place(str(path), 1)
+    header_location = FileLocation(str(path), 1)
     outputs = [
-        member(record, "outputs", dict, location, reading) or {} for location, record in segments
+        check_member(record, "outputs", dict, location, reading) or {}
+        for location, record in segments
     ]
     listed = [str(name) for name in _array(header, "systems", header_location, reading)]
     names = list(
@@ -141,7 +153,7 @@ def _draft(
     )
 
 
-def _trees(record: _Found, location: Place, reading: Reading) -> Iterator[Tree]:
+def _trees(record: _Record, location: FileLocation, reading: Reading) -> Iterator[Tree]:
     """Yield the trees of a segment; what is none is noted."""
     for item in _array(record, "trees", location, reading):
         tree = item if isinstance(item, dict) else {}
@@ -153,20 +165,26 @@ def _trees(record: _Found, location: Place, reading: Reading) -> Iterator[Tree]:
             reading.problem(location, f"found the tree {quoted(item)}, expected words and heads")
             continue
         try:
-            checked(tree, TREE, location, reading)
+            check_members(tree, TREE, location, reading)
             yield Tree(tuple(words), tuple(heads), name)
         except InputError as error:
             reading.problem(location, str(error))
 
 
-def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
+def _column(
+    segments: list[tuple[FileLocation, _Record]], key: str, reading: Reading
+) -> list[str] | None:
     """Return a member that all segments have, or none has."""
     if not any(key in record for _, record in segments):
         return None
-    return [member(record, key, str, location, reading) or "" for location, record in segments]
+    return [
+        check_member(record, key, str, location, reading) or "" for location, record in segments
+    ]
 
 
-def json_dimensions(header: _Found, location: Place, reading: Reading) -> Iterator[Dimension]:
+def json_dimensions(
+    header: _Record, location: FileLocation, reading: Reading
+) -> Iterator[Dimension]:
     """Yield the dimensions that a first line has; what is none is noted."""
     for item in _array(header, "dimensions", location, reading):
         dimension = {"name": item} if isinstance(item, str) else item
@@ -176,21 +194,21 @@ def json_dimensions(header: _Found, location: Place, reading: Reading) -> Iterat
             )
             continue
         try:
-            yield Dimension(**checked(dimension, DIMENSION, location, reading))
+            yield Dimension(**check_members(dimension, DIMENSION, location, reading))
         except (InputError, TypeError) as error:
             reading.problem(location, f"the dimension {quoted(item)}: {error}")
 
 
-def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
+def format_jsonl(evalset: EvalSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     header = evalset.name, evalset.description, evalset.licence, list(evalset.systems)
     dimensions = [
         {key: value for key, value in asdict(dimension).items() if value not in (None, "")}
         for dimension in evalset.dimensions.values()
     ]
-    yield json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
+    yield format_json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
     for i, name in enumerate(evalset.segments):
-        segment: _Found = {"id": name}
+        segment: _Record = {"id": name}
         if evalset.groups is not None:
             segment["group"] = evalset.groups[i]
         if evalset.sources is not None:
@@ -199,16 +217,16 @@ def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
         if evalset.trees is not None:
             segment["trees"] = [_tree(tree) for tree in evalset.trees[i]]
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
-        yield json_line(segment)
+        yield format_json_line(segment)
     kinds = evalset.judgements.judge_kinds
-    for row in (*without_shares(evalset.judgements, evalset.pairs), *evalset.pairs):
+    for row in (*drop_shares(evalset.judgements, evalset.pairs), *evalset.pairs):
         kind = kinds.get(row.judge)
-        yield json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
+        yield format_json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
     for draw in evalset.draws or ():
-        yield json_line(draw_object(draw))
+        yield format_json_line(draw_record(draw))
 
 
-def _tree(tree: Tree) -> _Found:
+def _tree(tree: Tree) -> _Record:
     """A tree as an object; its id only if it has one."""
-    record: _Found = {"words": list(tree.words), "heads": list(tree.heads)}
+    record: _Record = {"words": list(tree.words), "heads": list(tree.heads)}
     return {**record, "id": tree.id} if tree.id else record

@@ -24,15 +24,15 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
-    Place,
+    FileLocation,
     Reading,
-    as_names,
     check_filled,
-    csv_header,
-    csv_rows,
-    number,
+    parse_number,
+    read_csv,
+    read_csv_header,
     read_lines,
-    tab_rows,
+    read_tsv,
+    split_names,
 )
 from karat.evalset.sets import EvalSet
 
@@ -46,7 +46,7 @@ _GUIDELINE = "Share of the other outputs in the row that it beats; ties count on
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
     references: dict[str, list[str]] = {}
-    for _, (meaning, text) in csv_rows(path / "testset_w_refs.csv", ("mr", "ref"), reading):
+    for _, (meaning, text) in read_csv(path / "testset_w_refs.csv", ("mr", "ref"), reading):
         references.setdefault(meaning, []).append(text)
     inputs = list(references)
     files = sorted((path / "primary").glob("*.tsv"))
@@ -94,9 +94,12 @@ def _unquoted(field: str) -> str:
 def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
     names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
     won: dict[tuple[str, str, str], list[float]] = {}
-    places: dict[tuple[str, str, str], Place] = {}
-    for location, (worker, segment, *cells) in csv_rows(path, names, draft.reading):
-        systems, ratings = cells[: len(_PLACES)], [number(text) for text in cells[len(_PLACES) :]]
+    places: dict[tuple[str, str, str], FileLocation] = {}
+    for location, (worker, segment, *cells) in read_csv(path, names, draft.reading):
+        systems, ratings = (
+            cells[: len(_PLACES)],
+            [parse_number(text) for text in cells[len(_PLACES) :]],
+        )
         values = [rating for rating in ratings if rating is not None]
         if len(values) < len(ratings):
             draft.reading.problem(location, f"found the ratings {cells[5:]}, expected numbers")
@@ -136,7 +139,7 @@ def read_believability(
 ) -> EvalSet:
     """Return the set in a folder; `reference="raw"` takes the reference before tokenisation."""
     have = sorted(folder.name for folder in (path / "annotations").iterdir() if folder.is_dir())
-    chosen = have if pairs is None else as_names(pairs)
+    chosen = have if pairs is None else split_names(pairs)
     for pair in chosen:
         if pair not in have:
             raise InputError(f"{path} has no pair {quoted(pair)}: it has {', '.join(have)}")
@@ -173,10 +176,10 @@ def _only(folder: Path, pattern: str) -> Path:
 
 
 def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
-    annotators = [name for name in csv_header(path) if name.startswith("ANNOTATOR_")]
+    annotators = [name for name in read_csv_header(path) if name.startswith("ANNOTATOR_")]
     judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
     columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
-    for location, (segment, of, kind, *scores) in csv_rows(path, columns, draft.reading):
+    for location, (segment, of, kind, *scores) in read_csv(path, columns, draft.reading):
         if (of, kind) != (pair, question):
             problem = f"found {short(of)} {short(kind)}"
             draft.reading.problem(location, f"{problem}, expected {pair} {question}")
@@ -194,7 +197,7 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a file."""
     columns = ("source", "reference", "candidate", "score")
-    rows = list(tab_rows(path, columns, reading))
+    rows = list(read_tsv(path, columns, reading))
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
     ids, groups = [], []
@@ -229,7 +232,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
     dimensions = [name for name in first.split("\t") if name not in COLUMNS]
-    rows = list(tab_rows(path, (*COLUMNS, *dimensions), reading))
+    rows = list(read_tsv(path, (*COLUMNS, *dimensions), reading))
     sources = list(dict.fromkeys(row[0] for _, row in rows))
     systems = list(dict.fromkeys(row[1] for _, row in rows))
     number = {source: i for i, source in enumerate(sources)}

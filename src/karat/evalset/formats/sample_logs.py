@@ -23,14 +23,14 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import (
-    Place,
+    FileLocation,
+    Location,
     Reading,
-    Where,
-    as_names,
     check_filled,
-    json_rows,
-    member,
+    check_member,
+    read_json_lines,
     read_text,
+    split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
 from karat.storage.unpacking import ZipMembers
@@ -50,12 +50,12 @@ class LoggedSample(NamedTuple):
     references: tuple[str, ...]
     source: str
     scores: Mapping[str, object]
-    place: Where
+    location: Location
     graders: Mapping[str, str] = MappingProxyType({})
     """The model that gave a score, where the log says that one did."""
 
 
-def set_of_samples(
+def build_sample_set(
     path: Path,
     reading: Reading,
     samples: Sequence[LoggedSample],
@@ -78,12 +78,12 @@ def set_of_samples(
         segment = "/".join(parts)
         first = segments.setdefault(segment, sample)
         if first.references != sample.references:
-            problem = f"sample {quoted(sample.name)} has another target than in {first.place}"
-            reading.problem(sample.place, problem)
+            problem = f"sample {quoted(sample.name)} has another target than in {first.location}"
+            reading.problem(sample.location, problem)
         before = cells.setdefault((sample.system, segment), sample)
         if before is not sample:
             problem = f"sample {quoted(sample.name)} of {short(sample.system)} again"
-            reading.problem(sample.place, f"{problem} (first in {before.place})")
+            reading.problem(sample.location, f"{problem} (first in {before.location})")
     systems = list(dict.fromkeys(sample.system for sample in samples))
     check_filled(path, len(cells), len(systems), len(segments))
     draft = EvalSetDraft(
@@ -107,7 +107,9 @@ def set_of_samples(
             if (value := sample.scores.get(dimension)) is not None:
                 model = sample.graders.get(dimension, "")
                 kind = MODEL if model else ""
-                draft.judge(system, segment, model or judge, dimension, value, sample.place, kind)
+                draft.judge(
+                    system, segment, model or judge, dimension, value, sample.location, kind
+                )
     return draft.finish()
 
 
@@ -138,7 +140,7 @@ def _dimensions(
 ) -> dict[str, Dimension]:
     names = dict.fromkeys(name for sample in samples for name in sample.scores)
     dimensions: dict[str, Dimension] = {}
-    for choice in as_names(scores):
+    for choice in split_names(scores):
         name, colon, better = choice.partition(":")
         if colon and better not in ("lower", "higher"):
             raise InputError(f"scores={choice}: expected NAME, NAME:higher or NAME:lower")
@@ -166,7 +168,7 @@ def read_lm_eval(
     if targets not in ("lists", "text"):
         raise InputError(f"targets={quoted(targets)}: expected lists or text")
     files, remarks = _newest(path)
-    rows = {file: list(json_rows(file, reading)) for file in files}
+    rows = {file: list(read_json_lines(file, reading)) for file in files}
     reading.check()
     chosen = _filter(path, filter, rows)
     samples = [
@@ -180,7 +182,7 @@ def read_lm_eval(
     ]
     if filter == RAW:  # the same for each filter
         samples = list({(s.system, s.task, s.name, s.time): s for s in samples}.values())
-    return set_of_samples(
+    return build_sample_set(
         path,
         reading,
         samples,
@@ -199,7 +201,7 @@ def _newest(path: Path) -> tuple[list[Path], list[str]]:
     runs: dict[tuple[str, str], list[tuple[str, Path]]] = {}
     for file in sorted([*path.glob(LM_EVAL_FILES[0]), *path.glob(f"*/{LM_EVAL_FILES[0]}")]):
         key = str(file.parent), _task(file)
-        runs.setdefault(key, []).append((_named(file, "time"), file))
+        runs.setdefault(key, []).append((_name_part(file, "time"), file))
     if not runs:
         raise InputError(f"{path}: found no samples_TASK_TIME.jsonl in it or in its folders")
     old = [file.name for files in runs.values() for _, file in sorted(files)[:-1]]
@@ -207,17 +209,17 @@ def _newest(path: Path) -> tuple[list[Path], list[str]]:
     return [max(files)[1] for files in runs.values()], [remark] if old else []
 
 
-def _named(file: Path, part: str) -> str:
+def _name_part(file: Path, part: str) -> str:
     match = _NAME.fullmatch(file.name.removesuffix(".gz"))
     return (match[part] or "") if match else ""
 
 
 def _task(file: Path) -> str:
-    return _named(file, "task") or file.name.split(".")[0]
+    return _name_part(file, "task") or file.name.split(".")[0]
 
 
 def _filter(
-    path: Path, choice: str | None, rows: dict[Path, list[tuple[Place, dict[str, Any]]]]
+    path: Path, choice: str | None, rows: dict[Path, list[tuple[FileLocation, dict[str, Any]]]]
 ) -> object:
     if choice == RAW:
         return None
@@ -237,10 +239,15 @@ def _filter(
 
 
 def _lm_eval_samples(
-    file: Path, row: dict[str, Any], location: Place, reading: Reading, raw: bool, lists: bool
+    file: Path,
+    row: dict[str, Any],
+    location: FileLocation,
+    reading: Reading,
+    raw: bool,
+    lists: bool,
 ) -> Iterator[LoggedSample]:
     """Yield a sample for each response to a document."""
-    responses = member(row, "resps" if raw else "filtered_resps", list, location, reading)
+    responses = check_member(row, "resps" if raw else "filtered_resps", list, location, reading)
     if row.get("target") is None or not isinstance(row.get("doc_id"), int | str):
         reading.problem(location, "found no doc_id or no target, expected a sample of lm_eval")
         return
@@ -263,7 +270,7 @@ def _lm_eval_samples(
             references=_references(row["target"], lists),
             source=_prompt(row.get("arguments")),
             scores={key: row[key] for key in score_names if isinstance(key, str) and key in row},
-            place=location,
+            location=location,
         )
 
 
@@ -322,7 +329,7 @@ def read_inspect_ai(
     if not files:
         raise InputError(f"{path}: found no log of inspect_ai (.eval, .json) in it")
     samples = [sample for file in files for sample in _log(file, reading)]
-    return set_of_samples(
+    return build_sample_set(
         path,
         reading,
         samples,
@@ -335,7 +342,7 @@ def read_inspect_ai(
 
 def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
     if file.suffix == ".json":
-        log = _parsed(read_text(file), str(file))
+        log = _parse_object(read_text(file), str(file))
         samples = log.get("samples")
         if not isinstance(samples, list):
             raise InputError(f"{file}: found no samples, expected a log of inspect_ai")
@@ -348,15 +355,16 @@ def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
     with ZipMembers(file) as members:
         if "header.json" not in members.names:
             raise InputError(f"{file}: found no header.json, expected a finished log of inspect_ai")
-        header = _parsed(members.read("header.json"), f"{file}, header.json")
+        header = _parse_object(members.read("header.json"), f"{file}, header.json")
         inside = [name for name in members.names if name.startswith("samples/")]
         read = (
-            (f"{file}, {name}", _parsed(members.read(name), f"{file}, {name}")) for name in inside
+            (f"{file}, {name}", _parse_object(members.read(name), f"{file}, {name}"))
+            for name in inside
         )
         yield from _inspect_samples(str(file), header, read, reading)
 
 
-def _parsed(text: str | bytes, location: str) -> dict[str, Any]:
+def _parse_object(text: str | bytes, location: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -400,10 +408,10 @@ def _sample(sample: Any, model: str, task: str, location: str) -> LoggedSample |
         name=str(sample["id"]),
         time=epoch,
         output=None if failed else _completion(sample.get("output"), attached),
-        references=tuple(_whole(text, attached) for text in targets),
+        references=tuple(_resolve_attachment(text, attached) for text in targets),
         source=source,
         scores=_scores(sample.get("scores")),
-        place=location,
+        location=location,
         graders=_graders(sample.get("scores")),
     )
 
@@ -418,13 +426,17 @@ def _completion(output: Any, attached: Any) -> str | None:
         if isinstance(message, dict):
             return _text(message.get("content"), attached)
     completion = output.get("completion")
-    return _whole(completion, attached) if isinstance(completion, str) and completion else None
+    return (
+        _resolve_attachment(completion, attached)
+        if isinstance(completion, str) and completion
+        else None
+    )
 
 
 def _text(content: Any, attached: Any) -> str | None:
     """Return the text of a string, of messages, or of the parts of one, a line each."""
     if isinstance(content, str):
-        return _whole(content, attached)
+        return _resolve_attachment(content, attached)
     if not isinstance(content, list):
         return None
     parts = [part for part in content if isinstance(part, dict)]
@@ -432,7 +444,7 @@ def _text(content: Any, attached: Any) -> str | None:
     return "\n".join(text for text in texts if text is not None)
 
 
-def _whole(text: str, attached: Any) -> str:
+def _resolve_attachment(text: str, attached: Any) -> str:
     if text.startswith(_ATTACHED) and isinstance(attached, dict):
         attachment = attached.get(text.removeprefix(_ATTACHED))
         return attachment if isinstance(attachment, str) else text

@@ -20,15 +20,22 @@ from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.given_scores import GivenScores, score_of
-from karat.evalset.reading import Place, Reading, Where, csv_records, json_rows, read_lines
+from karat.evalset.given_scores import GivenScores, parse_score
+from karat.evalset.reading import (
+    FileLocation,
+    Location,
+    Reading,
+    read_csv_records,
+    read_json_lines,
+    read_lines,
+)
 from karat.registry import load
 from karat.settings import nearest
 
 SYSTEM = ("system", "system_name", "sys", "system_id", "model")
 SEGMENT = ("segment", "segment_id", "seg", "seg_id", "id", "line")
 SCORE = "score"
-WHOLE = ("", "-", None)
+SYSTEM_SEGMENTS = ("", "-", None)
 """Segments of rows with the score of a whole system."""
 _PARQUET = "karat.arrow.formats.score_cells:parquet_rows"
 _JSON = (".jsonl", ".ndjson")
@@ -42,7 +49,7 @@ class ScoreColumns(NamedTuple):
     score: str
 
 
-Rows = Iterator[tuple[Place, Mapping[str, Any]]]
+Rows = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 def read_scores(path: str, column: str | None = None) -> GivenScores:
@@ -57,7 +64,7 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
     if ending.endswith((".parquet", ".pq")):
         header, rows = load(_PARQUET)(path)
     elif ending.endswith(_JSON):
-        rows = json_rows(file, reading)
+        rows = read_json_lines(file, reading)
         first = next(rows, None)
         if first is not None and LOG in first[1]:
             return read_log_scores(path, column)
@@ -67,7 +74,7 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
         rows = chain([] if first is None else [first], rows)
     else:
         header, rows = _table(file, ending.endswith(".csv"), reading)
-    scores = _filled(path, _columns(path, header, column), rows, reading)
+    scores = _collect_scores(path, _columns(path, header, column), rows, reading)
     reading.check()
     return scores
 
@@ -82,7 +89,7 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
     The score of an output in comparisons is the share of them that it won.
     """
     from karat.evalset.additions import read_judgements
-    from karat.evalset.judgements import Dimension, checked_pairs, win_shares
+    from karat.evalset.judgements import Dimension, check_pairs, win_shares
 
     reading = Reading(lister="")
     rows, described = read_judgements(Path(path), reading)
@@ -101,24 +108,24 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
         )
     scales = {scale.name: scale for scale in described}
     scale = scales.get(dimension, Dimension(dimension, "higher", None, None))
-    pairs = [(row.place, (*row[1:6], row.other)) for row in rows if row.other]
-    compared = checked_pairs(
+    pairs = [(row.location, (*row[1:6], row.other)) for row in rows if row.other]
+    compared = check_pairs(
         [pair for pair in pairs if pair[1][3] == dimension], {dimension: scale}, reading
     )
     values: dict[tuple[str, str], list[float]] = {}
-    places: dict[str, Where] = {}
+    places: dict[str, Location] = {}
     for location, share in win_shares(compared):
         values.setdefault((share.system, share.segment), []).append(share.value)
         places.setdefault(share.segment, location)
     for row in rows:
         if row.dimension != dimension or row.other:
             continue
-        value = score_of(row.value)
+        value = parse_score(row.value)
         if value is None or math.isnan(value):
-            reading.problem(row.place, f"found the value {quoted(row.value)}, expected a number")
+            reading.problem(row.location, f"found the value {quoted(row.value)}, expected a number")
             continue
         values.setdefault((row.system, row.segment), []).append(value)
-        places.setdefault(row.segment, row.place)
+        places.setdefault(row.segment, row.location)
     reading.check()
     by_id: dict[str, dict[str, float]] = {}
     for (system, segment), ratings in values.items():
@@ -129,29 +136,29 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
 
 def _table(path: Path, commas: bool, reading: Reading) -> tuple[list[str], Rows]:
     """Return the header of a table and its rows; three columns may have no header."""
-    lines: Iterable[tuple[Place, list[str]]]
+    lines: Iterable[tuple[FileLocation, list[str]]]
     if commas:
-        lines = csv_records(path, reading)
+        lines = read_csv_records(path, reading)
     else:
         read = reading.numbered(read_lines(path), path)
         lines = ((location, line.split("\t")) for location, line in read)
-    filled: Iterator[tuple[Place, list[str]]] = ((p, row) for p, row in lines if any(row))
-    location, header = next(filled, (Place(str(path), 1), []))
-    if len(header) == 3 and score_of(header[2]) is not None:
+    filled: Iterator[tuple[FileLocation, list[str]]] = ((p, row) for p, row in lines if any(row))
+    location, header = next(filled, (FileLocation(str(path), 1), []))
+    if len(header) == 3 and parse_score(header[2]) is not None:
         filled, header = chain([(location, header)], filled), [SYSTEM[0], SEGMENT[0], SCORE]
     if len(set(header)) < len(header):
         raise InputError(
             f"{location}: two columns have the same name in {quoted(', '.join(header))}"
         )
 
-    def named() -> Rows:
+    def rows_by_name() -> Rows:
         for location, row in filled:
             if len(row) == len(header):
                 yield location, dict(zip(header, row, strict=True))
             else:
                 reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
 
-    return header, named()
+    return header, rows_by_name()
 
 
 def _columns(path: str, header: Sequence[str], column: str | None) -> ScoreColumns:
@@ -174,14 +181,14 @@ def _columns(path: str, header: Sequence[str], column: str | None) -> ScoreColum
     return ScoreColumns(system, segment, score)
 
 
-def _filled(path: str, columns: ScoreColumns, rows: Rows, reading: Reading) -> GivenScores:
+def _collect_scores(path: str, columns: ScoreColumns, rows: Rows, reading: Reading) -> GivenScores:
     by_id: dict[str, dict[str, float]] = {}
     by_system: dict[str, float] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, FileLocation] = {}
     for location, row in rows:
         system, segment = row.get(columns.system), row.get(columns.segment or "")
         score, name = row.get(columns.score), _name(segment)
-        value = score_of(score)
+        value = parse_score(score)
         if _name(system) is None or system == "":
             reading.problem(location, f"found the system {quoted(system)}, expected a name")
         elif name is None:
@@ -189,7 +196,7 @@ def _filled(path: str, columns: ScoreColumns, rows: Rows, reading: Reading) -> G
         elif value is None:
             problem = "expected a finite number, or nothing if it is missing"
             reading.problem(location, f"found the score {quoted(score)}, {problem}")
-        elif name in WHOLE:
+        elif name in SYSTEM_SEGMENTS:
             if str(system) in by_system:
                 reading.problem(location, f"a second score of system {quoted(system)}")
             if not math.isnan(value):
@@ -256,14 +263,14 @@ def read_metric_scores(
     return GivenScores(source, by_id, {}, by_system, oriented=True)
 
 
-def _pairs(path: Path | None, reading: Reading) -> Iterator[tuple[str, float, Place]]:
+def _pairs(path: Path | None, reading: Reading) -> Iterator[tuple[str, float, FileLocation]]:
     for location, line in reading.numbered(
         [] if path is None else read_lines(path), path or Path()
     ):
         fields = line.split()
         if not fields:
             continue
-        value = score_of(fields[-1])
+        value = parse_score(fields[-1])
         if len(fields) != 2 or value is None:
             reading.problem(location, f"found {quoted(line)}, expected a system and a finite score")
         else:

@@ -15,7 +15,14 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, check_filled, json_rows, member, read_lines
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_filled,
+    check_member,
+    read_json_lines,
+    read_lines,
+)
 from karat.evalset.sets import EvalSet
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
@@ -25,7 +32,8 @@ EXPERTS = "experts"
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a file."""
     documents = [
-        _document(location, summary, reading) for location, summary in json_rows(path, reading)
+        _document(location, summary, reading)
+        for location, summary in read_json_lines(path, reading)
     ]
     reading.check()
     names = dict.fromkeys(system for document in documents for system in document["systems"])
@@ -53,17 +61,19 @@ def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> E
     return draft.finish()
 
 
-def _document(location: Place, record: dict[str, Any], reading: Reading) -> dict[str, Any]:
+def _document(location: FileLocation, record: dict[str, Any], reading: Reading) -> dict[str, Any]:
     kinds = {"id": str, "source": str, "references": list, "systems": dict}
-    document = {key: member(record, key, kind, location, reading) for key, kind in kinds.items()}
+    document = {
+        key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()
+    }
     systems = document["systems"] or {}
     for name, summary in systems.items():
         if not isinstance(summary, dict):
             problem = f"{quoted(summary)} for system {short(name)}"
             reading.problem(location, f"found {problem}, expected an object")
             continue
-        member(summary, "summary", str, location, reading)
-        member(summary, "scores", dict, location, reading)
+        check_member(summary, "summary", str, location, reading)
+        check_member(summary, "scores", dict, location, reading)
     return {**document, "place": location}
 
 
@@ -78,7 +88,7 @@ def read_summeval_annotations(
         raise InputError(f"judges={quoted(judges)}: expected {', '.join(KINDS)}")
     summaries = [
         row
-        for location, record in json_rows(path, reading)
+        for location, record in read_json_lines(path, reading)
         for row in _row(location, record, reading)
     ]
     reading.check()
@@ -91,8 +101,8 @@ def read_summeval_annotations(
             reading.problem(summary_row["place"], problem)
         summary = summary_row["model_id"], summary_row["id"]
         if summary in outputs:
-            problem = f"a second summary of {quoted(summary_row['id'])} by {short(summary_row['model_id'])}"
-            reading.problem(summary_row["place"], problem)
+            document, system = quoted(summary_row["id"]), short(summary_row["model_id"])
+            reading.problem(summary_row["place"], f"a second summary of {document} by {system}")
         outputs[summary] = summary_row["decoded"]
     systems = list(dict.fromkeys(system for system, _ in outputs))
     check_filled(path, len(outputs), len(systems), len(documents))
@@ -117,13 +127,15 @@ def read_summeval_annotations(
     return draft.finish()
 
 
-def _row(location: Place, record: dict[str, Any], reading: Reading) -> Iterator[dict[str, Any]]:
+def _row(
+    location: FileLocation, record: dict[str, Any], reading: Reading
+) -> Iterator[dict[str, Any]]:
     """Yield a summary, if it is one."""
     lists = [f"{kind}_annotations" for kind in KINDS["all"]]
     kinds = {"id": str, "model_id": str, "decoded": str, **dict.fromkeys(lists, list)}
     optional = {"text": str, "references": list}
     kinds |= {key: kind for key, kind in optional.items() if key in record}
-    row = {key: member(record, key, kind, location, reading) for key, kind in kinds.items()}
+    row = {key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()}
     if None in row.values():
         return
     if not all(isinstance(ratings, dict) for key in lists for ratings in row[key]):
@@ -231,8 +243,10 @@ def _answers(path: Path, reading: Reading) -> Iterator[dict[str, Any]]:
     """Yield all answers, checked; the nuggets of a topic must be the same in all of its."""
     nuggets: dict[str, list[tuple[str, str]]] = {}
     kinds = {"qid": str, "run_id": str, "query": str, "answer_text": str, "nuggets": list}
-    for location, record in json_rows(path, reading):
-        answer = {key: member(record, key, kind, location, reading) for key, kind in kinds.items()}
+    for location, record in read_json_lines(path, reading):
+        answer = {
+            key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()
+        }
         if None in answer.values():
             continue
         if not all(_is_nugget(nugget) for nugget in answer["nuggets"] or [None]):

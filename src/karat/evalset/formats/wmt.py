@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
@@ -25,13 +25,13 @@ from karat.evalset.formats.score_files import read_metric_scores
 from karat.evalset.given_scores import GivenScores, Offered
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
-    Place,
+    FileLocation,
     Reading,
-    as_names,
     check_filled,
-    number,
+    parse_number,
     read_lines,
-    tab_rows,
+    read_tsv,
+    split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
 
@@ -71,9 +71,9 @@ def read_mqm(
     rows = _Spans(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
     names = dict.fromkeys(system for system, _ in rows.outputs)
     default_references = [name for name in names if name.lower().startswith("ref")]
-    refs = as_names(default_references if references is None else references)
-    check_known("system", (*refs, *as_names(leave_out)), names, str(path))
-    left_out = {*refs, *as_names(leave_out)}
+    refs = split_names(default_references if references is None else references)
+    check_known("system", (*refs, *split_names(leave_out)), names, str(path))
+    left_out = {*refs, *split_names(leave_out)}
     systems = [system for system in names if system not in left_out]
     check_filled(path, len(rows.outputs), len(names), len(rows.sources))
     draft = EvalSetDraft(
@@ -111,14 +111,14 @@ class _Spans:
         self.sources: dict[str, str] = {}
         self.documents: dict[str, str] = {}
         self.outputs: dict[_Item, str] = {}
-        self.places: dict[_Item, Place] = {}
+        self.places: dict[_Item, FileLocation] = {}
         self.penalties: dict[tuple[str, str, str], dict[str, float]] = {}
         header = (read_lines(path) or [""])[0].split("\t")
         number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
-        for location, row in tab_rows(path, (*_COLUMNS, number), reading):
+        for location, row in read_tsv(path, (*_COLUMNS, number), reading):
             self._add(row, location)
 
-    def _add(self, row: list[str], location: Place) -> None:
+    def _add(self, row: list[str], location: FileLocation) -> None:
         system, document, rater, source, target, category, severity, segment = row
         self._note(self.sources, segment, _MARKS.sub("", source), "source", location)
         self._note(self.documents, segment, document, "document", location)
@@ -134,7 +134,9 @@ class _Spans:
             if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
                 sums[name] += weight
 
-    def _note(self, noted: dict, key: object, text: str, subject: str, location: Place) -> None:  # type: ignore[type-arg]
+    def _note(
+        self, noted: dict[Any, str], key: object, text: str, subject: str, location: FileLocation
+    ) -> None:
         if noted.setdefault(key, text) != text:
             self.reading.problem(location, f"found another {subject} than before for this segment")
 
@@ -257,15 +259,15 @@ def _references(path: Path, pair: str, chosen: str | Sequence[str] | None) -> _R
     files = sorted((path / "references").glob(f"{pair}.*.txt"))
     by_name = {file.name[len(pair) + 1 : -len(".txt")]: file for file in files}
     if chosen is not None:
-        check_known("reference", as_names(chosen), by_name, str(path))
-        return _References({name: by_name[name] for name in as_names(chosen)}, tuple(by_name))
+        check_known("reference", split_names(chosen), by_name, str(path))
+        return _References({name: by_name[name] for name in split_names(chosen)}, tuple(by_name))
     if len(by_name) < 2:
         return _References(by_name, tuple(by_name))
     standard, reason = _standard(by_name, path, pair)
     other_names = ", ".join(name for name in by_name if name != standard)
     remark = (
-        f"Reference: {standard}, {reason}. There are also: {other_names}; references=NAME (--option "
-        f"references=NAME) chooses others."
+        f"Reference: {standard}, {reason}. There are also: {other_names}; references=NAME "
+        f"(--option references=NAME) chooses others."
     )
     return _References({standard: by_name[standard]}, tuple(by_name), (remark,))
 
@@ -335,7 +337,7 @@ def _human_files(path: Path, pair: str) -> list[_Scores]:
     return sorted(score_files, key=lambda one: one.file.name)
 
 
-def _penalty(field: str, location: Place, reading: Reading) -> float | None:
+def _penalty(field: str, location: FileLocation, reading: Reading) -> float | None:
     """Return the negated sum of the scores of an output's errors."""
     try:
         annotation = json.loads(field)
@@ -353,7 +355,7 @@ def _error_score(error: object) -> float | None:
     if not isinstance(error, dict):
         return None
     if error.get("score") is not None:
-        return number(error["score"])
+        return parse_number(error["score"])
     return weight_of(str(error["severity"]), str(error.get("category") or ""), MQM_WEIGHTS)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.storage.schema import Layout, check_arrays
+from karat.storage.schema import ModelLayout, check_arrays
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.features import Features
@@ -32,8 +32,8 @@ COPY = 2.0
 
 _LARGEST = 1e50
 _COLUMNS = {
-    "mean_none": Layout("float64", "features", -_LARGEST, _LARGEST),
-    "mean_copy": Layout("float64", "features", -_LARGEST, _LARGEST),
+    "mean_none": ModelLayout("float64", "features", -_LARGEST, _LARGEST),
+    "mean_copy": ModelLayout("float64", "features", -_LARGEST, _LARGEST),
 }
 """The arrays of a mean, in the order of its fields."""
 

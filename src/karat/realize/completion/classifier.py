@@ -19,7 +19,7 @@ from karat.realize.completion.content import ContentTrees
 from karat.realize.completion.features import Hashes, NodeFeatures, mix, ragged
 from karat.realize.completion.templates import BASE, FEATURES, filled_templates
 from karat.realize.ordering.weight_bytes import from_half_bytes, to_half_bytes
-from karat.storage.schema import Layout, check_arrays
+from karat.storage.schema import ModelLayout, check_arrays
 
 Weights = NDArray[np.float32]
 Chances = NDArray[np.float32]
@@ -112,10 +112,10 @@ class SlotClassifier(Generic[T]):
     ) -> SlotClassifier[T]:
         """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
         levels = {
-            "known": Layout("uint8", "bytes of features"),
-            "levels": Layout("uint8", "levels"),
+            "known": ModelLayout("uint8", "bytes of features"),
+            "levels": ModelLayout("uint8", "levels"),
         }
-        check_arrays(arrays, levels | {"exponents": Layout("int8", "rows", -100, 100)})
+        check_arrays(arrays, levels | {"exponents": ModelLayout("int8", "rows", -100, 100)})
         known = np.unpackbits(arrays["known"]).astype(bool)
         if len(known) != 1 << BITS or int(known.sum()) != len(arrays["exponents"]):
             raise ValueError("features and weights differ in number")

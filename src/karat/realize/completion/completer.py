@@ -23,7 +23,7 @@ from karat.realize.completion.slots import SLOTS, Filling, SlotWord, filling_tex
 from karat.realize.input_trees import check_inputs
 from karat.realize.treebank import Treebank
 from karat.storage import schema
-from karat.storage.store import Store, damaged, with_prefix, without_prefix
+from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 COMPLETED = ("all", "relations")
 """Kinds of input that can be completed: words with tags, features and relations; with relations."""
@@ -34,17 +34,17 @@ TRIED = 6
 EMPTY = 0.5
 """Factor on the probability of an empty slot, for what later slots see."""
 
-_KINDS = schema.listed(schema.listed(schema.text))
-_WORDS = schema.listed(schema.listed(schema.text))
-_SLOT = schema.record({"fillings": schema.listed(schema.listed(_WORDS), 1), "kinds": _KINDS})
-_TAGGER = schema.record({"fillings": schema.listed(schema.text, 1), "kinds": _KINDS})
+_KINDS = schema.list_of(schema.list_of(schema.text))
+_WORDS = schema.list_of(schema.list_of(schema.text))
+_SLOT = schema.record({"fillings": schema.list_of(schema.list_of(_WORDS), 1), "kinds": _KINDS})
+_TAGGER = schema.record({"fillings": schema.list_of(schema.text, 1), "kinds": _KINDS})
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
-        "final": schema.listed(schema.text),
-        "lemmas": schema.named(schema.text),
-        "classes": schema.record({"frequent": schema.listed(schema.text)}),
-        "slots": schema.named(_SLOT),
+        "final": schema.list_of(schema.text),
+        "lemmas": schema.mapping_of(schema.text),
+        "classes": schema.record({"frequent": schema.list_of(schema.text)}),
+        "slots": schema.mapping_of(_SLOT),
     },
     tagger=_TAGGER,
 )
@@ -145,7 +145,7 @@ class Completer:
         return about, arrays
 
     @classmethod
-    def stored(cls, store: Store) -> Completer:
+    def stored(cls, store: ModelStore) -> Completer:
         """Return the completer in a store that has its parts."""
         said, arrays = store.about, store.arrays
         if (version := said.get("version", 1)) != VERSION:

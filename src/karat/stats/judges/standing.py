@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import log1p, power
 from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError
-from karat.evalset.judgements import LEAST_CHANCE, identical_judges, merge_judges
+from karat.evalset.judgements import CHANCE_LEVEL, identical_judges, merge_judges
 from karat.stats.correlation import pearson, quotient, why_undefined
 
 
@@ -173,7 +173,7 @@ def _stuck(mine: Floats, others: Floats) -> bool:
         return False
     given = others[~np.isnan(others)]
     share = np.unique(given, return_counts=True)[1].max() / len(given)
-    return bool(power(share, len(mine)) < LEAST_CHANCE)
+    return bool(power(share, len(mine)) < CHANCE_LEVEL)
 
 
 def _judged(one: Standing, everyone: Floats) -> Standing:

@@ -10,8 +10,8 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.conversion import (
     NamedFile,
+    check_distinct,
     check_free,
-    distinct_files,
     write_file,
     write_folder,
 )
@@ -163,7 +163,7 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
         if format != ALL:
             _check_fits(format, given)
         chosen = formats_of(given.contents.project.settings) if format == ALL else [format]
-        files = distinct_files(file for name in chosen for file in _files(name, given))
+        files = check_distinct(file for name in chosen for file in _files(name, given))
         return [(file, "".join(text)) for file, text in files]
 
 

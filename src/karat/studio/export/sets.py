@@ -10,7 +10,7 @@ from types import MappingProxyType
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import ADJUDICATED, PERSON
-from karat.evalset.reading import Place, Reading
+from karat.evalset.reading import FileLocation, Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.jsonl import jsonl_lines, take_rows
 from karat.nuggets.sets.draft import NuggetDraft
@@ -141,4 +141,4 @@ def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
 def put_nuggets(contents: Contents, name: str, draft: NuggetDraft) -> None:
     """Put the key, the runs and every current label of a project into a draft."""
     lines = enumerate(jsonl_lines(nuggets_of(contents)), 1)
-    take_rows(((Place(name, number), json.loads(line)) for number, line in lines), draft)
+    take_rows(((FileLocation(name, number), json.loads(line)) for number, line in lines), draft)

@@ -17,7 +17,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.formats.appraise import WEIGHTS as ESA_WEIGHTS
 from karat.evalset.formats.wmt import WEIGHTS, weight_of
 from karat.evalset.judgements import ADJUDICATED, PERSON, Dimension
-from karat.evalset.reading import json_line
+from karat.evalset.reading import format_json_line
 from karat.studio.export.contents import Contents, ExportedAnswer, ExportedDecision
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.tasks import TASKS
@@ -183,7 +183,7 @@ def wins(contents: Contents) -> Iterator[tuple[int, str, float, str]]:
 def preference_lines(contents: Contents) -> Iterator[str]:
     """Yield JSON lines of comparisons, which `--judgements` of Karat's commands takes."""
     dimension = {"name": WON, "better": "higher", "low": 0.0, "high": 1.0}
-    yield json_line({"judgements": contents.project.name, "dimensions": [dimension]})
+    yield format_json_line({"judgements": contents.project.name, "dimensions": [dimension]})
     for one in counted(contents):
         first, second = contents.outputs[one.first], contents.outputs[one.second]
         found = {
@@ -195,7 +195,7 @@ def preference_lines(contents: Contents) -> Iterator[str]:
             "value": one.share,
             "kind": one.kind,
         }
-        yield json_line(found)
+        yield format_json_line(found)
 
 
 def win_lines(contents: Contents) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.reading import Place, Reading, csv_records, number, read_lines
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records, read_lines
 from karat.evalset.sets import EvalSet
 
 SUFFIXES = (".csv", ".tsv")
@@ -39,7 +39,7 @@ class _Table(NamedTuple):
 
     path: Path
     header: Sequence[str]
-    rows: Sequence[tuple[Place, Sequence[str]]]
+    rows: Sequence[tuple[FileLocation, Sequence[str]]]
 
     def column(self, name: str) -> list[str]:
         at = self.header.index(name)
@@ -166,7 +166,7 @@ def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
         if name in roles.values() or _is_reference(name):
             continue
         values = [value for value in table.column(name) if value.strip()]
-        if values and all(number(value) is not None for value in values):
+        if values and all(parse_number(value) is not None for value in values):
             found = f"the column {quoted(name)} holds only numbers, as ratings do"
             advice = "outputs that are numbers go into a folder of text files, one for each system"
         elif _RATING.fullmatch(name.strip().lower()):
@@ -192,7 +192,7 @@ def _folder(path: Path) -> Mapping[str, Sequence[str]]:
 def _table(path: Path, reading: Reading) -> _Table:
     """Return a table with a header."""
     rows = list(
-        csv_records(path, reading)
+        read_csv_records(path, reading)
         if path.suffix == ".csv"
         else ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
     )

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.reading import Place
+from karat.evalset.reading import FileLocation
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_whole
 
@@ -140,7 +140,7 @@ def _fits(table: str, column: StoreColumn, value: Any) -> bool:
 
 
 def check_row(
-    place: Place, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
+    place: FileLocation, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
 ) -> None:
     """Refuse a row with other columns than its table, or with a value of a wrong kind."""
     names = [column.name for column in columns]
