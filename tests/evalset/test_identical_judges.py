@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.estimation.pair_samples import pair_labels
+from karat.estimation.evalset_samples import pair_labels
 from karat.evalset.judgements import JudgedPair, identical_judges
 from karat.stats.correlation import pearson
 from karat.stats.judges.agreement import intraclass, krippendorff_alpha

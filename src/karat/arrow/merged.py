@@ -11,7 +11,7 @@ from karat.arrow.batches import RowRange, speaks_arrow, table_batches
 from karat.arrow.columns import Columns
 from karat.arrow.statistics import NO_IDS, SegmentRows, Statistics, SystemSums, TableMeasure
 from karat.arrow.tables import DataTable, read_table, rows_table, sums_table
-from karat.comparison import BaselineTest, Comparison, Difference, Example, compared, make_examples
+from karat.comparison import BaselineTest, Comparison, Example, compared, make_examples
 from karat.errors import InputError, short
 from karat.metrics.base import Metric, check_form
 from karat.metrics.names import metric
@@ -289,14 +289,14 @@ def with_examples(
     texts = _texts_of(ranges, segment_ids)
 
     examples: list[Example] = []
-    for (system, metric), system_gaps in gaps.items():
+    for (system, scored_by), system_gaps in gaps.items():
         # A stream cannot be read again: it has no texts.
         gaps_with_texts = [gap for gap in system_gaps if (system, ids[gap.segment]) in texts]
         segments = [ids[gap.segment] for gap in gaps_with_texts]
         baseline = [texts[comparison.baseline, segment] for segment in segments]
         for example in make_examples(
             system,
-            metric,
+            scored_by,
             gaps_with_texts,
             [segment.references for segment in baseline],
             [segment.candidate for segment in baseline],
