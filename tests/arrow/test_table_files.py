@@ -583,7 +583,7 @@ def test_rows_of_another_job_do_not_count_as_done(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("karat.arrow.jobs.Measure.parts", stopped)
+        patched.setattr("karat.arrow.jobs.TableMeasure.parts", stopped)
         with pytest.raises(KeyboardInterrupt):
             kt.score_table(files, "chrf", **HOW, shards=folder, rows=out)
     kt.score_table(files, "bleu", **HOW, shards=folder, rows=out)

@@ -114,7 +114,7 @@ FORMATS = Registry(
         ),
         "jsonl": SetFormat(
             f"{_FORMATS}.jsonl:read_jsonl",
-            writer=f"{_FORMATS}.jsonl:jsonl_lines",
+            writer=f"{_FORMATS}.jsonl:format_jsonl",
             about="one file of JSON lines with segments, outputs and judgements",
         ),
     },
