@@ -148,7 +148,7 @@ def test_long_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strange: s
     path = written(tmp_path, f'a,b\n1,"{long}"\n2,3{strange}')
     assert [tuple(map(len, row)) for row in read(path)] == [(1, many), (1, 1)]
     monkeypatch.setattr(text_lines, "MAX_ROW_BYTES", 1 << 20)
-    monkeypatch.setattr(delimited, "LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr(delimited, "MAX_ROW_BYTES", 1 << 20)
     with pytest.raises(InputError, match="a row of more than 1 MB"):
         read(path)
 
