@@ -188,7 +188,7 @@ def test_the_algorithms_of_an_app_know_neither_reports_nor_commands() -> None:
 SHOWING = [path for path in FILES if {"report", "cli"} & set(path.relative_to(SOURCE).parts)]
 SHOWING += [path for path in FILES if path.name == "report.py"]
 COMPUTES = ("karat.stats.", "karat.arrays.np", "karat._kernel", "numpy.")
-VERDICTS = "karat.stats.significance.verdicts."
+VERDICTS = "karat.stats.significance."
 """Reports state the words and levels of verdicts (constants), but do not decide (functions)."""
 
 

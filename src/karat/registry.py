@@ -190,7 +190,7 @@ KINDS = {
     "metrics": "karat.metrics.names:METRICS",
     "statistics": "karat.stats.correlation:STATISTICS",
     "levels": "karat.meta.views:LEVELS",
-    "groupings": "karat.meta.plane.groups:GROUPINGS",
+    "groupings": "karat.meta.plane_study:GROUPINGS",
     "formats": "karat.evalset.loading:FORMATS",
     "engines": "karat.arrow.jobs:ENGINES",
     "table_formats": "karat.arrow.pieces:TABLE_FORMATS",

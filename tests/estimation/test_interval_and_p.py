@@ -21,7 +21,7 @@ from karat.estimation.system_estimates import (
 )
 from karat.evalset.judgements import JudgedPair
 from karat.progress import silent
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 
 SYSTEMS, SEGMENTS = 5, 60
 

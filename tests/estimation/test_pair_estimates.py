@@ -24,7 +24,7 @@ from karat.estimation.system_estimates import (
     predict,
 )
 from karat.evalset.judgements import JudgedPair, win_shares
-from karat.stats.estimates.judged_pairs import on_units, unit_values
+from karat.stats.estimates import on_units, unit_values
 
 SEGMENTS = 60
 NAMES = ("A", "B", "C")

@@ -12,7 +12,7 @@ import karat as kt
 from karat.estimation.evalset_samples import pair_labels
 from karat.evalset.judgements import JudgedPair, identical_judges
 from karat.stats.correlation import pearson
-from karat.stats.judges.agreement import intraclass, krippendorff_alpha
+from karat.stats.judges import intraclass, krippendorff_alpha
 
 N = 60
 

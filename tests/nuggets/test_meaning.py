@@ -17,7 +17,7 @@ from oracles.tiny_embeddings import write_model2vec
 
 import karat as kt
 from karat.errors import InputError
-from karat.metrics.embedding.vectors import Vectors, load_vectors
+from karat.metrics.cosine import Vectors, load_vectors
 from karat.nuggets.guess import classifiers, evaluation
 from karat.nuggets.guess.calibrated.classifier import PRIOR
 from karat.nuggets.guess.calibrated.evidence import NAMES, evidence

@@ -9,7 +9,7 @@ import pytest
 import karat as kt
 from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Score
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.report.documents.comparisons import comparison_answer, comparison_basis
 from karat.report.model import listing, metric_label, signed, span
 

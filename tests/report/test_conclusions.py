@@ -19,11 +19,15 @@ import pytest
 from oracles.small_sets import small_set
 
 import karat as kt
-from karat.meta.plane.cells import BLEU_CELL, CELLS
-from karat.meta.plane.conclusions import POINTS_UNSIGNED
-from karat.meta.plane.fit import PlaneFit, fit_plane
-from karat.meta.plane.predictions import predicted
-from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
+from karat.meta.plane import BLEU_CELL, CELLS, PlaneFit, fit_plane
+from karat.meta.plane_study import (
+    POINTS_UNSIGNED,
+    Halves,
+    PlaneStudy,
+    Verdict,
+    predicted,
+    study_plane,
+)
 from karat.metrics.ngram import AEv
 from karat.nuggets.guess.folds import AssessorAgreement
 from karat.nuggets.results import evaluation as nugget_evaluation

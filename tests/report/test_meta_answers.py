@@ -10,14 +10,13 @@ import pytest
 
 import karat as kt
 from karat.evalset.conversion import EvalSetCheck
-from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow, ReliabilitySettings
 from karat.meta.evaluation import Ranking
 from karat.meta.experiment import Experiment
 from karat.meta.fit import Fit, FitRow, LeftOut, ScoreFit
 from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement, JudgeRow
-from karat.meta.leaders import by_mean_rank, leaders
-from karat.meta.plane.study import Verdict
-from karat.meta.ranking import MetaRow, MetricTest
+from karat.meta.plane_study import Verdict
+from karat.meta.ranking import MetaRow, MetricTest, by_mean_rank, leaders
+from karat.meta.reliability import ReliabilityCurves, ReliabilityRow, ReliabilitySettings
 from karat.report.documents.evalsets import check_answer, judges_answer
 from karat.report.documents.fits import fit_answer
 from karat.report.documents.meta import average_answer, meta_answer, meta_basis, row_labels

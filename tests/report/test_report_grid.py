@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
-from karat.metrics.explain.bitext import Explanation
+from karat.metrics.gtm import Explanation
 from karat.report.render.renderers import render
 from karat.report.render.text import Sheet, display_width, letters
 from karat.report.segment.document import caption

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.meta.plane.predictions import GUIDELINES, TASKS
+from karat.meta.plane_study import GUIDELINES, TASKS
 from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.frame import Box

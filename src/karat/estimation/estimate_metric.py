@@ -27,13 +27,11 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.settings import setting, to_text
-from karat.stats.estimates.predictions import Prediction
-from karat.stats.estimates.sampling import shares
+from karat.stats.population import Prediction, shares
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
-    from karat.metrics.outputs import SegmentNames
-    from karat.metrics.pairs import Pairs
+    from karat.metrics.pairs import Pairs, SegmentNames
 
 
 COLUMNS = ("prediction", "outputs", "residual", "labels")

@@ -14,7 +14,7 @@ from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Result
-from karat.stats.estimates.predictions import Prediction
+from karat.stats.population import Prediction
 
 if TYPE_CHECKING:
     pass

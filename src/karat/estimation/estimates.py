@@ -38,11 +38,11 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_count, check_seed, check_settings
-from karat.stats.estimates.intervals import MeanInterval
-from karat.stats.estimates.predictions import Prediction, tuned
+from karat.stats.estimates import MeanInterval
+from karat.stats.multiple_tests import CORRECTIONS, single_level
+from karat.stats.population import Prediction, tuned
 from karat.stats.resampling import SEED
-from karat.stats.significance.multiple import CORRECTIONS, single_level
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, verdict
+from karat.stats.significance import SIGNIFICANCE_LEVEL, verdict
 
 POPULATIONS = {
     "set": "the segments of the set",

@@ -24,8 +24,8 @@ from karat.evalset.draws import Draw
 from karat.evalset.judgements import ADJUDICATED, JudgedPair
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
-from karat.stats.estimates.judged_pairs import unit_values
-from karat.stats.estimates.sampling import Design
+from karat.stats.estimates import unit_values
+from karat.stats.population import Design
 
 FEWEST_COMPARED = 5
 """Units on which two systems must have been compared."""

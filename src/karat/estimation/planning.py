@@ -22,7 +22,7 @@ from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import check_seed
-from karat.stats.estimates.predictions import Prediction
+from karat.stats.population import Prediction
 from karat.stats.resampling import SEED
 
 RANDOM = "random"

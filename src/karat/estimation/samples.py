@@ -19,8 +19,7 @@ from karat.metrics.base import Metric
 from karat.metrics.given import Given
 from karat.metrics.names import metric
 from karat.progress import Progress
-from karat.stats.estimates.predictions import Labelled
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design, Labelled
 from karat.storage.digests import data_digest
 
 

@@ -27,9 +27,9 @@ from karat.gating.items import ItemScores, Measure, Measured
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.stats.distributions import student_quantile
+from karat.stats.multiple_tests import simultaneous_intervals
 from karat.stats.resampling import bootstrap_tables, interval
-from karat.stats.significance.verdicts import MIN_DECIDING_UNITS
-from karat.stats.simultaneous import simultaneous_intervals
+from karat.stats.significance import MIN_DECIDING_UNITS
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
 VERDICTS = (FAIL, UNDECIDED, PASS)

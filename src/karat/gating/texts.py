@@ -10,7 +10,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores
 from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, Measured, digest
-from karat.metrics.outputs import SegmentNames
+from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
 from karat.text.references import VaryingReferences

@@ -23,16 +23,18 @@ from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
 from karat.stats.correlation import pearson, quotient
-from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
-from karat.stats.judges.standing import (
+from karat.stats.judges import (
     FEWEST_COMPARED,
+    SCALES,
     JudgePair,
     JudgeTable,
     Standing,
     distinct_judges,
     inter_judge,
     inter_judge_systems,
+    intraclass,
     judge_table,
+    krippendorff_alpha,
     standing_beside,
     standings,
 )
@@ -133,7 +135,7 @@ def judge_agreement(
     given = as_evalset(given)
     kept = given.without(*out) if out else given
     names = given.known_dimensions(dimensions)
-    parts = [(name, _of_kinds(kept.judgements.select_dimension(name))) for name in names]
+    parts = [(name, _of_kinds(kept.judgements.of_dimension(name))) for name in names]
     base = agreement_of(given.name, [(name, *one[:2]) for name, one in parts], out)
     if not kept.judgements.judge_kinds:
         return base

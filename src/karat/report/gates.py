@@ -9,7 +9,7 @@ from karat.errors import visible
 from karat.gating.decisions import FAIL, PASS, UNDECIDED, Change, GateRow, GuardRow
 from karat.gating.gates import GateResult
 from karat.gating.items import Measure
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.report.charts.models import Interval, intervals_figure
 from karat.report.model import (
     Block,

@@ -118,7 +118,7 @@ def _meta(contents: Contents) -> Result:
 
 
 def _plane(contents: Contents, dimension: str) -> Result:
-    from karat.meta.plane.fit import fit_plane
+    from karat.meta.plane import fit_plane
 
     return fit_plane(evalset_of(contents), dimension)
 

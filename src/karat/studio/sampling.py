@@ -17,7 +17,7 @@ from karat.estimation.planning import PlannedUnit, plan_units
 from karat.estimation.samples import Sample, Scale
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 from karat.studio.store.draws import drawn_with, mixed
 from karat.studio.store.projects import project_in
 from karat.studio.store.settings import ProjectSettings

@@ -19,7 +19,7 @@ from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
 from karat.nuggets.results.scoring import score_nuggets
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
-from karat.stats.estimates.intervals import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
+from karat.stats.estimates import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
 
 NUGGETEER = "nuggeteer"
 _INTERVALS = {"f": "macro", "A": "share"}

@@ -21,7 +21,7 @@ from karat.nuggets.scores.official import RunScore
 from karat.nuggets.sets.keys import Question
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.distributions import student_quantile
-from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
+from karat.stats.significance import UNDECIDED, interval_verdict
 
 AVERAGES = ("micro", "macro")
 FAR = 0.1

@@ -15,8 +15,8 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from karat.metrics.embedding.loading import embedder_digest, embedder_files
-from karat.metrics.embedding.vectors import Vectors, load_vectors
+from karat.metrics.cosine import Vectors, load_vectors
+from karat.metrics.embedders import embedder_digest, embedder_files
 from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting, language_setting
 from karat.registry import Registry, check_that
 from karat.settings import Named, parse_settings, setting

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.metrics.embedding.vectors import NotedVectors
+from karat.metrics.cosine import NotedVectors
 from karat.nuggets.guess.agreement import ShareInterval, f_difference
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence

@@ -30,7 +30,7 @@ from karat.nuggets.intervals.intervals import AllErrors, Errors
 from karat.nuggets.intervals.measured_errors import Measured
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.runs import normal
-from karat.stats.judges.kappa import Kappa, cohen_kappa
+from karat.stats.judges import Kappa, cohen_kappa
 
 FEWEST = 20
 """Labels of a model beside people's judgements, from which its error can be told."""

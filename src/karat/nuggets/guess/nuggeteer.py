@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from karat.arrays import np
-from karat.metrics.embedding.vectors import NotedVectors
+from karat.metrics.cosine import NotedVectors
 from karat.nuggets.guess.calibrated import classifier
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
 from karat.nuggets.guess.calibrated.likeness import Likeness

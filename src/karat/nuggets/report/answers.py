@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.nuggets.results.guess_notes import percentage
 from karat.nuggets.results.paired import Significance
 from karat.report.model import listing, sentence_case, several, signed, span
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, UNDECIDED
+from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges

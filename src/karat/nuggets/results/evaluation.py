@@ -23,7 +23,7 @@ from karat.nuggets.results.guess_notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
+from karat.stats.significance import UNDECIDED, interval_verdict
 
 _BY = {
     "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "

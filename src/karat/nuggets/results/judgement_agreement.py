@@ -36,7 +36,7 @@ from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.stats.judges.kappa import cohen_kappa
+from karat.stats.judges import cohen_kappa
 
 ALL = "all runs"
 

@@ -23,8 +23,8 @@ from karat.arrays import Floats, np
 from karat.nuggets.intervals.intervals import ScoreInterval
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
-from karat.stats.significance.permutation import paired_permutation
-from karat.stats.significance.verdicts import UNDECIDED, verdict
+from karat.stats.paired_tests import paired_permutation
+from karat.stats.significance import UNDECIDED, verdict
 
 
 class Margin(NamedTuple):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from karat import __version__
-from karat.metrics.embedding.loading import embedder_digest
+from karat.metrics.embedders import embedder_digest
 from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.classifier import AUTO, INFORMED, Paper

@@ -14,8 +14,7 @@ from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.sets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.stats.judges.kappa import cohen_kappa
-from karat.stats.judges.standing import JudgeTable, judge_table
+from karat.stats.judges import JudgeTable, cohen_kappa, judge_table
 
 NUGGET_KIND = SetKind(
     agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
@@ -23,7 +22,7 @@ NUGGET_KIND = SetKind(
     read="karat.nuggets.cli.options:read_judged",
     estimate="karat.nuggets.estimation.estimates:estimate_nuggets",
     draws="karat.nuggets.estimation.question_samples:read_question_draws",
-    advice="karat.nuggets.formats.loading:told_of_nuggets",
+    told="karat.nuggets.formats.loading:told_of_nuggets",
 )
 """Nugget sets, as `karat data judges` knows them."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.report.charts.models import Change, Forest, Histogram, Tallies, Tally, reach
 from karat.report.documents import scores
 from karat.report.model import (
@@ -33,7 +33,7 @@ from karat.report.model import (
     span,
 )
 from karat.scoring import ScoreRow, WideScores
-from karat.stats.significance.verdicts import (
+from karat.stats.significance import (
     BETTER,
     MIN_DECIDING_UNITS,
     SIGNIFICANCE_LEVEL,

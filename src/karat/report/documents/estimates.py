@@ -40,7 +40,7 @@ from karat.report.model import (
     signed,
     span,
 )
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 LITTLE = 0.98
 """Width over that by people alone from which on judges add almost nothing."""

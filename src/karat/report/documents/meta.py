@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from karat.evalset.judgements import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage, TaskRow
 from karat.meta.evaluation import MetaEvaluation, Ranking
-from karat.meta.leaders import FEWEST_RANKED, Leader, by_mean_rank, leaders
-from karat.meta.ranking import MetaRow
+from karat.meta.ranking import FEWEST_RANKED, Leader, MetaRow, by_mean_rank, leaders
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
     Change,
@@ -40,7 +39,7 @@ from karat.report.model import (
     signed,
     span,
 )
-from karat.stats.significance.verdicts import UNDECIDED, WORSE
+from karat.stats.significance import UNDECIDED, WORSE
 
 if TYPE_CHECKING:
     from karat.meta.averages import AverageRow, RankAverage

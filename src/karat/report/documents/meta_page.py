@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.documents.reliability import single_segments_note
-from karat.meta.leaders import FEWEST_RANKED
-from karat.meta.system_scores import MOST_SCATTERS
-from karat.metrics.explain.differing import differing_words
+from karat.meta.full_report import MOST_SCATTERS
+from karat.meta.ranking import FEWEST_RANKED
+from karat.meta.reliability import single_segments_note
+from karat.metrics.differing import differing_words
 from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter, chart_figure
 from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
@@ -41,12 +41,10 @@ from karat.report.model import (
 from karat.report.segment.document import grid_figures
 
 if TYPE_CHECKING:
-    from karat.meta.disagreements import Disagreement
-    from karat.meta.full_report import MetaReport
+    from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
     from karat.meta.ranking import MetaRow
-    from karat.meta.system_scores import SystemScatter, SystemScore
     from karat.metrics.base import Metric
-    from karat.metrics.explain.bitext import Explanation
+    from karat.metrics.gtm import Explanation
 
 _GAP = "Percentile by the metric minus percentile by humans, as shares."
 _APART = (

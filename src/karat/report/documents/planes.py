@@ -7,11 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.meta.plane.cells import ALPHAS, BLEU_CELL, ORDERS, PlaneCell
-from karat.meta.plane.conclusions import ENOUGH_SYSTEMS, worth
-from karat.meta.plane.fit import PlaneFit
-from karat.meta.plane.predictions import GUIDELINES, TASKS, Recommendation, Region
-from karat.meta.plane.study import PlaneStudy, Verdict
+from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS, PlaneCell, PlaneFit, worth
+from karat.meta.plane_study import (
+    GUIDELINES,
+    MIN_PLANE_SYSTEMS,
+    TASKS,
+    PlaneStudy,
+    Recommendation,
+    Region,
+    Verdict,
+)
 from karat.report.charts.models import (
     Area,
     CellMark,
@@ -35,11 +40,11 @@ from karat.report.model import (
     several,
     span,
 )
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.stats.significance import UNDECIDED
 
 if TYPE_CHECKING:
-    from karat.meta.plane.fit import PlaneFit
-    from karat.meta.plane.study import PlaneStudy
+    from karat.meta.plane import PlaneFit
+    from karat.meta.plane_study import PlaneStudy
 
 
 MOST_TOLD = 4
@@ -81,7 +86,7 @@ def plane_basis(fits: Sequence[PlaneFit]) -> str:
 
 def _few(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
-    if fewest < ENOUGH_SYSTEMS:
+    if fewest < MIN_PLANE_SYSTEMS:
         verb = "is" if fewest == 1 else "are"
         yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
@@ -90,7 +95,7 @@ def _kind(fit: PlaneFit) -> str:
     """Return one of none, few, chance, found: what can be said of the largest R^2."""
     if fit.maximum is None:
         return "none"
-    if len(fit.systems) < ENOUGH_SYSTEMS:
+    if len(fit.systems) < MIN_PLANE_SYSTEMS:
         return "few"
     return "found" if fit.significant else "chance"
 

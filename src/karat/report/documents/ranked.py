@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.metrics.base import Metric
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
 from karat.report.documents.scores import SEGMENT_ID, SYSTEM, decimals
 from karat.report.model import (

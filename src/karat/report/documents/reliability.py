@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.documents.best_curves import best_curve
-from karat.meta.documents.reliability import (
+from karat.meta.reliability import (
     ReliabilityCurves,
     ReliabilityRow,
+    best_curve,
     references_in_words,
 )
 from karat.report.charts.models import Curve, Curves, Knot, chart_figure
@@ -29,7 +29,7 @@ from karat.report.model import (
 )
 
 if TYPE_CHECKING:
-    from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow
+    from karat.meta.reliability import ReliabilityCurves, ReliabilityRow
 
 
 MOST_TOLD = 4

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from karat.explanation import SegmentExplanations
-from karat.metrics.explain.bitext import Explanation
-from karat.metrics.explain.edits import Alignment
-from karat.metrics.explain.treelets import TreeExplanation, Treelet
+from karat.metrics.accuracy import Alignment
+from karat.metrics.gtm import Explanation
+from karat.metrics.tree import TreeExplanation, Treelet
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,

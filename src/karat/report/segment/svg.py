@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from karat.metrics.explain.bitext import Block, Explanation
-from karat.metrics.explain.edits import Alignment, Operation
+from karat.metrics.accuracy import Alignment, Operation
+from karat.metrics.gtm import AlignedBlock, Explanation
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, coordinate, element, quote, shape
 from karat.report.model import enumeration, several
@@ -91,7 +91,7 @@ def story(found: Explanation) -> str:
     return f"{sizes}. {counts}. {runs}".rstrip()
 
 
-def block_story(found: Explanation, block: Block) -> str:
+def block_story(found: Explanation, block: AlignedBlock) -> str:
     """One run in words."""
     words = svg.shorten(" ".join(found.candidate[block.row : block.row + block.length]), 60)
     of = f" of reference {block.reference + 1}" if len(found.references) > 1 else ""
@@ -189,7 +189,7 @@ def _point(frame: GridFrame, row: int, column: int) -> str:
     return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
 
 
-def _block(found: Explanation, frame: GridFrame, block: Block) -> str:
+def _block(found: Explanation, frame: GridFrame, block: AlignedBlock) -> str:
     """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal."""
     kept = math.ceil(block.counted)
     color = svg.ACCENT if kept else svg.WARM
@@ -201,7 +201,7 @@ def _block(found: Explanation, frame: GridFrame, block: Block) -> str:
     return element("g", svg.tooltip(told), area, *hits, **look)
 
 
-def _hit(frame: GridFrame, block: Block, k: int) -> str:
+def _hit(frame: GridFrame, block: AlignedBlock, k: int) -> str:
     """A chosen hit: filled as far as it counts, hollow where the cap took it away."""
     share = min(max(block.counted - k, 0.0), 1.0)
     gap = 0.12 if frame.labelled else 0.0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.errors import visible
-from karat.metrics.explain.bitext import Explanation
-from karat.metrics.explain.edits import Alignment, Operation
+from karat.metrics.accuracy import Alignment, Operation
+from karat.metrics.gtm import Explanation
 from karat.report.render import text
 from karat.report.render.text import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Floats, Ints, np
-from karat.metrics.embedding.vectors import AnyVectors
+from karat.metrics.cosine import AnyVectors
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic

@@ -14,7 +14,7 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.metrics.embedding.vectors import AnyVectors
+from karat.metrics.cosine import AnyVectors
 from karat.nuggets.guess.calibrated.meaning import meaning
 from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from karat.arithmetic import product
 from karat.arrays import Floats, Ints, np
-from karat.metrics.embedding.vectors import AnyVectors, units
+from karat.metrics.cosine import AnyVectors, units
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import sentences
 from karat.progress import Progress, silent
