@@ -461,7 +461,7 @@ _ABOUT = schema.record(
     {
         "parts": schema.named(schema.named(schema.anything), 1),
         "same": schema.named(schema.text),
-        "treebank": schema.named(schema.whole(0)),
+        "treebank": schema.named(schema.is_document(0)),
     }
 )
 """The description of a model; its parts have schemas of their own."""

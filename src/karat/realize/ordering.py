@@ -32,7 +32,7 @@ BEAM, ALTERNATIVES = 64, 8
 BLOCK = 64  # weights that share an exponent when they are stored
 BATCH = 256  # trees between two reports of progress
 
-_LABELS = {"pass": schema.whole(0, 9), "kind": schema.text, "names": schema.listed(schema.text, 1)}
+_LABELS = {"pass": schema.is_document(0, 9), "kind": schema.text, "names": schema.listed(schema.text, 1)}
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
