@@ -26,8 +26,7 @@ from karat.arrow.columns import (
 from karat.arrow.formats.score_cells import cells
 from karat.errors import InputError, quoted
 from karat.evalset.given_scores import parse_score
-from karat.metrics.loop import SEGMENTS_PER_BATCH
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import SEGMENTS_PER_BATCH, Outputs
 from karat.text.references import References, starts_of
 from karat.text.segments import Segments
 
@@ -58,12 +57,12 @@ class TableBatch(NamedTuple):
     """Of each column of candidates, of which a wide table has several."""
     references: References
     systems: list[str]
-    """In a wide table those of the columns of candidates."""
+    """In a wide table, one per column of candidates."""
     codes: NDArray[np.int32]
     """For each row the place of its system in `systems`; of a wide table, of its first system."""
     ids: Ids | None
     numbers: Mapping[str, Floats]
-    """Columns of scores, NaN where there is none."""
+    """Columns of scores, NaN if missing."""
     has_ids: bool
     """True if a column has the ids; else segments go by their numbers."""
     present: NDArray[np.bool_] | None = None
@@ -153,7 +152,7 @@ def table_batches(
 
 
 def speaks_arrow(data: object) -> bool:
-    """Return whether something can be taken as a table, or as a part of one."""
+    """Return whether an object implements the Arrow PyCapsule protocol."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
@@ -357,7 +356,7 @@ class BatchReader:
         return numbers
 
     def _scores(self, rows: RowRange, column: str) -> Floats:
-        """Return numbers, NaN where there is none."""
+        """Return scores, NaN if missing."""
         subject = f"{self._name}: column {quoted(column)}"
         place, span = self._places[column], (rows.start, rows.stop)
         scores = np.full(rows.stop - rows.start, np.nan)
@@ -386,7 +385,7 @@ _WINDOW = 64
 def _joined_texts(
     parts: Sequence[tuple[_kernel.Views, Ints | None]],
 ) -> tuple[_kernel.Views, Ints | None]:
-    """Return the texts of several ranges of rows as those of one."""
+    """Concatenate the texts of several ranges of rows."""
     texts = [text for views, _ in parts for text in views.strings()]
     views = _kernel.Views.from_strings(texts, 0, len(texts))
     if all(starts is None for _, starts in parts):

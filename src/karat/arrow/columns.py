@@ -36,7 +36,7 @@ class Columns:
     """True to leave out rows without a candidate or a reference."""
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
-        """Return these columns and those of given scores."""
+        """Add the columns of given scores."""
         score_columns = tuple(
             dict.fromkeys(column for m in metrics for column in m.table_columns())
         )
@@ -97,7 +97,7 @@ class Columns:
         by: str | None,
         id: str | None,
     ) -> Columns:
-        """Return the columns that were named; for texts that were not, those of a usual name."""
+        """Return the named columns; detect text columns without a name by usual names."""
         return cls.from_names(
             _usual_column(table, names, "candidate") if candidate is None else candidate,
             _usual_column(table, names, "reference") if reference is None else reference,
@@ -117,7 +117,7 @@ class Columns:
         return list(dict.fromkeys(name for name in columns if name is not None))
 
     def places(self, name: str, columns: Sequence[str]) -> dict[str, int]:
-        """Return where each column is among those of a table; `name` is that of the table."""
+        """Return the index of each column in a table called `name`."""
         places = {}
         for column in self.names:
             if column not in columns:

@@ -41,13 +41,13 @@ def with_row_numbers(columns: Columns) -> Columns:
 
 
 def check_ids(columns: Columns) -> None:
-    """Refuse a table to be resampled whose rows have no ids."""
+    """Require ids for resampling."""
     if columns.id is None and not columns.rows_are_segments:
         raise InputError(NO_IDS)
 
 
 def all_skipped(system: str) -> str:
-    """Return the sentence for a system that has no row left."""
+    """Describe a system whose rows were all skipped."""
     return (
         f"every row of system {quoted(system)} was skipped, because its candidate or its "
         "reference is missing: there is nothing to score"
@@ -175,7 +175,7 @@ def measure_frame(
     total = Statistics(metrics, used)
     total.order = columns.candidate if columns.wide else ()
     total.skipped = {} if skip_missing else None
-    expected = (frame.rows or 0) * len(columns.candidate)  # 0: nobody knows
+    expected = (frame.rows or 0) * len(columns.candidate)  # 0: unknown
     for part in measure.parts(frame_ranges(frame, columns), threads):
         if scores is not None:
             scores.add(part)

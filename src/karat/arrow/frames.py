@@ -156,7 +156,7 @@ def open_values(columns: dict[str, list[Any]], place: Place) -> Opened:
 
 
 class ValueBatch:
-    """Rows of Python values, read as those of an Arrow record batch are; texts are not copied."""
+    """Rows of Python values with the interface of an Arrow record batch; no texts are copied."""
 
     def __init__(self, columns: dict[str, list[Any]], place: Place) -> None:
         self._names, self._values, self._place = list(columns), list(columns.values()), place
@@ -211,7 +211,7 @@ class ValueBatch:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value stands for none."""
+    """Return whether a value is missing."""
     nan = isinstance(value, float) and math.isnan(value)
     return value is None or nan or type(value).__name__ in _MISSING
 

@@ -130,7 +130,7 @@ class Merged:
         return replace(comparison, remarks=remarks, skipped=statistics.skipped, segments=segments)
 
     def _check(self, resampling: Drawn, **fields: object) -> None:
-        """Refuse what cannot be resampled, and claims of signatures that do not hold."""
+        """Require resampling data and valid signature claims."""
         for m in self.statistics.metrics:
             m.check_claims(self.statistics.references, {**fields, **resampling.fields})
         has_rows = all(system_sums.row_blocks for system_sums in self.statistics.systems.values())

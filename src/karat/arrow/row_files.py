@@ -17,7 +17,7 @@ from karat.storage.output import TEMPORARY, FilePath, check_local, claimed_folde
 
 
 def part_name(piece: TablePiece) -> str:
-    """Return the name of the file of a piece: the same whoever writes it, however often."""
+    """Return the file name of a piece, the same for every writer."""
     stem = os.path.splitext(os.path.basename(piece.path).removesuffix(".gz"))[0]
     return f"{stem}-{piece.first:012d}.parquet"
 

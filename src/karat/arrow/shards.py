@@ -86,7 +86,7 @@ class ShardJob:
             return None
         try:
             shard = read_shard(self.path(piece))
-        except InputError:  # damaged, or of another version: it is made anew
+        except InputError:  # damaged, or of another version: measure it again
             return None
         rows = self.job.row_file(piece)
         if rows and not has_rows_of(rows, shard.digest):

@@ -67,7 +67,7 @@ def part_of_rows(
     buckets: int | None,
     references: Ints | None = None,
 ) -> Part:
-    """Return the part that some rows make; `hashes` are those of their ids, if they have any.
+    """Sum rows into a part; `hashes` are the hashes of their ids, if any.
 
     With hashes of references, systems whose references differ have different sums of hashes.
     """
@@ -266,7 +266,7 @@ class Statistics:
             self.systems[system].row_blocks += system_sums.row_blocks
 
     def _check_kinds(self, other: Statistics) -> None:
-        """Refuse a file whose columns hold other values than those of the files before it."""
+        """Require the same kind of values in each column as in the files before."""
         for column, kind in other.kinds.items():
             before = self.kinds.setdefault(column, kind)
             if before != kind:
@@ -350,7 +350,7 @@ class Statistics:
     def sorted_rows(self, name: str) -> SegmentRows:
         """Return the rows of a system as one table a metric, in the order of ids if they have any.
 
-        An id must not stand twice.
+        Ids must be unique.
         """
         row_blocks = self.systems[name].row_blocks
         tables = [
@@ -382,7 +382,7 @@ class Statistics:
         return sorted(ids if isinstance(ids, list) else ids.tolist())
 
     def check_used(self) -> None:
-        """Refuse metrics that have scores for other rows than those of the table."""
+        """Reject metrics whose scores belong to other rows."""
         for name, system_sums in self.systems.items():
             for m, sums in zip(self.metrics, system_sums.sums, strict=True):
                 m.check_used(name, joined_sums(list(sums)))
@@ -419,7 +419,7 @@ class Statistics:
         return paired
 
     def check_paired(self) -> None:
-        """Refuse systems that do not have the same ids."""
+        """Require the same ids from all systems."""
         first, *other_names = self.names()
         for other in other_names:
             if self.buckets:

@@ -200,7 +200,7 @@ _PAIRED_BY_ROW = (
 def _first_other_references(
     tables: Sequence[TableFiles], columns: Columns
 ) -> tuple[str, int] | None:
-    """Return the first row whose references are not those of the first file, and its file."""
+    """Return the first row whose references differ from the first file, and its file."""
     baseline = _references_by_row(tables[0], columns)
     for system in tables[1:]:
         references = _references_by_row(system, columns)
@@ -249,7 +249,7 @@ def read_rows(
 
 
 def _check_in_memory(runner: Engine, **folders: FilePath | None) -> Local:
-    """Refuse what is for tables in files alone."""
+    """Reject options that only tables in files support."""
     for name, value in folders.items():
         if value is not None:
             raise InputError(f"{name} is for tables in files: this one is in memory")
@@ -323,7 +323,7 @@ def _measure_pieces(
     folders: tuple[FilePath | None, FilePath | None],
     progress: Progress,
 ) -> Statistics:
-    """Return the statistics of all pieces; `folders` are those of rows and of shards."""
+    """Return the statistics of all pieces; `folders` are the folders of rows and shards."""
     if job.single_rows and job.buckets:
         raise InputError(TOO_MANY)
     files = dict.fromkeys(piece.system for piece in pieces if piece.system is not None)
@@ -345,7 +345,7 @@ def _measure_pieces(
 
 
 def check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
-    """Refuse a table without rows, or a system that has none left."""
+    """Require rows, for every system."""
     skipped = [name for name, rows in (total.skipped or {}).items() if rows]
     for name in skipped:
         if name not in total.systems:
@@ -356,7 +356,7 @@ def check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
 
 
 ENOUGH_ROWS = 1_000_000
-"""Rows from which on a cluster is worth its start, more or less."""
+"""Rows above which starting a cluster pays off."""
 
 
 def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
@@ -415,7 +415,7 @@ def check_nulls(pieces: Sequence[TablePiece], columns: Columns) -> None:
 def choose_engine(
     engine: str | Engine, options: Mapping[str, str] | None, threads: int | None
 ) -> Engine:
-    """Return an engine by its name; `threads` are those of this process."""
+    """Return an engine by its name; `threads` applies to the local engine."""
     chosen = as_engine(engine, options)
     if threads is None:
         return chosen
@@ -454,7 +454,7 @@ class RowProgress:
 
     def __init__(self, rows: Sequence[int | None], progress: Progress) -> None:
         counts = [number for number in rows if number is not None]
-        self._total = sum(counts) if len(counts) == len(rows) else 0  # 0: nobody knows
+        self._total = sum(counts) if len(counts) == len(rows) else 0  # 0: unknown
         self._progress, self._seen, self._finished = progress, 0, 0
 
     def more(self, rows: int) -> None:

@@ -115,7 +115,7 @@ class Additions(NamedTuple):
     draws: GivenFile | None = None
 
     def add_to(self, evalset: EvalSet, reading: Reading) -> EvalSet:
-        """Return the set with the additions; what is wrong with them is noted and raised."""
+        """Return the set with the additions; raise the first problem."""
         extended = evalset
         if self.judgements:
             adding = _JudgementAdder(evalset, reading)
@@ -156,7 +156,7 @@ def with_judgements(
 
 
 class _JudgementAdder:
-    """Takes judgements of files, notes what is wrong with them, and adds them to a set."""
+    """Collects judgements from files, records problems, and adds them to a set."""
 
     def __init__(self, evalset: EvalSet, reading: Reading) -> None:
         self.evalset, self.reading = evalset, reading
@@ -240,7 +240,7 @@ class _JudgementAdder:
 
 
 def _dimension_conflict(earlier: Dimension, dimension: Dimension) -> str:
-    """Return why a dimension cannot be the one that is known; "" if it can."""
+    """Explain how a dimension differs from the earlier one; "" if they agree."""
     for name in ("better", "low", "high"):
         earlier_value, value = getattr(earlier, name), getattr(dimension, name)
         if None not in (earlier_value, value) and earlier_value != value:

@@ -68,7 +68,7 @@ def load_texts(
 
 
 class SgmlSegment(NamedTuple):
-    """A text, what it is called and where it stands."""
+    """A segment: its id, text and line."""
 
     id: str
     text: str
@@ -170,7 +170,7 @@ class _Reader:
         return SgmlSegment(number, text, self._line(opening.start()))
 
     def _next(self) -> _Tag | None:
-        """Return the next tag; between tags only white space, other tags and comments may stand."""
+        """Return the next tag; allow only white space, other tags and comments before it."""
         while match := _NO_SPACE.search(self.text, self.at):
             tag = _TAG.match(self.text, match.start())
             skipped = tag or _OTHER.match(self.text, match.start())
@@ -206,7 +206,7 @@ def _attributes(tag: _Tag) -> dict[str, str]:
 
 
 def align(system: SgmlFile, references: Sequence[SgmlFile]) -> AlignedSgml:
-    """Return a system's segments beside those of every reference, by document and segment id."""
+    """Align the segments of a system and its references by document and segment id."""
     if not references:
         raise InputError("no reference was given: at least one is needed")
     system_segments, *tables = (
@@ -248,7 +248,7 @@ _Table = dict[tuple[str, str], SgmlSegment]
 
 
 def _check_covered(name: str, covered: _Table, other_name: str, other_segments: _Table) -> None:
-    """Every segment of one file must be in the other."""
+    """Require every segment of one file in the other."""
     for (docid, number), segment in covered.items():
         if (docid, number) not in other_segments:
             segment_name = f"segment {short(number)} of document {short(docid)}"

@@ -107,7 +107,7 @@ class Catalogue(NamedTuple):
     known_sets: Mapping[str, KnownSet]
     set_class: type
     other: Callable[[GivenPath], str]
-    """Return a sentence about a set of another kind; "" if it is none."""
+    """Describe a set of another kind; "" if it is not one."""
 
     def known_set(self, name: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""
@@ -121,7 +121,7 @@ class Catalogue(NamedTuple):
         return Path(name_or_path) if known_set is None else known_set.path(str(name_or_path))
 
     def check_place(self, path: GivenPath) -> None:
-        """Refuse a place where nothing is."""
+        """Require an existing path."""
         if not Path(path).exists():
             problem = f"no such folder or file, nor a known set ({', '.join(self.known_sets)})"
             raise InputError(f"{os.fspath(path)}: {self.other(path) or problem}")

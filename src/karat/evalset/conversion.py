@@ -127,7 +127,7 @@ def _head(token: Any, number: dict[int, int]) -> int:
 
 
 class SetCount(NamedTuple):
-    """The counts of a whole set; those of references are of a segment."""
+    """Counts of a set; reference counts are per segment."""
 
     name: str
     systems: int

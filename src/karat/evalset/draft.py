@@ -24,7 +24,7 @@ from karat.text.trees import Tree
 
 
 class EvalSetDraft:
-    """Takes what a reader found, notes what is wrong with it, and becomes an `EvalSet`."""
+    """Collects the content of a set, records problems, and builds an `EvalSet`."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class EvalSetDraft:
         kind: str = "",
         other: str = "",
     ) -> None:
-        """Take a row; what is wrong with it is noted and the row left out.
+        """Add a judgement; record an invalid one as a problem and skip it.
 
         With `other`, it compares the output with that of another system.
         """
@@ -170,7 +170,7 @@ class EvalSetDraft:
         self._places.append(row_location)
 
     def kind(self, judge: str, kind: str, location: Location) -> None:
-        """Take the kind of a judge, who has one kind throughout."""
+        """Set the kind of a judge; each judge has one kind."""
         problem, first = kind_problem(kind), self._kinds.setdefault(judge, kind)
         if not problem and first != kind:
             conflict = f"judge {quoted(judge)} is of the kind {kind} here and {first} before"
@@ -195,7 +195,7 @@ class EvalSetDraft:
         return ""
 
     def finish(self) -> EvalSet:
-        """Return the set; if anything is wrong with it, the first problem is raised."""
+        """Build the set; raise the first problem if there is any."""
         pairs = [*check_pairs(self._compared, self.dimensions, self.reading)]
         for location, row in win_shares(pairs):
             self.judge(*row, location)
@@ -219,7 +219,7 @@ class EvalSetDraft:
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:
-        """No judge may judge one output under one dimension twice."""
+        """Record repeated judgements of an output by the same judge and dimension."""
         columns = rows.dimension, rows.judge, rows.segment, rows.system
         order = np.lexsort(columns)  # stable: of two equal rows, the earlier comes first
         is_repeated = np.ones(max(len(order) - 1, 0), dtype=bool)
@@ -238,7 +238,7 @@ class EvalSetDraft:
 
 
 def _tree_problem(tree: object) -> str:
-    """Why this cannot be a reference's tree in a set, which is written as CoNLL-U."""
+    """Explain why this cannot be written as a CoNLL-U tree; "" if it can."""
     if not isinstance(tree, Tree):
         return f"found {type(tree).__name__}, expected a Tree"
     bad = next((word for word in tree.words if not is_name(word)), None)
@@ -324,7 +324,7 @@ def _outputs(
 
 
 def number_rows(rows: Iterable[Any], subject: str) -> Iterator[tuple[str, Judgement]]:
-    """Yield judgements that were given as rows, each with its place; refuse what is none."""
+    """Yield judgements from rows, each with its location; reject other values."""
     for i, row in enumerate(rows):
         location = f"{subject}[{i}]"
         if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):

@@ -54,7 +54,7 @@ Placed: TypeAlias = tuple[Location, Draw]
 
 
 def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
-    """Yield the draws of a file, a table or JSON lines; what is none is noted."""
+    """Yield the draws in a table or a file of JSON lines; record invalid rows as problems."""
     lines = read_lines(path)
     if next(filter(None, lines), "").startswith("{"):
         yield from parse_draws(read_json_lines(path, reading), reading)
@@ -66,7 +66,7 @@ def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
 def parse_draws(
     rows: Iterable[tuple[FileLocation, dict[str, Any]]], reading: Reading
 ) -> Iterator[Placed]:
-    """Yield the draws of JSON objects; what is none is noted."""
+    """Yield the draws in JSON objects; record invalid ones as problems."""
     names = ("draw", *COLUMNS[1:])
     for location, record in rows:
         if unknown := [name for name in record if name not in names]:
@@ -114,7 +114,7 @@ def check_draws(
     groups: Collection[str] | None,
     reading: Reading,
 ) -> tuple[Draw, ...]:
-    """Return the draws of a set's units; what is wrong with them is noted."""
+    """Return the draws of a set's units; record invalid ones as problems."""
     units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
     first_locations: dict[tuple[int, str], Location] = {}
     checked: list[Draw] = []
@@ -131,7 +131,7 @@ def check_draws(
 
 
 def _unit_problem(draw: Draw, units: dict[str, set[str]], of: str) -> str:
-    """Return why a draw cannot be one of a set; "" if it can."""
+    """Explain why a draw does not fit the set; "" if it does."""
     if draw.of not in units:
         return f"found a draw of {quoted(draw.of)}, expected segment or group"
     if draw.of != of:
@@ -142,7 +142,7 @@ def _unit_problem(draw: Draw, units: dict[str, set[str]], of: str) -> str:
 
 
 def draw_problem(draw: Draw) -> str:
-    """Return what is wrong with the probability, round or reason of a draw; "" if nothing."""
+    """Describe an invalid probability, round or reason of a draw; "" if all are valid."""
     if draw.probability is not None and not MIN_PROBABILITY <= draw.probability <= 1:
         problem = f"found the probability {quoted(draw.probability)}"
         return f"{problem}, expected a number above 0 and at most 1"

@@ -52,7 +52,7 @@ class GivenScores:
     places: Mapping[str, Location] = field(default_factory=dict)
     """Id of a segment -> where it was first found."""
     oriented: bool = False
-    """True if whoever stored the scores turned them so that more is better."""
+    """True if the scores are stored so that higher is better."""
     lower_is_better: bool = False
     """True if the file says that less is better."""
 
@@ -88,7 +88,7 @@ class GivenScores:
 
     @cached_property
     def negated(self) -> bool:
-        """True if scores are below 0 and none is above: those of an error rate were turned."""
+        """True if all scores are at most 0 and some are below: a negated error rate."""
         present = [
             system_scores
             for system_scores in map(self.present_scores, self.systems)
@@ -119,7 +119,7 @@ class GivenScores:
         return np.array([system_scores.get(str(name), math.nan) for name in ids], np.float64)
 
     def system_score(self, system: str) -> float:
-        """Return the system score; NaN if there is none, or if the segments' mean says the same."""
+        """Return the system score; NaN if missing, or equal to the segments' mean."""
         score, present = self.by_system.get(system, math.nan), self.present_scores(system)
         if math.isnan(score) or not len(present):
             return score
@@ -129,7 +129,7 @@ class GivenScores:
     # ----------------------------------------------------------------------------- what is wrong
 
     def check_system(self, system: str) -> None:
-        """Refuse a system that has no score."""
+        """Require scores of a system."""
         if system not in self.systems:
             system_names = short(", ".join(self.systems) or "none")
             has = f"it has those of {system_names}{nearest(system, self.systems)}"
@@ -138,14 +138,14 @@ class GivenScores:
             raise InputError(f"{self.source}: all scores of system {quoted(system)} are missing")
 
     def check_order(self, system: str, segments: int) -> None:
-        """Refuse scores in the order of segments that are not one for each."""
+        """Require one score per segment where scores have no ids."""
         count = len(self.in_order.get(system, ())) if system in self.in_order else segments
         if count != segments:
             problem = f"found {count:,} scores, expected {segments:,}, one a segment"
             raise InputError(f"{self.source}: system {quoted(system)}: {problem}")
 
     def check_ids(self, is_segment: Callable[[str], bool], example: str) -> None:
-        """Refuse scores of a segment that is not there; `example` is an id that is."""
+        """Reject scores of unknown segments; `example` is a valid id."""
         for name, location in self.places.items():
             if not is_segment(name):
                 problem = f"a score of segment {quoted(name)}, which is not there"

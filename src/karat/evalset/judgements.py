@@ -26,14 +26,14 @@ def raters_unnamed(judges: Collection[str]) -> bool:
 
 
 def kind_problem(kind: object) -> str:
-    """Return why this cannot be the kind of a judge; "" if it can."""
+    """Explain why this is not a kind of judge; "" if it is."""
     if kind == "" or kind in KINDS:
         return ""
     return f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}"
 
 
 def check_kinds(kinds: Collection[str]) -> None:
-    """Refuse what is no kind of a judge."""
+    """Reject unknown kinds of judges."""
     if unknown := sorted(kind for kind in kinds if kind_problem(kind)):
         raise InputError(f"kind {quoted(unknown[0])}: expected one of {', '.join(KINDS)}")
 
@@ -171,7 +171,7 @@ class JudgementTable(Sequence[Judgement]):
     def concatenate(self, other: JudgementTable) -> JudgementTable:
         """Return the rows of both.
 
-        Systems and segments are the same, and the dimensions of `other` begin with those of this.
+        Both have the same systems and segments; `other` may have more dimensions at the end.
         """
         judges = tuple(dict.fromkeys((*self.judges, *other.judges)))
         kinds = {**self.judge_kinds, **other.judge_kinds}
@@ -268,9 +268,9 @@ def merge_judges(values: Floats, groups: Sequence[int]) -> Floats:
 
 
 def representatives(rows: JudgementTable) -> dict[str, str]:
-    """Return the judge that stands for each judge of a dimension: the first of identical people.
+    """Map each judge of a dimension to the first of the people identical to them.
 
-    Models and adjudicated values stand for themselves.
+    Models and adjudicated values map to themselves.
     """
     kinds = rows.judge_kinds
     people = [k for k, name in enumerate(rows.judges) if kinds.get(name, PERSON) == PERSON]
@@ -343,7 +343,7 @@ def check_pairs(
     dimensions: Mapping[str, Dimension],
     reading: Reading,
 ) -> Iterator[Placed]:
-    """Yield each pair once, at its first place; what is wrong with one is noted."""
+    """Yield each pair once, with its first location; record invalid pairs as problems."""
     first_values: dict[tuple[str, ...], tuple[float, Location]] = {}
     for location, (*names, value, other) in rows:
         number_given = parse_number(value)
@@ -363,7 +363,7 @@ def check_pairs(
 def _pair_problem(
     system: str, other: str, value: object, number_given: float | None, dimension: Dimension
 ) -> str:
-    """Return why a row is no comparison of two outputs; "" if it is one."""
+    """Explain why a row is not a comparison of two outputs; "" if it is."""
     if system == other:
         return f"a comparison of system {quoted(system)} with itself"
     if number_given is None or not 0 <= number_given <= 1:
@@ -375,7 +375,7 @@ def _pair_problem(
 
 
 def conflict_problem(row: JudgedOutput, value: object, before: object, first: Location) -> str:
-    """Return the sentence on a judgement that was given before with another value."""
+    """Describe a judgement that was given before with a different value."""
     output = (
         f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
     )
@@ -400,7 +400,7 @@ def _outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
 
 
 def drop_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementTable:
-    """Return the judgements but for the shares of comparisons won."""
+    """Return the judgements without the shares of comparisons won."""
     keys = _outputs(pairs)
     return rows.select_rows(np.array([row[:4] not in keys for row in rows], bool)) if keys else rows
 

@@ -258,7 +258,7 @@ def as_additions(
     model_judges: str | Sequence[str] = (),
     draws: GivenPath | None = None,
 ) -> Additions:
-    """Return what is added to a set; one file of judgements, or one name, may stand alone."""
+    """Return the additions to a set; a single file or judge need not be in a list."""
     additions = Additions(_as_tuple(judgements), _as_tuple(model_judges), draws)
     for file in (*additions.judgements, *([] if draws is None else [draws])):
         if not isinstance(file, str | os.PathLike):
@@ -276,7 +276,7 @@ def as_evalset(evalset: EvalSet | GivenPath, progress: Progress = silent) -> Eva
 
 
 def evalset_advice(name_or_path: GivenPath) -> str:
-    """Return what is said where a set of another kind is expected; "" for what is none of ours."""
+    """Advise where an evaluation set is accepted; "" if this is not one."""
     path = Path(name_or_path)
     line = first_line(path) if path.is_file() else ""
     jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))

@@ -56,14 +56,14 @@ class Reading:
         self.more = 0
 
     def problem(self, location: Location, sentence: str) -> None:
-        """Note something that makes the set unusable."""
+        """Record a problem that makes the set unusable."""
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(bounded(f"{location}: {sentence}"))
         else:
             self.more += 1
 
     def check_name(self, kind: str, name: object, location: Location, blank: bool = True) -> bool:
-        """Return whether this can be a name, which may be blank or not; else note a problem."""
+        """Return whether this is a valid name; otherwise record a problem."""
         is_valid = is_name(name) and (blank or not str(name).isspace())
         if not is_valid:
             expected = "expected a name of at least one character, without tabs and line ends"
@@ -71,14 +71,14 @@ class Reading:
         return is_valid
 
     def check_once(self, ids: Iterable[tuple[FileLocation, str]]) -> None:
-        """Note ids that stand on several lines."""
+        """Record ids that occur on several lines as problems."""
         lines: dict[str, int] = {}
         for location, name in ids:
             if lines.setdefault(name, location.line) != location.line:
                 self.problem(location, f"the id {quoted(name)} again (first in line {lines[name]})")
 
     def check(self) -> None:
-        """Raise the first problem, and say how many others there are."""
+        """Raise the first problem, with the number of others."""
         if self.problems:
             raise InputError(self._first())
 
@@ -89,7 +89,7 @@ class Reading:
         return self.problems[0] + suffix
 
     def attempt(self, read: Callable[[], T]) -> T | None:
-        """Return what `read` gives; None if it fails, and the reason is then a problem, too."""
+        """Return the result of `read`; on an input error, record it and return None."""
         try:
             return read()
         except InputError as error:
@@ -98,11 +98,11 @@ class Reading:
             return None
 
     def all(self) -> list[str]:
-        """Return all problems, and how many were not kept."""
+        """Return all problems, and the number of those not kept."""
         return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
 
     def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[FileLocation, Any]]:
-        """Rows with their places, one a line, the first in line 1."""
+        """Yield rows with their locations, one per line, starting at line 1."""
         for number, row in enumerate(rows, 1):
             if number % _BATCH == 0:
                 self.progress(number, len(rows), f"reading {path.name}")
@@ -156,7 +156,7 @@ def read_tsv(
 
 
 def read_csv(path: Path, columns: Sequence[str], reading: Reading) -> TableRows:
-    """The named columns of a comma-separated table with quoting; its header may hold others."""
+    """Yield the named columns of a CSV table; the header may have others."""
     yield from _columns(path, read_csv_records(path, reading), columns, reading, False)
 
 
@@ -168,7 +168,7 @@ def read_csv_header(path: Path) -> list[str]:
 
 
 def read_csv_records(path: Path, reading: Reading) -> TableRows:
-    """All rows of a table, each with the line on which it starts: a quoted field may have several.
+    """Yield all rows of a CSV table, each with the line on which it starts.
 
     Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
     """
@@ -217,7 +217,7 @@ def _columns(
 
 
 def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
-    """Yield the objects of a file with one a line; blank lines are passed over."""
+    """Yield the objects of a file with one per line; skip blank lines."""
     for location, line in reading.numbered(read_lines(path), path):
         if not line.strip():
             continue
@@ -233,7 +233,7 @@ def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation
 
 
 def format_json_line(record: Mapping[str, Any]) -> str:
-    """Return an object as a line."""
+    """Format an object as a line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -280,7 +280,7 @@ def parse_number(value: object) -> float | None:
 def check_member(
     record: Mapping[str, Any], key: str, kind: type, location: FileLocation, reading: Reading
 ) -> Any:
-    """A member of a JSON object that must be of some type; None, and a problem, if it is not."""
+    """Return a member of a JSON object; if it has another type, record a problem."""
     value = record.get(key)
     if isinstance(value, kind):
         return value
@@ -291,5 +291,5 @@ def check_member(
 
 
 def split_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names from a sequence, or from one string with commas between them."""
+    """Return names from a sequence or a comma-separated string."""
     return tuple(part for part in names.split(",") if part) if isinstance(names, str) else (*names,)

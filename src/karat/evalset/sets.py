@@ -37,7 +37,7 @@ T = TypeVar("T")
 class EvalSet:
     """Evaluation set: outputs of systems, references and human scores; made by `make_evalset`.
 
-    Missing is missing: an output that is not there is None, and so is a score that nobody gave.
+    A missing output is None; a missing human score is NaN.
     """
 
     name: str
@@ -49,7 +49,7 @@ class EvalSet:
     references: tuple[tuple[str, ...], ...]
     """The references of each segment, as many as there are."""
     systems: Mapping[str, tuple[str | None, ...]]
-    """The output of each system for each segment, None where there is none."""
+    """The output of each system for each segment; None if missing."""
     judgements: JudgementTable
     dimensions: Mapping[str, Dimension]
     description: str = ""
@@ -148,7 +148,7 @@ class EvalSet:
         return count_once(rows, self.representatives(dimension))
 
     def representatives(self, dimension: str) -> dict[str, str]:
-        """Return the judge that stands for each judge of a dimension: the first of identical ones.
+        """Map each judge of a dimension to the first of the judges identical to them.
 
         Identical judges gave equal values to everything they share, and more of it than chance
         explains. They are most likely one judge, stored twice.
@@ -223,7 +223,7 @@ class EvalSet:
     def known_dimensions(
         self, names: Sequence[str] = (), differences: bool = False
     ) -> tuple[str, ...]:
-        """Return some dimensions, or all if none is named, whoever judged them."""
+        """Return the named dimensions, or all, including those judged only by models."""
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
         derived = [name for name in names if differences and self.difference(name)]
@@ -234,7 +234,7 @@ class EvalSet:
         return tuple(names) or tuple(self.dimensions)
 
     def _check_human(self, names: Sequence[str]) -> None:
-        """Refuse dimensions that only models judged."""
+        """Reject dimensions that only models judged."""
         by_models = {*self.dimensions} - {*self.human_dimensions}
         if not by_models:
             return
@@ -261,7 +261,7 @@ class EvalSet:
         return matches[0] if matches else None
 
     def check_dimension(self, dimension: str) -> None:
-        """Refuse a dimension that the set does not have."""
+        """Require a dimension of the set."""
         if dimension not in self.dimensions:
             names = short(", ".join(self.dimensions) or "none")
             raise InputError(f"{self.name} has no dimension {quoted(dimension)} (it has {names})")
@@ -427,7 +427,7 @@ _MOST_SHOWN = 30  # names that can still be read
 
 
 def check_known(kind: str, names: Iterable[str], existing: Iterable[str], subject: str) -> None:
-    """Every name must be known, and stand once."""
+    """Require that every name exists and is given once."""
     from difflib import get_close_matches
 
     existing_names, names_so_far = dict.fromkeys(existing), set[str]()

@@ -135,7 +135,7 @@ def judge_agreement(
     given = as_evalset(given)
     kept = given.without(*out) if out else given
     names = given.known_dimensions(dimensions)
-    parts = [(name, _of_kinds(kept.judgements.of_dimension(name))) for name in names]
+    parts = [(name, _of_kinds(kept.judgements.select_dimension(name))) for name in names]
     base = agreement_of(given.name, [(name, *one[:2]) for name, one in parts], out)
     if not kept.judgements.judge_kinds:
         return base

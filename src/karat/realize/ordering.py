@@ -32,13 +32,17 @@ BEAM, ALTERNATIVES = 64, 8
 BLOCK = 64  # weights that share an exponent when they are stored
 BATCH = 256  # trees between two reports of progress
 
-_LABELS = {"pass": schema.is_document(0, 9), "kind": schema.text, "names": schema.listed(schema.text, 1)}
+_LABELS = {
+    "pass": schema.integer(0, 9),
+    "kind": schema.text,
+    "names": schema.list_of(schema.text, 1),
+}
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
         "lm_weight": schema.real(-1e6, 1e6),
-        "labels": schema.listed(schema.record(_LABELS)),
-        "trained": schema.named(schema.anything),
+        "labels": schema.list_of(schema.record(_LABELS)),
+        "trained": schema.mapping_of(schema.anything),
     }
 )
 """The description of a model, beside that of its language model."""

@@ -114,7 +114,7 @@ def absolute(piece: TablePiece) -> TablePiece:
 
 
 def check_listening(cluster: Cluster, places: str) -> None:
-    """Refuse an address, `host:port` or several with commas, at which nobody listens."""
+    """Require a listener at an address, `host:port` or several with commas."""
     reason = "no host:port"
     for place in places.split(","):
         host, _, port = place.rpartition(":")
@@ -127,7 +127,7 @@ def check_listening(cluster: Cluster, places: str) -> None:
 
 
 def _why_not(host: str, port: int) -> str:
-    """Return why nobody can be reached; nothing if somebody listens.
+    """Explain why no connection is possible; "" if there is a listener.
 
     A DNS lookup can block, so it runs in its own thread.
     """

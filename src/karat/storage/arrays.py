@@ -67,7 +67,7 @@ class FileArray(NamedTuple):
 
     size: int
     file: int
-    """The number of the file; whoever made it closes it."""
+    """The file descriptor; its owner closes it."""
 
     def mapped(self) -> NDArray[Any]:
         """Return the array, mapped; it stays when the file is closed."""
@@ -79,7 +79,7 @@ Stored = NDArray[Any] | FileArray
 
 
 def npy_header(array: Stored) -> bytes:
-    """Return what stands before the numbers."""
+    """Return the header of an array in the NPY format."""
     head = io.BytesIO()
     kind = "<u8" if isinstance(array, FileArray) else _little(array.dtype).str
     shape = (array.size,) if isinstance(array, FileArray) else array.shape

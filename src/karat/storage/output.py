@@ -37,7 +37,7 @@ def writing_temporary(purpose: str) -> Iterator[None]:
 
 
 def temporary_file(purpose: str) -> IO[bytes]:
-    """Return an open file without a name; whoever asks for it closes it."""
+    """Return an open file without a name; the caller closes it."""
     with writing_temporary(purpose):
         return tempfile.TemporaryFile()
 

@@ -19,7 +19,7 @@ from karat.errors import quoted, short
 # ------------------------------------------------------------------------------ fields of a text
 
 Kind = Callable[[object, str], None]
-"""Raises a ValueError if a value is not of the kind; the second argument says where it stands."""
+"""Raises a ValueError if a value is not of the kind; the second argument is its location."""
 
 
 def _expect(is_valid: bool, value: object, location: str, expected: str) -> None:

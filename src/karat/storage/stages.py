@@ -92,7 +92,7 @@ def file_digest(path: Path) -> str | None:
 
 
 def _manifest(path: Path) -> object:
-    """Return what a manifest says; None where there is none, or a damaged one."""
+    """Return the content of a manifest; None if missing or damaged."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -280,7 +280,7 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) ->
 
 
 def _verify(data: bytes | memoryview, entry: zipfile.ZipInfo) -> None:
-    """Refuse what is not as it was written."""
+    """Check the size and checksum of an array."""
     if len(data) < entry.file_size:
         raise ValueError("cut short")
     if zlib.crc32(data) != entry.CRC:

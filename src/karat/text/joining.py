@@ -20,7 +20,7 @@ def is_clitic(word: str) -> bool:
 
 
 def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
-    """Return whether a space stands before each word; None if the text has other words."""
+    """Return whether a space precedes each word; None if the words do not match the text."""
     spaces, position = [], 0
     for word in words:
         start = position

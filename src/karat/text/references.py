@@ -95,7 +95,7 @@ class References:
 
 
 class GroupedReferences(References):
-    """Any number of references from one up for each segment, those of all in one row."""
+    """One or more references per segment, stored one after the other."""
 
     def __init__(self, name: str, counts: Sequence[int] | Ints) -> None:
         self._name, self._starts = name, starts_of(counts)
@@ -240,7 +240,7 @@ def one_or_several(references: str | Sequence[str]) -> list[str]:
 
 
 def check_aligned(sources: Sequence[Segments | References]) -> None:
-    """Refuse sources and references that differ in their number of segments."""
+    """Require the same number of segments from all sources."""
     first = sources[0]
     for source in sources[1:]:
         if len(source) != len(first):

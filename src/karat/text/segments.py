@@ -90,7 +90,7 @@ class Strings(Segments):
         if isinstance(strings, str | bytes):
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
-            # A copy of the sequence (not of the strings): nobody can change it while it is read.
+            # A copy of the sequence (not of the strings): it cannot change while it is read.
             self._strings = tuple(strings)
         except TypeError as error:
             raise InputError(f"{name} is {kind}, expected a list of strings") from error
@@ -219,7 +219,7 @@ def map_file(
 
 
 def check_line_ends(data: mmap.mmap | str, name: str) -> None:
-    """Refuse a file whose lines end in CR alone: all of it would be one line."""
+    """Reject files whose lines end in CR alone: they would be one line."""
     newline, cr = ("\n", "\r") if isinstance(data, str) else (b"\n", b"\r")
     if data.find(newline) < 0 and 0 <= data.find(cr) < len(data) - 1:  # type: ignore[arg-type]
         convert = "convert with tr '\\r' '\\n' < OLD > NEW"

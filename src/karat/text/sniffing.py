@@ -74,7 +74,7 @@ _MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
 
 
 def refuse_binary(data: Buffer, name: str, expected: str) -> None:
-    """Refuse what is not text at all, by what it is."""
+    """Reject binary files, naming their format."""
     if kind := _binary(data):
         raise InputError(f"{name} is {kind.name}: expected {expected}; {kind.advice}")
 

@@ -34,7 +34,7 @@ def _identity(word: str) -> str:
 
 @cache
 def stemmers() -> Registry[Callable[[str], str]]:
-    """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and those of packages."""
+    """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and plugins."""
     import Stemmer
 
     names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
@@ -151,7 +151,7 @@ CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
 
 
 def check_choice(setting: str, value: str, choices: Iterable[str]) -> None:
-    """Refuse a value that is not among the choices, naming them."""
+    """Require one of the choices."""
     if value not in choices:
         raise InputError(f"{setting}={value}: expected one of {', '.join(choices)}")
 
@@ -286,7 +286,7 @@ class Passage:
         return self._tercom[key]
 
     def vocab(self, recipe: Recipe) -> _kernel.Vocab:
-        """Return the words that the ids of `tokens` stand for, once those were asked for."""
+        """Return the vocabulary of `tokens`; call that first."""
         return self._lexicon.words(recipe)
 
     def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
@@ -434,7 +434,7 @@ def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[
 
 
 def _tokenizer_problem(rows: list[list[str]]) -> str:
-    """Return what is wrong with the tokens of some segments, if anything is."""
+    """Describe invalid tokens of a plugin; "" if all are valid."""
     for row in rows:
         if not isinstance(row, list | tuple) or not all(isinstance(token, str) for token in row):
             return f"{quoted(row)}, expected a list of str"

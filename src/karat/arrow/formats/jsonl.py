@@ -106,7 +106,7 @@ JsonRow = dict[str, Any]
 
 
 def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
-    """Yield the objects of a file, each from the last line that was read; refuse what is none."""
+    """Yield the objects of a file, one per line; reject other lines."""
     decode = json.JSONDecoder(
         object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
     ).decode

@@ -50,7 +50,7 @@ def _rows(path: str) -> Rows:
 def cells(
     batch: RowBatch, at: int, kind: str, rows: tuple[int, int], subject: str
 ) -> Iterator[str | float | None]:
-    """Yield texts or numbers of a column, None where there is none; other kinds have none."""
+    """Yield texts or numbers of a column, None for missing values and other kinds."""
     start, stop = rows
     reads: dict[str, Any] = {"floats": batch.floats, "whole numbers": batch.integers}
     text = kind in ("text", "JSON values")

@@ -127,7 +127,7 @@ def _refuse_others(head: bytes, tail: bytes, path: str, kind: str) -> None:
 
 
 def check_columns(path: str, required: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse a table that lacks a column."""
+    """Require columns in a table."""
     for column in required:
         if column not in columns:
             hint, has = nearest(column, columns), short(", ".join(columns))

@@ -150,7 +150,7 @@ def _names(item: _Item, base: EvalSet) -> tuple[str, str]:
 def _skip_reason(
     item: _Item, system: str, document: str, base: EvalSet, places: Mapping[str, list[str]]
 ) -> str:
-    """Say why an item is not read; "" if it is."""
+    """Explain why an item is skipped; "" if it is read."""
     if item.kind != _SEGMENT or "#bad" in item.document or "#duplicate" in item.document:
         return "for quality control"
     if item.is_document:

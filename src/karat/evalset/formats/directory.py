@@ -60,7 +60,7 @@ class SetSettings:
     escapes: bool = False
     r"""`\n`, `\r`, `\\` and `\e` (nothing: an empty text that is there) are read as such."""
     systems: tuple[str, ...] | None = None
-    """The systems in their order; without it, those of the files, by name."""
+    """Systems in order; None to use the system files sorted by name."""
     dimensions: tuple[Dimension, ...] = ()
 
 
@@ -175,7 +175,7 @@ _UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
 
 
 def read_directory(path: Path, reading: Reading) -> EvalSet:
-    """Return the set in a folder."""
+    """Read the set from a folder."""
     settings = read_settings(path / FILE, reading)
     files = _Files(settings.escapes, reading)
     systems = {

@@ -52,7 +52,7 @@ _Record = dict[str, Any]
 
 
 def read_jsonl(path: Path, reading: Reading) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     header: _Record = {}
     segments: list[tuple[FileLocation, _Record]] = []
     judgements: list[tuple[FileLocation, _Record]] = []
@@ -78,7 +78,7 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
 def check_members(
     record: _Record, keys: tuple[str, ...], location: FileLocation, reading: Reading
 ) -> _Record:
-    """Return an object; a member that is none of the names is noted."""
+    """Return the record; record unknown member names as problems."""
     if unknown := [key for key in record if key not in keys]:
         reading.problem(
             location, f"found the name {quoted(unknown[0])}, expected {', '.join(keys)}"
@@ -100,7 +100,7 @@ def _judge(draft: EvalSetDraft, record: _Record, location: FileLocation, reading
 
 
 def judgement_problem(record: _Record) -> str:
-    """Return why an object is no judgement; "" if it is one."""
+    """Explain why a record is not a judgement; "" if it is."""
     if {*record} - {*OPTIONAL_JUDGEMENT} != {*JUDGEMENT}:
         problem = f"found an object with {short(', '.join(record) or 'nothing')}"
         return f"{problem}, expected {', '.join(JUDGEMENT)}"
@@ -154,7 +154,7 @@ def _draft(
 
 
 def _trees(record: _Record, location: FileLocation, reading: Reading) -> Iterator[Tree]:
-    """Yield the trees of a segment; what is none is noted."""
+    """Yield the trees of a segment; record invalid trees as problems."""
     for item in _array(record, "trees", location, reading):
         tree = item if isinstance(item, dict) else {}
         words: Any = tree.get("words")
@@ -185,7 +185,7 @@ def _column(
 def json_dimensions(
     header: _Record, location: FileLocation, reading: Reading
 ) -> Iterator[Dimension]:
-    """Yield the dimensions that a first line has; what is none is noted."""
+    """Yield the dimensions declared in the header; record invalid ones as problems."""
     for item in _array(header, "dimensions", location, reading):
         dimension = {"name": item} if isinstance(item, str) else item
         if not isinstance(dimension, dict) or not isinstance(dimension.get("name"), str):

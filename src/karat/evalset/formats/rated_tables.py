@@ -68,7 +68,7 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
 
 
 def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
-    """Return the output for every input, which must stand in the order of the test set."""
+    """Return the output for every input; inputs must be in the order of the test set."""
     rows = [row for row in reading.numbered(read_lines(path), path) if row[1].strip()]
     outputs = []
     for (location, line), expected in zip(rows[1:], inputs, strict=False):
@@ -195,7 +195,7 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     columns = ("source", "reference", "candidate", "score")
     rows = list(read_tsv(path, columns, reading))
     numbers: dict[str, int] = {}
@@ -228,7 +228,7 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
     dimensions = [name for name in first.split("\t") if name not in COLUMNS]

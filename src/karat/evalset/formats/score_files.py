@@ -162,7 +162,7 @@ def _table(path: Path, commas: bool, reading: Reading) -> tuple[list[str], Rows]
 
 
 def _columns(path: str, header: Sequence[str], column: str | None) -> ScoreColumns:
-    """Return which columns are read."""
+    """Choose the columns of system, segment and score."""
     location, has = f"{path}, line 1", short(", ".join(map(str, header)) or "nothing")
     by_name = {str(name).lower(): name for name in reversed(header)}
     system = next((by_name[name] for name in SYSTEM if name in by_name), None)

@@ -30,7 +30,7 @@ EXPERTS = "experts"
 
 
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     documents = [
         _document(location, summary, reading)
         for location, summary in read_json_lines(path, reading)
@@ -152,7 +152,7 @@ _COVERAGE = Dimension(
 
 
 def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a folder."""
+    """Read the set from a folder."""
     segments = read_lines(path / "ids.txt")
     units = read_lines(path / "SCUs.txt")
     references = read_lines(path / "references.txt")
@@ -207,7 +207,7 @@ ASSIGNMENT = "assignment"
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
 ) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     if references not in ("joined", "listed"):
         raise InputError(f"references={quoted(references)}: expected joined or listed")
     answers = list(_answers(path, reading))

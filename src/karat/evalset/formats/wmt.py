@@ -320,7 +320,7 @@ class _Scores(NamedTuple):
 
 
 def _human_files(path: Path, pair: str) -> list[_Scores]:
-    """Return the files of scores, and those of ratings by rater."""
+    """List the score files, and the rating files by rater."""
     scores, ratings = (
         {
             file: file.name[len(pair) + 1 : -len(ending)]
