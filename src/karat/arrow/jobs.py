@@ -23,9 +23,9 @@ from karat.arrow.statistics import Part, Statistics, TableMeasure
 from karat.errors import InputError, KaratError
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.progress import Stop, as_threads, in_order
+from karat.progress import Stop, map_in_order, n_threads
 from karat.registry import Registry
-from karat.settings import Named, parse_setting, parse_settings, setting
+from karat.settings import NamedSettings, parse_setting, parse_settings, setting
 from karat.stats.buckets import BUCKETS, MOST_ROWS
 
 T_co = TypeVar("T_co", covariant=True)
@@ -51,7 +51,7 @@ class EngineWork(Protocol[T_co]):
     ) -> T_co: ...
 
 
-class Engine(Named):
+class Engine(NamedSettings):
     """A way to run work on pieces: a value with settings, such as `dask:workers=4`."""
 
     kind: ClassVar[str] = "engines"
@@ -101,7 +101,7 @@ class Local(Engine):
     @contextmanager
     def running(self, pieces: int) -> Iterator[LocalRunner]:
         """Run in this process."""
-        yield LocalRunner(as_threads(self.threads))
+        yield LocalRunner(n_threads(self.threads))
 
 
 class LocalRunner:
@@ -119,7 +119,7 @@ class LocalRunner:
             for at, piece in enumerate(pieces):
                 yield at, work(piece, self._threads, stop, report)
             return
-        yield from enumerate(in_order(partial(work, stop=stop), pieces, self._threads, stop))
+        yield from enumerate(map_in_order(partial(work, stop=stop), pieces, self._threads, stop))
 
 
 ENGINES: Registry[type[Engine]] = Registry("engines", "engine", {"local": "karat.arrow.jobs:Local"})

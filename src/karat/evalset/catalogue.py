@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
-from karat.registry import Registry, call, check_that, load, origin, returned
+from karat.registry import Registry, call, load, make_check, origin
 from karat.storage.unpacking import unpacked
 from karat.text.sniffing import parsed_json
 
@@ -70,7 +70,7 @@ class SetFormat(NamedTuple):
         return bool(self.detects) and bool(load(self.detects)(path))
 
 
-check_format = check_that(
+check_format = make_check(
     lambda found: isinstance(found, SetFormat) and isinstance(found.reader, str | Callable),
     "format",
     "a karat.SetFormat with a function that reads",

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra, quoted
-from karat.progress import Progress, as_threads, in_order, silent
-from karat.registry import Registry, call, check_that, load, origin, returned
+from karat.progress import Progress, silent
+from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.digests import text_digest
 from karat.storage.store import file_stamp
 from karat.text.segments import Texts, as_segments, batches
@@ -48,7 +48,7 @@ def stemmer_origin(name: str) -> str:
 
 
 def _stemmer_problem(stems: list[str]) -> str:
-    return next(filter(None, map(returned(str, "a str"), stems)), "")
+    return next(filter(None, map(expect_type(str, "a str"), stems)), "")
 
 
 def stem_words(
@@ -350,7 +350,7 @@ REGISTRY: Registry[Tokenizer] = Registry(
             f"{_PACKAGES}:model_tokenizer",
         ),
     },
-    check=check_that(callable, "tokeniser", "a function from str to a list of str"),
+    check=make_check(callable, "tokeniser", "a function from str to a list of str"),
 )
 
 
