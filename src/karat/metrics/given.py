@@ -234,9 +234,9 @@ class Given(Metric):
         for system, places in outputs.by_system():
             scores.check_system(system)
             own = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
-            values[places] = scores.of_segments(system, own, outputs.first)
+            values[places] = scores.segment_scores(system, own, outputs.first)
             if self.system == "given":
-                whole[places] = scores.of_system(system)
+                whole[places] = scores.system_score(system)
         return values, whole
 
     def table_columns(self) -> tuple[str, ...]:
@@ -286,7 +286,7 @@ class Given(Metric):
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
         """Refuse scores that no row of a whole table has asked for."""
-        there = len(self.given.known(system)) if self.here else 0
+        there = len(self.given.present_scores(system)) if self.here else 0
         if there > total[1]:
             more = f"{there - int(total[1]):,} of {there:,} scores of system {quoted(system)}"
             raise InputError(f"{self.given.source}: the table has no segments for {more}")

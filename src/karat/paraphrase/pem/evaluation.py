@@ -409,8 +409,8 @@ def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
 
 def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     """Return the scores of each who judged overall quality, controls apart."""
-    rows = judged.evalset.judgements.by_people()
-    asked = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
+    rows = judged.evalset.judgements.without_models()
+    asked = rows.select_rows(rows.dimension == rows.dimensions.index(judged.overall))
     names = dict.fromkeys(asked.judges[k] for k in np.unique(asked.judge).tolist())
     return {
         name: without_controls(judged, judged.values(judged.overall, [name]))

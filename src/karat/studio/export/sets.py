@@ -38,7 +38,7 @@ def evalset_of(contents: Contents) -> EvalSet:
         [one.segment for one in contents.items.values()],
         _columns(contents),
         reading=Reading(),
-        where=contents.project.name,
+        location=contents.project.name,
         references=[one.references for one in contents.items.values()],
         groups=_whole([one.group for one in contents.items.values()]),
         sources=_whole([one.source for one in contents.items.values()]),

@@ -42,7 +42,7 @@ def pairs_of(contents: Contents) -> EvalSet:
         list(units.values()),
         {PAIRS: list(units.values())},
         reading=Reading(),
-        where=name,
+        location=name,
         dimensions=[WIN],
     )
     for one in found:
