@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath, first_line, json_object
 from karat.evalset.draft import EvalSetDraft, number_rows
-from karat.evalset.draws import Draw, check_draws, read_draws
+from karat.evalset.draws import Draw, check_set_draws, read_draws
 from karat.evalset.formats.jsonl import (
     JUDGEMENT,
     check_members,
@@ -273,7 +273,7 @@ def _with_draws(evalset: EvalSet, path: Path, reading: Reading) -> EvalSet:
     new_draws = list(read_draws(path, reading))
     repeated = {_key(draw) for _, draw in new_draws}
     old_draws = [(evalset.name, draw) for draw in evalset.draws or () if _key(draw) not in repeated]
-    draws = check_draws([*old_draws, *new_draws], evalset.segments, evalset.groups, reading)
+    draws = check_set_draws([*old_draws, *new_draws], evalset.segments, evalset.groups, reading)
     reading.check()
     return replace(evalset, draws=draws)
 

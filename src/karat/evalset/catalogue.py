@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
-from karat.registry import Registry, call, load, make_check, origin
+from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.unpacking import unpacked
 from karat.text.sniffing import parsed_json
 
@@ -167,11 +167,11 @@ class Catalogue(NamedTuple):
             set_format = self.formats[format]
             subject = f"the reader of the format {format}"
             reader = call(
-                subject, set_format, lambda: load(set_format.reader), returned(object, "")
+                subject, set_format, lambda: load(set_format.reader), expect_type(object, "")
             )
             reader_options = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, reader_options, f"format {format}")
-            problem = returned(self.set_class, f"karat.{self.set_class.__name__}")
+            problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")
             whose = set_format if origin(set_format) else reader
             return call(subject, whose, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed

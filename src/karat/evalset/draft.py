@@ -9,7 +9,7 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.draws import Draw, check_draws
+from karat.evalset.draws import Draw, check_set_draws
 from karat.evalset.judgements import (
     Dimension,
     Judgement,
@@ -207,7 +207,7 @@ class EvalSetDraft:
         self._check_twice(judgements)
         draws = None
         if self.draws is not None:
-            draws = check_draws(self.draws, self.segments, self.groups, self.reading) or None
+            draws = check_set_draws(self.draws, self.segments, self.groups, self.reading) or None
         self.reading.check()
         return EvalSet(
             self.name,

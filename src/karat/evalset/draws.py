@@ -108,7 +108,7 @@ def _parse_draw(
         yield location, Draw(unit, share, reason, int(turn), of)
 
 
-def check_draws(
+def check_set_draws(
     draws: Iterable[Placed],
     segments: Collection[str],
     groups: Collection[str] | None,

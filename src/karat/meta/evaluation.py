@@ -133,7 +133,9 @@ class MetaEvaluation(Ranking):
         evalset, judged = self.evalset, self.evalset.judgements.without_models()
         asked = self.experiment.dimensions
         names = {part for one in asked for part in evalset.difference(one) or (one,)}
-        kept = judged.select_rows(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
+        kept = judged.select_rows(
+            np.isin(judged.dimension, [judged.dimensions.index(n) for n in names])
+        )
         outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
         counted = {j for name in names for j in evalset.representatives(name).values()}
         judges = tuple(judge for judge in kept.judges if judge in counted)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra, quoted
-from karat.progress import Progress, silent
+from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.digests import text_digest
 from karat.storage.store import file_stamp
@@ -38,7 +38,7 @@ def stemmers() -> Registry[Callable[[str], str]]:
     import Stemmer
 
     names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
-    check = check_that(callable, "stemmer", "a function from str to str")
+    check = make_check(callable, "stemmer", "a function from str to str")
     return Registry("stemmers", "stemmer", dict.fromkeys(names, _identity), check=check)
 
 
@@ -526,7 +526,7 @@ def token_parts(
         tokens = Passage(segments.views(*bounds), lexicon).tokens(words_as_cut)
         return tokens, lexicon.vocab(tok, case)
 
-    parts = in_order(cut, batches([segments], 1 << 14, 1 << 24), as_threads(threads))
+    parts = map_in_order(cut, batches([segments], 1 << 14, 1 << 24), n_threads(threads))
     for batch_tokens, words in parts:
         target = vocab.merge(words) if stem == "none" else stem_words(stem, words, 0, vocab)
         done += len(batch_tokens.offsets) - 1
