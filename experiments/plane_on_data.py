@@ -21,7 +21,7 @@ import numpy as np
 
 import karat as kt
 from karat.evalset.flooding import Flood, flood
-from karat.meta.plane import ALPHAS, BLEU_CELL, CELLS, ORDERS, PlaneFit, fit_plane, judged
+from karat.meta.plane import ALPHAS, BLEU_CELL, CELLS, ORDERS, PlaneFit, fit_plane, plane_data
 from karat.meta.plane_study import Halves, Region, Verdict, predicted, split_halves, verdict
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.ngram import AEv
@@ -117,7 +117,7 @@ def outputs(evalset: str, references: int | None, how: Flood | None, metric: AEv
 def fitted(plane: Plane, metric: AEv, resamples: int, halves: int) -> Fitted:
     """Fit one plane."""
     scored = outputs(plane.evalset, plane.references, plane.flood, metric)
-    given = judged(scored, metric, plane.dimension)
+    given = plane_data(scored, metric, plane.dimension)
     few = len(given.systems) < FEW
     over = "segments" if few else "both"
     fit = fit_plane(given, plane.dimension, resamples=resamples, over=over)
@@ -125,7 +125,7 @@ def fitted(plane: Plane, metric: AEv, resamples: int, halves: int) -> Fitted:
     return Fitted(
         plane,
         fit,
-        int(given.known.any(axis=0).sum()),
+        int(given.is_judged.any(axis=0).sum()),
         "-".join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1]))),
         None if few else split_halves(given, halves),
         verdict(fit, plane.region) if plane.region else None,
@@ -238,10 +238,10 @@ def report(metric: AEv, planes: Sequence[Plane], resamples: int, halves: int) ->
 def length_row(plane: Plane) -> list[str]:
     """A control: signed R^2 of the mean length of the judged outputs alone, in words."""
     metric = AEv()
-    given = judged(
+    given = plane_data(
         outputs(plane.evalset, plane.references, plane.flood, metric), metric, plane.dimension
     )
-    known = given.known.sum(axis=1)
+    known = given.is_judged.sum(axis=1)
     r = pearson(given.human.sum(axis=1) / known, given.rows[:, :, 0].sum(axis=1) / known)
     return [plane.name, plane.dimension, percent(np.sign(r) * r**2)]
 

@@ -16,7 +16,6 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.settings import check_trials
 from karat.stats.correlation import (
-    Drawn,
     Statistic,
     Together,
     clipped,
@@ -299,11 +298,6 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
         cells = cells_of_rows(~np.isnan(h))
         drawn = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
         values = by.grouped.drawn(cells.of(h), cells.of(m), drawn)
-    elif of_draws := by.drawn_groups:
-        times = _kernel.tally(points, h.shape[1]).astype(np.int32)
-        rows = zip(h, m, ~np.isnan(h), strict=True)
-        found = [of_draws(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
-        values = np.stack(found, axis=1)
     else:
         parts = (
             (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
@@ -435,8 +429,6 @@ def _measures(by: Statistic, at: str) -> Measures:
         return lambda h, a, b, chosen: np.array(
             [agreement(h, np.where(c, b, a), by, at).value for c in chosen]
         )
-    if by.drawn_groups and at != "system":
-        return _counted(by, by.drawn_groups, at)
     return _measure_exchanged_matrices(by, at)
 
 
@@ -449,21 +441,5 @@ def _measure_exchanged_matrices(by: Statistic, at: str) -> Measures:
         size = max(1, _CELLS_AT_A_TIME // max(1, h.size))
         starts = range(0, len(chosen), size)
         return np.concatenate([some(h, a, b, chosen[k : k + size]) for k in starts])
-
-    return found
-
-
-def _counted(by: Statistic, drawn: Drawn, at: str) -> Measures:
-    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
-        groups = (arranged(x[None], at)[0] for x in (h, a, b))
-        taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
-        values = []
-        for human, first, second, cells in zip(*groups, taken, strict=True):
-            known = ~np.isnan(human)
-            there = cells[:, known]  # the points of `a` are there where those of `b` are not
-            times = np.hstack([~there, there]).astype(np.int32)
-            points = np.tile(human[known], 2), np.concatenate([first[known], second[known]])
-            values.append(drawn(*points, times))
-        return over_groups(by, np.stack(values, axis=1))
 
     return found

@@ -20,11 +20,11 @@ from karat.errors import InputError, quoted
 from karat.meta.agreement import percentiles
 from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
-from karat.meta.ranking import Exchanged, MetaRow
+from karat.meta.ranking import Exchanged, MetaRow, rank_clusters
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
-from karat.stats.multiple_tests import CORRECTIONS, clusters
+from karat.stats.multiple_tests import CORRECTIONS
 
 LAST = 1e9
 """Minus this is below all values."""
@@ -86,15 +86,7 @@ class TaskRow(NamedTuple):
     place: float
 
 
-class Interval(NamedTuple):
-    """A number with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Task(NamedTuple):
+class AveragedTask(NamedTuple):
     """One task: the rows of all metrics by their names, values and resamples, metrics x 1 or n."""
 
     set: str
@@ -183,7 +175,7 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
         raise InputError("the results have no metric in common: there is nothing to average")
     tasks = list(_tasks(results, shares, common))
     every = [one for task in tasks for one in _task_rows(task, common)]
-    rows, tests = _averaged(tasks, common, results[0].experiment, exchanges_add_up(results))
+    rows, tests = _average_rows(tasks, common, results[0].experiment, exchanges_add_up(results))
     return RankAverage(tuple(results), shares, tuple(rows), tuple(tests), tuple(every), left_out)
 
 
@@ -203,7 +195,7 @@ def _check_shared(results: Sequence[Ranking]) -> None:
 
 def _tasks(
     results: Sequence[Ranking], shares: Sequence[float], common: Sequence[str]
-) -> Iterator[Task]:
+) -> Iterator[AveragedTask]:
     """Yield all tasks; values of different ranges are put on the scale from 0 to 1."""
     mixed, asked = _mixed(results), results[0].experiment
     sets: dict[object, int] = {}
@@ -224,7 +216,7 @@ def _tasks(
                 pair: Exchanged(per * one.delta, per * shuffle(one.differences, trials))
                 for pair, one in resampled.exchanges.items()
             }
-            yield Task(result.name, names, weight, own, scores, resamples, moved)
+            yield AveragedTask(result.name, names, weight, own, scores, resamples, moved)
 
 
 class Shuffle(NamedTuple):
@@ -248,7 +240,7 @@ def _mixed(results: Sequence[Ranking]) -> bool:
     return len({STATISTICS[row.statistic].lowest for one in results for row in one.rows}) > 1
 
 
-def _task_rows(task: Task, common: Sequence[str]) -> Iterator[TaskRow]:
+def _task_rows(task: AveragedTask, common: Sequence[str]) -> Iterator[TaskRow]:
     """Yield the metrics of a task, the best first; values are those of the statistic."""
     places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
     for m in sorted(common, key=lambda m: places[m]):
@@ -273,94 +265,70 @@ def _places(values: Floats) -> Floats:
 # --------------------------------------------------------------------------------------- averages
 
 
-class Means(NamedTuple):
-    """The averages of all metrics, and those of each resample: metrics, metrics x resamples."""
+class Averages(NamedTuple):
+    """Averages of all metrics, and those of each resample: metrics, metrics x resamples."""
 
-    value: Floats
-    drawn: Floats
-    place: Floats
-    drawn_place: Floats
+    values: Floats
+    resampled: Floats
+    places: Floats
+    resampled_places: Floats
 
-    def delta(self, one: int, other: int) -> Interval:
-        """Return the difference of two metrics."""
-        delta = float(self.value[one] - self.value[other])
-        return Interval(delta, *_ends(self.drawn[one] - self.drawn[other], delta))
+    def difference(self, first: int, second: int) -> tuple[float, float, float]:
+        """Return the difference of two metrics with its interval."""
+        delta = float(self.values[first] - self.values[second])
+        low, high, _ = percentiles(self.resampled[first] - self.resampled[second], delta)
+        return delta, low, high
 
 
-def _means(tasks: Sequence[Task]) -> Means:
+def _average(tasks: Sequence[AveragedTask]) -> Averages:
     """Average values and places over all tasks, with their weights."""
 
-    def mean(values: Sequence[Floats]) -> Floats:
-        total = np.zeros(values[0].shape)
-        for task, own in zip(tasks, values, strict=True):
-            total += task.weight * own
+    def mean(arrays: Sequence[Floats]) -> Floats:
+        total = np.zeros(arrays[0].shape)
+        for task, array in zip(tasks, arrays, strict=True):
+            total += task.weight * array
         return total
 
     values, draws = [task.values for task in tasks], [task.draws for task in tasks]
     places = mean(list(map(_places, values)))[:, 0], mean(list(map(_places, draws)))
-    return Means(mean(values)[:, 0], mean(draws), *places)
+    return Averages(mean(values)[:, 0], mean(draws), *places)
 
 
-def _averaged(
-    tasks: Sequence[Task], common: Sequence[str], asked: Experiment, exchanged: bool
+def _average_rows(
+    tasks: Sequence[AveragedTask], common: Sequence[str], experiment: Experiment, exchanged: bool
 ) -> tuple[list[AverageRow], list[AverageTest]]:
     """Return the metrics with their averages, the best first, and the tests between them."""
-    means = _means(tasks)
-    value = means.value.tolist()
-    order = sorted(range(len(common)), key=lambda k: (math.isnan(value[k]), -value[k]))
-    known = [k for k in order if not math.isnan(value[k])]
-    pairs = list(combinations(known, 2)) if asked.resamples or exchanged else []
-    found = [
+    averages = _average(tasks)
+    values, resampled = averages.values.tolist(), averages.resampled
+    order = sorted(range(len(common)), key=lambda k: (math.isnan(values[k]), -values[k]))
+    defined = [k for k in order if not math.isnan(values[k])]
+    pairs = list(combinations(defined, 2)) if experiment.resamples or exchanged else []
+    uncorrected = [
         _exchange_p(tasks, common[i], common[j])
         if exchanged
-        else _draw_p(means.drawn[i] - means.drawn[j])
+        else _bootstrap_p(resampled[i] - resampled[j])
         for i, j in pairs
     ]
-    p = CORRECTIONS[asked.correction](found).tolist()
+    corrected = CORRECTIONS[experiment.correction](uncorrected).tolist()
+    p_values = dict(zip(pairs, corrected, strict=True))
+    ranks = rank_clusters(defined, p_values, experiment.level)
     tests = []
-    for (i, j), own in zip(pairs, p, strict=True):
-        delta = means.delta(i, j)
-        tests.append(AverageTest(common[i], common[j], delta.value, own, delta.low, delta.high))
-    ranks = _ranks(known, dict(zip(pairs, p, strict=True)), asked.level)
+    for (i, j), p in p_values.items():
+        delta, low, high = averages.difference(i, j)
+        tests.append(AverageTest(common[i], common[j], delta, p, low, high))
     rows = []
     for k in order:
-        row = _row(means, tasks, k, common[k])._replace(rank=ranks.get(k))
-        if k in known[1:]:
-            delta = means.delta(k, order[0])
-            row = row._replace(delta=delta.value, delta_low=delta.low, delta_high=delta.high)
-        rows.append(row)
+        low, high, undefined = percentiles(resampled[k], values[k])
+        place = float(averages.places[k])
+        place_ends = percentiles(averages.resampled_places[k], place)[:2]
+        difference = averages.difference(k, order[0]) if k in defined[1:] else (None,) * 3
+        row = ranks.get(k), common[k], values[k], low, high, *difference, place, *place_ends
+        summary = _mean_rank(tasks, common[k]), undefined, _note(tasks, common[k])
+        rows.append(AverageRow(*row, *summary))
     return rows, tests
 
 
-def _row(means: Means, tasks: Sequence[Task], k: int, name: str) -> AverageRow:
-    """Return a metric's row without its rank and the difference to the best metric."""
-    low, high, undefined = percentiles(means.drawn[k], float(means.value[k]))
-    place = float(means.place[k])
-    place_low, place_high = _ends(means.drawn_place[k], place)
-    return AverageRow(
-        rank=None,
-        metric=name,
-        value=float(means.value[k]),
-        low=low,
-        high=high,
-        delta=None,
-        delta_low=None,
-        delta_high=None,
-        place=place,
-        place_low=place_low,
-        place_high=place_high,
-        mean_rank=_mean_rank(tasks, name),
-        undefined=undefined,
-        note=_note(tasks, name),
-    )
-
-
-def _ends(values: Floats, estimate: float) -> tuple[float, float]:
-    low, high, _ = percentiles(values, estimate)
-    return low, high
-
-
-def _draw_p(differences: Floats) -> float:
+def _bootstrap_p(differences: Floats) -> float:
     """(1 + resamples in which the difference is not above 0) / (1 + resamples)."""
     known = differences[~np.isnan(differences)]
     return (
@@ -368,7 +336,7 @@ def _draw_p(differences: Floats) -> float:
     )
 
 
-def _exchange_p(tasks: Sequence[Task], one: str, other: str) -> float:
+def _exchange_p(tasks: Sequence[AveragedTask], one: str, other: str) -> float:
     """(1 + exchanges whose average difference is at least the real one) / (1 + exchanges)."""
     delta, moved = 0.0, np.zeros(1)
     for task in tasks:
@@ -384,19 +352,7 @@ def _exchange_p(tasks: Sequence[Task], one: str, other: str) -> float:
     return float(1 + np.count_nonzero(known >= delta - SLACK)) / (1 + len(known))
 
 
-def _ranks(
-    known: Sequence[int], p: Mapping[tuple[int, int], float], level: float
-) -> dict[int, int]:
-    """Ranks by clusters of metrics that are not told apart; none without resamples."""
-    if not p:
-        return {known[0]: 1} if len(known) == 1 else {}
-    square = np.full((len(known), len(known)), np.nan)
-    for (i, j), own in p.items():
-        square[known.index(i), known.index(j)] = own
-    return dict(zip(known, clusters(square, level), strict=True))
-
-
-def _mean_rank(tasks: Sequence[Task], metric: str) -> float | None:
+def _mean_rank(tasks: Sequence[AveragedTask], metric: str) -> float | None:
     total = 0.0
     for task in tasks:
         if (rank := task.rows[metric].rank) is None:
@@ -405,7 +361,7 @@ def _mean_rank(tasks: Sequence[Task], metric: str) -> float | None:
     return total
 
 
-def _note(tasks: Sequence[Task], metric: str) -> str:
+def _note(tasks: Sequence[AveragedTask], metric: str) -> str:
     """The first task in which a metric is undefined, in words."""
     for task in tasks:
         if math.isnan(task.rows[metric].value):

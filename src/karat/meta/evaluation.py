@@ -12,7 +12,7 @@ from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.agreement import check_matrix_level
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
-from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
+from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.progress import Progress, as_threads, silent
@@ -205,7 +205,7 @@ def meta_evaluate(
         for level in named.levels:
             seen = view(level, scored, human)
             for name in named.statistics:
-                place = Task(dimension, level, STATISTICS[name])
+                place = RankingTask(dimension, level, STATISTICS[name])
                 found = rank(named, seen, place, progress, as_threads(threads))
                 rows += found.rows
                 tests += found.tests
@@ -255,7 +255,7 @@ def rank_metrics(
     matrices = {name: as_floats(values) for name, values in metrics.items()}
     given = as_floats(human), matrices
     seen = mean_view(*given, system_scores) if level == "system" else matrix_view(*given, level)
-    place = Task("human", level, STATISTICS[statistic])
+    place = RankingTask("human", level, STATISTICS[statistic])
     rows, tests, resampled = rank(asked, seen, place, progress, as_threads(threads))
     return Ranking(asked, tuple(rows), tuple(tests), {place.names: resampled})
 

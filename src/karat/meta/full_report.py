@@ -15,7 +15,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.agreement import drawn_means
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
-from karat.meta.plane import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
+from karat.meta.plane import MIN_SYSTEMS, PlaneFit, fit_plane, plane_data
 from karat.meta.ranking import MetaRow
 from karat.meta.reliability import ReliabilityRow, fitting_lengths, reliability
 from karat.meta.scores import score_evalset
@@ -284,11 +284,11 @@ def _fit_planes(
     scored = score_evalset(result.evalset, family, progress=progress)
     how: dict[str, Any] = {name: getattr(asked, name) for name in ("resamples", "over", "seed")}
     for dimension in asked.dimensions:
-        known = judged(scored, family, dimension, asked.normalise)
-        if (known.known.sum(axis=1) > 0).sum() < FEWEST_SYSTEMS:
+        data = plane_data(scored, family, dimension, asked.normalise)
+        if (data.is_judged.sum(axis=1) > 0).sum() < MIN_SYSTEMS:
             continue
         try:
-            yield fit_plane(known, dimension, **how, progress=progress)
+            yield fit_plane(data, dimension, **how, progress=progress)
         except InputError as error:  # constant human scores: the other parts still say so
             remarks.append(f"No plane for {error}.")
 

@@ -1,14 +1,13 @@
-"""Conclusions from a plane: its pick, its maximum, the paper's prediction, in sentences."""
+"""A study of the evaluation plane: planes by dimension and group, and the paper's predictions."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import (
-    Any,
     ClassVar,
     NamedTuple,
     Protocol,
@@ -24,7 +23,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
-    BesideRow,
+    ComparedRow,
     PlaneData,
     PlaneFit,
     PlaneRow,
@@ -33,9 +32,9 @@ from karat.meta.plane import (
     fit_plane,
     format_percent,
     intervals,
-    judged,
-    lineups,
+    plane_data,
     plane_notes,
+    score_compared_metrics,
 )
 from karat.meta.scores import score_evalset, with_references
 from karat.metrics.base import Metric
@@ -308,7 +307,7 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
 
 def _beside(study: PlaneStudy) -> Iterator[str]:
     """Yield how other metrics and groups of segments are to be read."""
-    if study.beside:
+    if study.compared:
         chosen = ", ".join(map(str, study.asked_references))
         yield "Other metrics are resampled as the cells are, with the same draws." + (
             f" The cells use reference {chosen}." if chosen else ""
@@ -446,7 +445,7 @@ def grouped(evalset: EvalSet, by: str | Grouping) -> Mapping[str, list[int]]:
     return found
 
 
-FEWEST_FOR_HALVES = 4
+MIN_SYSTEMS_FOR_HALVES = 4
 
 
 class Halves(NamedTuple):
@@ -468,7 +467,7 @@ class Halves(NamedTuple):
 
 
 def split_halves(
-    judged: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
+    data: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
 ) -> Halves:
     """Pick on a random half of systems and segments, look at the pick on the other half.
 
@@ -476,30 +475,33 @@ def split_halves(
     be none that does.
     """
     check_trials("splits", splits)
-    rng = np.random.default_rng(seed)
-    found: list[tuple[float, float]] = []
-    for done in range(1, splits + 1 if len(judged.systems) >= FEWEST_FOR_HALVES else 1):
-        found += _halves(judged, rng)
+    rng, cells_only = np.random.default_rng(seed), replace(data, compared=())
+    pairs: list[tuple[float, float]] = []
+    for done in range(1, splits + 1 if len(data.systems) >= MIN_SYSTEMS_FOR_HALVES else 1):
+        pairs += _try_picks_on_halves(cells_only, rng)
         progress(done, splits, "splitting into halves")
-    if not found:
+    if not pairs:
         return Halves(0, math.nan, math.nan, math.nan, math.nan)
-    pick, bleu = (np.array(values) for values in zip(*found, strict=True))
+    pick, bleu = (np.array(values) for values in zip(*pairs, strict=True))
     shares = (pick < bleu - SLACK).mean(), (np.abs(pick - bleu) <= SLACK).mean()
-    return Halves(len(found), *map(float, (*shares, pick.mean(), bleu.mean())))
+    return Halves(len(pairs), *map(float, (*shares, pick.mean(), bleu.mean())))
 
 
-def _halves(judged: PlaneData, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
-    systems, segments = judged.human.shape
-    chosen = rng.permutation(systems) < systems // 2
-    half = (rng.permutation(segments) < segments // 2).astype(float)
-    human, cells = judged.scores(np.stack([half, 1 - half]))
-    for order, mine in (([0, 1], chosen), ([1, 0], ~chosen)):
-        weights = np.stack([mine, ~mine]).astype(float)
+def _try_picks_on_halves(
+    data: PlaneData, rng: np.random.Generator
+) -> Iterator[tuple[float, float]]:
+    """Yield R^2 of the pick of each half, and of BLEU's point, on the other half."""
+    n_systems, n_segments = data.human.shape
+    in_first_half = rng.permutation(n_systems) < n_systems // 2
+    first_segments = (rng.permutation(n_segments) < n_segments // 2).astype(float)
+    human, cells = data.scores(np.stack([first_segments, 1 - first_segments]))
+    for order, picking_half in (([0, 1], in_first_half), ([1, 0], ~in_first_half)):
+        weights = np.stack([picking_half, ~picking_half]).astype(float)
         r = correlations(human[order], cells[:, order], weights)
         pick = int(best_cell(r[:, :1])[0])
-        rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
+        r2 = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
-            yield float(rest[pick]), float(rest[CELLS.index(BLEU_CELL)])
+            yield float(r2[pick]), float(r2[CELLS.index(BLEU_CELL)])
 
 
 class Verdict(NamedTuple):
@@ -597,9 +599,9 @@ class PlaneStudy(Result):
     """Sentences on groups without a plane."""
 
     @property
-    def beside(self) -> tuple[BesideRow, ...]:
-        """Metrics beside the cells, of all planes."""
-        return tuple(row for fit in self.fits for row in fit.beside)
+    def compared(self) -> tuple[ComparedRow, ...]:
+        """Other metrics, of all planes."""
+        return tuple(row for fit in self.fits for row in fit.compared)
 
     @property
     def groups(self) -> tuple[GroupRow, ...]:
@@ -676,38 +678,41 @@ def study_plane(
     """
     metric = AEv() if metric is None else metric
     evalset = as_evalset(evalset, progress)
-    chosen = evalset.chosen_dimensions(dimensions)
+    evalset.chosen_dimensions(dimensions)
     used = with_references(evalset, references)
     groups = grouped(used, by) if by is not None else {}
-    others = lineups(evalset, compare_with, references, threads=threads, progress=progress)
+    compared = score_compared_metrics(
+        evalset, compare_with, references, threads=threads, progress=progress
+    )
     scored = score_evalset(used, metric, threads=threads, progress=progress)
+    fits: list[PlaneFit] = []
+    halves: list[Halves] = []
     remarks: list[str] = []
-    how = {"resamples": resamples, "over": over, "seed": seed, "progress": progress}
-    pairs = [
-        pair
-        for d in chosen
-        for pair in _planes(judged(scored, metric, d, normalise, others), d, groups, how, remarks)
-    ]
-    fits = tuple(fit for _, fit in pairs)
-    verdicts = tuple(verdict(fit, region) for fit in fits) if region else ()
-    halves = tuple(split_halves(of, splits, seed, progress) for of, _ in pairs) if splits else ()
-    name = "" if by is None else str(parse_grouping(by))
-    about = name, tuple(references), tuple(remarks)
-    return PlaneStudy(used, metric, region, fits, verdicts, halves, splits, *about)
-
-
-def _planes(
-    whole: PlaneData,
-    dimension: str,
-    groups: Mapping[str, list[int]],
-    how: dict[str, Any],
-    remarks: list[str],
-) -> Iterator[tuple[PlaneData, PlaneFit]]:
-    """Yield the plane of all segments and those of groups; say of which groups there is none."""
-    yield whole, fit_plane(whole, dimension, **how)
-    for group, places in groups.items():
-        part = whole.part(group, places)
-        try:
-            yield part, fit_plane(part, dimension, **how)
-        except InputError as error:
-            remarks.append(f"No plane for {error}.")
+    for dimension in evalset.chosen_dimensions(dimensions):
+        all_segments = plane_data(scored, metric, dimension, normalise, compared)
+        selections = (all_segments.select_segments(*group) for group in groups.items())
+        for data in (all_segments, *selections):
+            try:
+                fit = fit_plane(
+                    data, dimension, resamples=resamples, over=over, seed=seed, progress=progress
+                )
+            except InputError as error:
+                if not data.group:
+                    raise
+                remarks.append(f"No plane for {error}.")
+                continue
+            fits.append(fit)
+            if splits:
+                halves.append(split_halves(data, splits, seed, progress))
+    return PlaneStudy(
+        used,
+        metric,
+        region,
+        tuple(fits),
+        tuple(verdict(fit, region) for fit in fits) if region else (),
+        tuple(halves),
+        splits,
+        by="" if by is None else str(parse_grouping(by)),
+        asked_references=tuple(references),
+        remarks=tuple(remarks),
+    )

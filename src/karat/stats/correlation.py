@@ -19,7 +19,7 @@ from karat.progress import Stop, own_stop
 from karat.registry import Registry, check_that
 from karat.stats.distributions import FEWEST, p_of_r, p_of_tau
 from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
-from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times, cells_of_rows
+from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, cells_of_rows
 from karat.stats.resampling import Copies, count_copies
 from karat.stats.soft_pairwise import ScoreSums, exchange_soft, soft_pairwise_accuracy
 
@@ -124,7 +124,6 @@ def calibrate(
 
 
 Rows = Callable[[Floats, Floats], Floats]
-Drawn = Callable[[Floats, Floats, Times], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
 Together = Callable[[Floats, Floats, Ints | None], Groups]
 
@@ -208,7 +207,6 @@ class Statistic:
 
     The third argument is for resamples: in each row, the pairs of copies of one point.
     """
-    drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
     grouped: PairsOfGroups | LinesOfGroups | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
     behind: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
@@ -241,11 +239,6 @@ class Statistic:
     def tested(self) -> bool:
         """True if metrics can be compared by exchanges."""
         return self.test is not None or (self.sign > 0 and self.behind is None)
-
-    @property
-    def drawn_groups(self) -> Drawn | None:
-        """Faster routine for many draws of the points of one group, if there is one."""
-        return None if self.pooled else self.drawn
 
     def each_group(self, human: Floats, metric: Floats) -> Floats:
         """Return what each row, a group, has: its value, or its parts where groups are pooled."""
@@ -355,7 +348,6 @@ pearson = Statistic(
     "pearson",
     pearson_rows,
     "Pearson's r: how close to a rising straight line",
-    drawn=_kernel.drawn_pearson,
     grouped=LinesOfGroups(),
     p_value=_p_of(pearson_rows),
 )
@@ -369,7 +361,6 @@ r_squared = Statistic(
     "r2",
     lambda h, m: pearson_rows(h, m) ** 2,
     "R^2: share of the variance explained by a line",
-    drawn=lambda h, m, times: _kernel.drawn_pearson(h, m, times) ** 2,
     grouped=LinesOfGroups(squared=True),
     p_value=_p_of(pearson_rows),
     lowest=0.0,
@@ -400,17 +391,11 @@ def _of_pairs(
         pairs[:, 4] -= copies.pairs  # copies of one point are tied in both scores
         return of([*pairs.T], copies.points.astype(np.float64))
 
-    def drawn(human: Floats, metric: Floats, times: Times) -> Floats:
-        pairs = _kernel.drawn_pair_counts(human, metric, times)
-        return of([*pairs.astype(np.float64).T], (times > 0).sum(axis=1).astype(np.float64))
-
-    grouped = PairsOfGroups(of)
     return Statistic(
         name,
         rows,
         help,
-        drawn=drawn,
-        grouped=grouped,
+        grouped=PairsOfGroups(of),
         p_value=p_value,
         lowest=lowest,
         resampled=resampled,

@@ -246,8 +246,8 @@ def _document(
     groups: Sequence[Any] = (),
 ) -> Document:
     blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
-    if found.beside:
-        blocks.append(_programs("beside", "Other metrics", found.beside))
+    if found.compared:
+        blocks.append(_programs("beside", "Other metrics", found.compared))
     if groups:
         blocks.append(_programs("groups", "Groups of segments", groups))
     title = f"The evaluation plane on {name}"
@@ -275,9 +275,9 @@ def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
 
 def _other_metrics(fit: PlaneFit) -> list[Table]:
     """Return the agreement of other metrics, for people, if any were asked for."""
-    if not fit.beside:
+    if not fit.compared:
         return []
-    rows = tuple(_in_percent(row, _PERCENT) for row in fit.beside)
+    rows = tuple(_in_percent(row, _PERCENT) for row in fit.compared)
     title = f"Other metrics, {fit.name}"
     return [Table(f"beside-{fit.name}", title, _OTHERS, rows, readers="people")]
 
