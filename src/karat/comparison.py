@@ -16,15 +16,15 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.progress import Progress, silent
 from karat.scoring import (
-    Collected,
-    Drawn,
-    Results,
-    Wanted,
-    as_inputs,
-    collect,
-    resample,
+    Keep,
+    Resampling,
+    ScoreResults,
+    SystemStats,
+    compute_statistics,
+    make_inputs,
+    resample_scores,
+    score_totals,
     segment_values,
-    totals,
 )
 from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
@@ -89,7 +89,7 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Results[CompareRow]):
+class Comparison(ScoreResults[CompareRow]):
     """Comparison of systems with a baseline: a row for each system and metric, the best first."""
 
     baseline: str
@@ -157,21 +157,21 @@ def compare(
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the number
     of segments to keep on which each system differs most from the baseline.
     """
-    given = as_inputs(systems, references, metrics, threads, progress)
+    given = make_inputs(systems, references, metrics, threads, progress)
     named, refs = given.systems, given.references
     planned = BaselineTest.of(baseline, list(named), test, trials, resamples)
     check_form(signature)
     check_count("examples", examples)
-    drawn = Drawn.of(planned.resamples, seed, given.outputs, buckets)
-    want = Wanted(rows=True, values=True, buckets=drawn.buckets)
+    drawn = Resampling.of(planned.resamples, seed, given.outputs, buckets)
+    want = Keep(rows=True, values=True, buckets=drawn.buckets)
     how = planned.fields | drawn.fields
-    found = collect(given, want, threads, progress, how)
-    comparison = compared(found, refs.number, planned, drawn, signature, progress)
+    found = compute_statistics(given, want, threads, progress, how)
+    comparison = compare_statistics(found, refs.number, planned, drawn, signature, progress)
     comparison = replace(comparison, segments=given.segments.count)
-    return replace(comparison, examples=_examples(comparison, named, refs, examples))
+    return replace(comparison, examples=_collect_examples(comparison, named, refs, examples))
 
 
-def _paired(found: Mapping[_Key, Collected]) -> dict[_Key, Collected]:
+def _keep_paired_segments(found: Mapping[_Key, SystemStats]) -> dict[_Key, SystemStats]:
     """Return the statistics of the segments that every system has a score of, metric by metric."""
     made = dict(found)
     for m in dict.fromkeys(m for _, m in found):
@@ -181,7 +181,7 @@ def _paired(found: Mapping[_Key, Collected]) -> dict[_Key, Collected]:
         tables = shared_rows(m, [np.concatenate(found[key].rows) for key in keys])
         for key, rows in zip(keys, tables, strict=True):
             values = m.of_segments().measure(rows)["value"]
-            made[key] = Collected(exact_sums(rows), (rows,), values)
+            made[key] = SystemStats(exact_sums(rows), (rows,), values)
     return made
 
 
@@ -209,13 +209,13 @@ class BaselineTest(NamedTuple):
         resamples: int | None,
     ) -> BaselineTest:
         """Return the test that is asked for, checked."""
-        base = _baseline(baseline, systems)
+        base = _resolve_baseline(baseline, systems)
         if test not in TESTS:
             raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
         if trials is None:
             drawn = resamples if test == "bootstrap" else None
             trials = DEFAULT_TRIALS[test] if drawn is None else drawn
-        resamples = _resamples(test, trials, resamples)
+        resamples = _resolve_resamples(test, trials, resamples)
         check_trials("trials", trials, 1)
         check_trials("resamples", resamples, 1)
         return cls(base, test, trials, resamples)
@@ -226,18 +226,18 @@ class BaselineTest(NamedTuple):
         return {"test": self.name, "trials": self.trials}
 
 
-def compared(
-    found: Mapping[_Key, Collected],
+def compare_statistics(
+    found: Mapping[_Key, SystemStats],
     references: int | None,
     test: BaselineTest,
-    drawn: Drawn,
+    drawn: Resampling,
     form: str = "karat",
     progress: Progress = silent,
 ) -> Comparison:
     """Return the comparison of all systems with the baseline, from collected statistics."""
     base = test.baseline
-    found = found if drawn.buckets else _paired(found)
-    draws = resample(found, drawn, progress)
+    found = found if drawn.buckets else _keep_paired_segments(found)
+    draws = resample_scores(found, drawn, progress)
     if test.name == "bootstrap":
         p_values = {
             key: paired_bootstrap(draws[key], draws[base, key[1]], _difference(found, key, base))
@@ -246,7 +246,7 @@ def compared(
         }
     else:
         p_values = _randomization_tests(found, base, test.trials, drawn.seed, progress)
-    scores = totals(found, references, test.fields | drawn.fields, form)
+    scores = score_totals(found, references, test.fields | drawn.fields, form)
     metrics = list(dict.fromkeys(m for _, m in found))
     best_first = sorted(
         found, key=lambda k: (metrics.index(k[1]), -k[1].sign * k[1].score(found[k].total).value)
@@ -257,7 +257,7 @@ def compared(
     return Comparison(*kept, *how, form=form, buckets=drawn.buckets)
 
 
-def _examples(
+def _collect_examples(
     comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
 ) -> tuple[Example, ...]:
     base, found = comparison.baseline, []
@@ -290,7 +290,7 @@ def make_examples(
     return found
 
 
-def _resamples(test: str, trials: int, resamples: int | None) -> int:
+def _resolve_resamples(test: str, trials: int, resamples: int | None) -> int:
     if resamples is None:
         return trials if test == "bootstrap" else DEFAULT_TRIALS["bootstrap"]
     if test == "bootstrap" and resamples != trials:
@@ -302,7 +302,7 @@ def _resamples(test: str, trials: int, resamples: int | None) -> int:
 _Key = tuple[str, Metric]
 
 
-def _baseline(name: str | None, names: Sequence[str]) -> str:
+def _resolve_baseline(name: str | None, names: Sequence[str]) -> str:
     if len(names) < 2:
         raise InputError("one system was given: a comparison needs at least two")
     if name is None:
@@ -315,13 +315,13 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
     return name
 
 
-def _difference(found: Mapping[_Key, Collected], key: _Key, base: str) -> float:
+def _difference(found: Mapping[_Key, SystemStats], key: _Key, base: str) -> float:
     m = key[1]
     return m.score(found[key].total).value - m.score(found[base, m].total).value
 
 
 def _randomization_tests(
-    found: Mapping[_Key, Collected], base: str, trials: int, seed: int, progress: Progress
+    found: Mapping[_Key, SystemStats], base: str, trials: int, seed: int, progress: Progress
 ) -> dict[_Key, float]:
     """Exchanged sums, exactly: a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b)."""
     tables = [ExactRows(part.rows) for part in found.values()]
@@ -344,7 +344,7 @@ def _randomization_tests(
 def _row(
     key: _Key,
     shown: Score,
-    found: Mapping[_Key, Collected],
+    found: Mapping[_Key, SystemStats],
     draws: Mapping[_Key, Floats],
     p_values: Mapping[_Key, float],
     base: str,
@@ -365,7 +365,7 @@ def _row(
     return CompareRow(system, m, shown, low, high, *differs, wins, losses, ties, decision, units)
 
 
-def _scored_units(m: Metric, collected: Collected) -> int:
+def _scored_units(m: Metric, collected: SystemStats) -> int:
     """Return the number of resampled units (segments or buckets) that have a score."""
     tables = (rows if rows.ndim == 2 else rows[:, 0] for rows in collected.rows)  # or whole parts
     return sum(int(np.count_nonzero(m.has_score(rows))) for rows in tables)

@@ -40,7 +40,7 @@ from karat.registry import load
 from karat.settings import check_count, check_seed, check_settings
 from karat.stats.estimates import MeanInterval
 from karat.stats.multiple_tests import CORRECTIONS, single_level
-from karat.stats.population import Prediction, tuned
+from karat.stats.population import Prediction, tune_prediction
 from karat.stats.resampling import SEED
 from karat.stats.significance import SIGNIFICANCE_LEVEL, verdict
 
@@ -310,7 +310,7 @@ def _worths(
     """Yield each judge by itself."""
     for j, (missing, signature) in enumerate(given):
         alone = sample.only(j)
-        own = tuned(alone.values())
+        own = tune_prediction(alone.values())
         both = [estimate_system(alone, k, own, finite) for k in range(len(sample.systems))]
         widths = [(a.interval.width, b.interval.width) for a, b in zip(both, people, strict=True)]
         ratio = mean_known([with_judge / alone for with_judge, alone in widths if alone > 0])

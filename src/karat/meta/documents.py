@@ -17,7 +17,7 @@ from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.metrics.pairs import SegmentNames
 from karat.progress import silent
-from karat.scoring import Inputs, Wanted, collect
+from karat.scoring import Keep, TextInputs, compute_statistics
 from karat.stats.correlation import Statistic, quotient
 from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
@@ -47,8 +47,8 @@ def score_joined(
             continue
         texts = {str(k): Strings(_texts(evalset, k, parts), f"system {k}") for k in systems}
         references = VaryingReferences([joined_references(evalset, parts[d]) for d in filled])
-        given = Inputs(texts, references, reading, SegmentNames(len(filled)))
-        rows = collect(given, Wanted(rows=True), threads, silent)
+        given = TextInputs(texts, references, reading, SegmentNames(len(filled)))
+        rows = compute_statistics(given, Keep(rows=True), threads, silent)
         for (k, m), part in rows.items():
             found[m][int(k), filled] = m.sign * m.measure(part.stats)["value"]
     return found

@@ -17,7 +17,7 @@ from karat.meta.agreement import OVER
 from karat.meta.scores import SYSTEM_SCORES
 from karat.meta.views import LEVELS, check_behind
 from karat.metrics.base import Metric
-from karat.metrics.given import SET, Given
+from karat.metrics.given import SET, ExternalScores
 from karat.metrics.names import metric
 from karat.settings import check_seed, check_trials
 from karat.stats.correlation import STATISTICS
@@ -136,7 +136,7 @@ class MetaStudy:
         for one in self.experiments:
             own = one.evalset, one.reader_options
             for named in map(metric, one.metrics):
-                if not isinstance(named, Given) or named.file is None or SET in named.file:
+                if not isinstance(named, ExternalScores) or named.file is None or SET in named.file:
                     continue
                 if sets.setdefault(named.file, own) != own:
                     raise InputError(

@@ -24,18 +24,18 @@ from karat.registry import load
 from karat.results import Result
 from karat.stats.correlation import pearson, quotient
 from karat.stats.judges import (
-    FEWEST_COMPARED,
+    MIN_COMPARED_JUDGES,
     SCALES,
     JudgePair,
     JudgeTable,
     Standing,
+    compare_with_people,
     distinct_judges,
     inter_judge,
     inter_judge_systems,
     intraclass,
     judge_table,
     krippendorff_alpha,
-    standing_beside,
     standings,
 )
 
@@ -113,7 +113,7 @@ class JudgeAgreement(Result):
             if row.dimension in enough and row.kind != MODEL and row.comparable
         }
         comparable = Counter(dimension for dimension, _ in people)
-        return max(comparable.values(), default=0) >= FEWEST_COMPARED
+        return max(comparable.values(), default=0) >= MIN_COMPARED_JUDGES
 
 
 def judge_agreement(
@@ -192,7 +192,7 @@ def _with_kinds(dimension: str, one: _OfKinds, people: Sequence[JudgeRow]) -> It
     for judge, mine in zip(one.every.judges, one.every.values, strict=True):
         row = known.get(judge)
         if row is None:
-            row = _judge(dimension, mine, standing_beside(judge, mine, one.of_people))
+            row = _judge(dimension, mine, compare_with_people(judge, mine, one.of_people))
         both = int((~np.isnan(mine + one.adjudicated)).sum())
         r = pearson(mine, one.adjudicated) if both > 1 else math.nan
         yield row._replace(kind=one.kinds[judge], adjudicated=both, r_adjudicated=r)

@@ -36,7 +36,7 @@ from karat.meta.scores import (
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import metrics_of_set
+from karat.scoring import metrics_for_set
 from karat.settings import check_seed
 from karat.stats.correlation import STATISTICS, statistic
 from karat.stats.paired_tests import wilcoxon
@@ -205,7 +205,7 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(metrics_of_set(independent(metrics), evalset))
+    chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
     named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = ReliabilitySettings(
         evalset=evalset.name,

@@ -16,7 +16,7 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.scoring import Wanted, as_metrics, as_systems, collect, inputs_of_set
+from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metrics, make_systems
 
 Ints = NDArray[np.intp]
 
@@ -119,8 +119,8 @@ def score_evalset(
     """Score all outputs of a set by all metrics, in one pass over the text."""
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = outputs_present(evalset)
-    given = inputs_of_set(evalset, as_systems(filled), independent(metrics), threads, progress)
-    found = collect(given, Wanted(rows=True), threads, progress)
+    given = inputs_from_set(evalset, make_systems(filled), independent(metrics), threads, progress)
+    found = compute_statistics(given, Keep(rows=True), threads, progress)
     rows = {m: np.stack([found[name, m].stats for name in given.systems]) for m in given.metrics}
     marked = {m: r * present[:, :, None] for m, r in rows.items()}
     return ScoredSet(evalset, marked, present, threads)
@@ -128,7 +128,7 @@ def score_evalset(
 
 def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     """Return metrics by name; refuse those that are made from human scores."""
-    found = as_metrics(metrics)
+    found = load_metrics(metrics)
     for m in found:
         if m.uses_human_scores:
             told = "it is made from human scores, so that its agreement with them means nothing"

@@ -58,13 +58,13 @@ def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> Ints:
 
     def count() -> Ints:
         mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
-        _refuse_long(pairs, mine, theirs)
+        _check_size(pairs, mine, theirs)
         return COUNTS[costs](*mine, *theirs, pairs.starts, pairs.check)
 
     return pairs.once(("edits", recipe, costs), count)
 
 
-def _refuse_long(pairs: Pairs, mine: Ragged, theirs: Ragged) -> None:
+def _check_size(pairs: Pairs, mine: Ragged, theirs: Ragged) -> None:
     cells = pairs.spread(mine.lengths) * theirs.lengths
     pairs.refuse(cells, MAX_EDIT_CELLS, "pairs of tokens are too many for an edit alignment")
 
@@ -137,14 +137,14 @@ class Alignments(Sequence[Alignment]):
             raise IndexError(f"pair {pair} of {len(self)}")
         at = pair % len(self)
         reference, candidate = (
-            spelled(side.ids[side.offsets[at] : side.offsets[at + 1]], self._vocab)
+            spell_tokens(side.ids[side.offsets[at] : side.offsets[at + 1]], self._vocab)
             for side in (self._references, self._candidates)
         )
         rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
         return Alignment(reference, candidate, operations(rows, reference, candidate))
 
 
-def spelled(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
+def spell_tokens(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
     """The tokens with these ids; without a vocabulary the ids are code points."""
     if vocab is None:
         return tuple(map(chr, ids.tolist()))
@@ -208,7 +208,7 @@ def alignments(
     vocab = lexicon.vocab(tok, case) if tok != "char" else None
     recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
     mine, theirs = ours.tokens(recipe), others.tokens(recipe)
-    _refuse_long(pairs, mine, theirs)
+    _check_size(pairs, mine, theirs)
     rows, offsets = SCRIPTS[costs](*mine, *theirs, pairs.starts, None)
     return Alignments(mine, theirs, vocab, rows, offsets)
 

@@ -96,7 +96,7 @@ class Claims:
             found = facts.get(name)
             if str(found) != value:
                 raise MetricError(
-                    f"{metric}: its signature says {name}={value}, but {_found(name, found)}: "
+                    f"{metric}: its signature says {name}={value}, but {_describe_fact(name, found)}: "
                     f"{_SETTING_HINTS[name]}, or leave {name} out of the signature"
                 )
 
@@ -115,7 +115,7 @@ def references_fact(number: int | str | None) -> dict[str, object]:
     return {"nrefs": "var" if number is None else number}
 
 
-def _found(name: str, value: object) -> str:
+def _describe_fact(name: str, value: object) -> str:
     if name == "nrefs":
         some = "the number of references varies" if value == "var" else f"there are {value}"
         return "every segment has 1 reference" if value == 1 else some
@@ -175,7 +175,7 @@ def check_form(form: str) -> None:
         raise InputError(f"signature {quoted(form)}: expected one of {', '.join(FORMS)}")
 
 
-def signed(
+def format_signature(
     full_name: str,
     references: int | str | None,
     drawn: Mapping[str, object] = MappingProxyType({}),
@@ -321,7 +321,7 @@ class Metric(Named, ABC):
             found = sacrebleu_signature(self, references, drawn)
             if found is not None:
                 return found
-        return signed(self.full_name(), references, drawn, origin(type(self)))
+        return format_signature(self.full_name(), references, drawn, origin(type(self)))
 
     def method(self, references: int | None) -> str:
         """Return the signature without what differs between two runs of one method."""

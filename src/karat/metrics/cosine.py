@@ -24,14 +24,14 @@ from karat.metrics.embedders import (
     Embedder,
     embedder_digest,
     embedder_files,
+    explain_errors,
     load_embedder,
-    said_of,
 )
 from karat.metrics.pairs import Pairs, SegmentNames
 from karat.settings import setting
 from karat.text.tokens import CASES
 
-KEPT = 1 << 27
+MAX_CACHED_BYTES = 1 << 27
 """Bytes of vectors and texts that are kept."""
 _TEXTS = 256  # embedded in one call
 _CHARACTERS = 1 << 16  # in one call, as if all texts were as long as the longest
@@ -43,7 +43,9 @@ Vector = tuple[NDArray[np.float32], bool]
 class Vectors:
     """The vectors of one model."""
 
-    def __init__(self, name: str, embedder: Embedder, batch: int = 1, kept: int = KEPT) -> None:
+    def __init__(
+        self, name: str, embedder: Embedder, batch: int = 1, kept: int = MAX_CACHED_BYTES
+    ) -> None:
         self.name, self.embedder, self._batch, self._room = name, embedder, batch, kept
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
@@ -74,7 +76,7 @@ class Vectors:
         for text in texts:
             _check_text(self.name, text)
         # Numbers that overflow are refused below, and need no warning.
-        with said_of(self.name, "the model failed"), np.errstate(all="ignore"):
+        with explain_errors(self.name, "the model failed"), np.errstate(all="ignore"):
             found = self.embedder.embed(texts, self._batch)
         shape = found.vectors.shape
         if len(shape) != 2 or shape[0] != len(texts) or not shape[1]:
@@ -173,13 +175,13 @@ def _dots(a: Floats, b: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _shared(name: str, embedder: Embedder, batch: int) -> Vectors:
+def _cached_vectors(name: str, embedder: Embedder, batch: int) -> Vectors:
     return Vectors(name, embedder, batch)
 
 
 def load_vectors(model: str, loader: str = "auto", batch: int = 1) -> Vectors:
     """Return the vectors of a model, shared by all that use it in this process."""
-    return _shared(f"model {model}", load_embedder(model, loader), batch)
+    return _cached_vectors(f"model {model}", load_embedder(model, loader), batch)
 
 
 @dataclass(frozen=True)

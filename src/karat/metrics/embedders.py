@@ -39,7 +39,7 @@ class Embedder(ABC):
         """Return vectors of texts; a neural model takes `batch` texts at once."""
 
 
-def package(name: str, what: str) -> Any:
+def import_package(name: str, what: str) -> Any:
     """Import a package that a loader needs; `what` is the model in messages."""
     try:
         return import_module(name)
@@ -51,7 +51,7 @@ def package(name: str, what: str) -> Any:
 
 
 @contextmanager
-def said_of(what: str, problem: str) -> Iterator[None]:
+def explain_errors(what: str, problem: str) -> Iterator[None]:
     """Turn what a library raises into one sentence: libraries raise anything."""
     try:
         yield
@@ -71,7 +71,7 @@ def model2vec_files(folder: Path) -> list[Path]:
     """Return the files of a model; none if the folder holds no model of this kind."""
     files = [folder / name for name in _MODEL2VEC_FILES]
     there = all(file.is_file() for file in files)
-    return files if there and (_says_so(files[0]) or _has_embeddings(files[1])) else []
+    return files if there and (_is_model2vec_config(files[0]) or _has_embeddings(files[1])) else []
 
 
 def model2vec_damage(folder: Path) -> str | None:
@@ -86,7 +86,7 @@ def model2vec_damage(folder: Path) -> str | None:
     return None  # a model of another kind, perhaps
 
 
-def _says_so(config: Path) -> bool:
+def _is_model2vec_config(config: Path) -> bool:
     found = _config(config)
     said = found if isinstance(found, dict) else {}
     return said.get("model_type") == "model2vec" or "embedding_dtype" in said
@@ -116,10 +116,10 @@ class Model2VecEmbedder(Embedder):
 
     def __init__(self, folder: Path) -> None:
         what = f"model {folder}"
-        static = package("model2vec", what).StaticModel
+        static = import_package("model2vec", what).StaticModel
         if damage := model2vec_damage(folder):
             raise InputError(f"{what}: model2vec cannot load it: {damage}")
-        with said_of(what, "model2vec cannot load it"), _no_card():
+        with explain_errors(what, "model2vec cannot load it"), _no_card():
             self._model = static.from_pretrained(folder)
         _check_vectors(what, self._model.embedding)
         self.longest = self._model.max_length
@@ -192,16 +192,19 @@ class OnnxEmbedder(Embedder):
     def __init__(self, folder: Path) -> None:
         what = f"model {folder}"
         files = onnx_files(folder)
-        library, tokenizers = package("onnxruntime", what), package("tokenizers", what)
+        library, tokenizers = (
+            import_package("onnxruntime", what),
+            import_package("tokenizers", what),
+        )
         options = library.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL
         self._quiet = library.RunOptions()
         self._quiet.log_severity_level = _FATAL
-        with said_of(what, "onnxruntime cannot load it"):
+        with explain_errors(what, "onnxruntime cannot load it"):
             given = {"sess_options": options, "providers": ["CPUExecutionProvider"]}
             self._session = library.InferenceSession(str(files[0]), **given)
-        with said_of(what, "its tokenizer.json cannot be loaded"):
+        with explain_errors(what, "its tokenizer.json cannot be loaded"):
             self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._inputs = _input_names(what, self._session)
         self._output, self._pooling = _choose_output(what, folder, self._session)
@@ -298,24 +301,26 @@ def _read_json(file: Path, kind: type) -> Any:
     return found
 
 
-_KEPT = {".json", ".txt", ".model", ".safetensors", ".bin"}
-_OTHER = {"onnx", "openvino"}  # folders of the same model for other libraries
+_MODEL_SUFFIXES = {".json", ".txt", ".model", ".safetensors", ".bin"}
+_OTHER_FORMATS = {"onnx", "openvino"}  # folders of the same model for other libraries
 
 
 def transformer_files(folder: Path) -> list[Path]:
     """Return the files of a model; none if the folder holds no model of this kind."""
     if not (folder / "modules.json").is_file():
         return []
-    found = (file for file in folder.rglob("*") if file.suffix in _KEPT and file.is_file())
-    return sorted(file for file in found if not _OTHER & {*file.relative_to(folder).parts})
+    found = (
+        file for file in folder.rglob("*") if file.suffix in _MODEL_SUFFIXES and file.is_file()
+    )
+    return sorted(file for file in found if not _OTHER_FORMATS & {*file.relative_to(folder).parts})
 
 
 class TransformerEmbedder(Embedder):
     """A neural model."""
 
     def __init__(self, folder: Path) -> None:
-        library = package("sentence_transformers", f"model {folder}")
-        with said_of(f"model {folder}", "sentence-transformers cannot load it"), _no_bar():
+        library = import_package("sentence_transformers", f"model {folder}")
+        with explain_errors(f"model {folder}", "sentence-transformers cannot load it"), _no_bar():
             self._model = library.SentenceTransformer(str(folder), local_files_only=True)
         longest: Any = self._model.max_seq_length  # None or infinite: any number of tokens
         self.longest = None if longest is None or longest >= _NO_LENGTH_LIMIT else int(longest)
@@ -372,7 +377,7 @@ def _import_wordllama() -> Any:
     root = logging.getLogger()
     before = root.level, root.handlers[:]
     try:
-        return package("wordllama", f"model {WORDLLAMA}")
+        return import_package("wordllama", f"model {WORDLLAMA}")
     finally:
         root.setLevel(before[0])
         root.handlers[:] = before[1]
@@ -383,7 +388,7 @@ class WordLlamaEmbedder(Embedder):
 
     def __init__(self) -> None:
         home = wordllama_files()[0].parents[1]
-        with said_of(f"model {WORDLLAMA}", "cannot be loaded"):
+        with explain_errors(f"model {WORDLLAMA}", "cannot be loaded"):
             # As a cache the package's own folder is searched under the names that it has there.
             load = _import_wordllama().WordLlama.load
             self._model = load(cache_dir=home, disable_download=True)
@@ -407,11 +412,11 @@ _FOLDERS: Mapping[str, _Kind] = {
     "onnx": (onnx_files, OnnxEmbedder),
     "sentence-transformers": (transformer_files, TransformerEmbedder),
 }
-_WANTED = (
+_EXPECTED_MODEL = (
     "expected the folder of an embedding model on this machine, or "
     f"{WORDLLAMA} (nothing is downloaded)"
 )
-_MOST = 10_000  # files of a folder that no output may overwrite
+MAX_LISTED_FILES = 10_000  # files of a folder that no output may overwrite
 
 Stamp = tuple[tuple[str, int, int], ...]
 """Names, sizes and times of files."""
@@ -419,21 +424,21 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 def load_embedder(model: str, loader: str = "auto") -> Embedder:
     """Return a model, loaded once for as long as its files do not change."""
-    return _loaded(model, _chosen(model, loader), _stamp(_files(model)))
+    return _load(model, _choose_loader(model, loader), _stamp(_files(model)))
 
 
 @lru_cache(maxsize=4)
-def _loaded(model: str, loader: str, _stamp: Stamp) -> Embedder:
+def _load(model: str, loader: str, _stamp: Stamp) -> Embedder:
     return WordLlamaEmbedder() if loader == WORDLLAMA else _FOLDERS[loader][1](_folder(model))
 
 
 def embedder_files(model: str) -> list[str]:
     """Return the places of a model's files, and of others in its folder (not all of very many)."""
-    others = () if model == WORDLLAMA else islice(_inside(_folder(model)), _MOST)
+    others = () if model == WORDLLAMA else islice(_walk_files(_folder(model)), MAX_LISTED_FILES)
     return list(dict.fromkeys([*map(str, _files(model)), *others]))
 
 
-def _inside(folder: Path) -> Iterator[str]:
+def _walk_files(folder: Path) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(place, name) for name in sorted(names))
@@ -457,7 +462,7 @@ def _files(model: str) -> list[Path]:
     return sorted(set(found), key=lambda file: file.relative_to(folder).as_posix())
 
 
-def _chosen(model: str, loader: str) -> str:
+def _choose_loader(model: str, loader: str) -> str:
     """Return the loader of a model."""
     if model == WORDLLAMA:
         if loader != "auto":
@@ -478,13 +483,13 @@ def _chosen(model: str, loader: str) -> str:
 
 def _folder(model: str) -> Path:
     if not model:
-        raise InputError(f"model {quoted(model)}: no name; {_WANTED}")
+        raise InputError(f"model {quoted(model)}: no name; {_EXPECTED_MODEL}")
     try:
         folder = Path(model).expanduser()
     except RuntimeError as error:  # there is no user of that name
         told = f"the home folder {Path(model).parts[0]} is not known"
-        raise InputError(f"model {quoted(model)}: {told}; {_WANTED}") from error
+        raise InputError(f"model {quoted(model)}: {told}; {_EXPECTED_MODEL}") from error
     if folder.is_dir():
         return folder
     found = "a file" if folder.exists() else "no such folder"
-    raise InputError(f"model {quoted(model)}: {found}; {_WANTED}")
+    raise InputError(f"model {quoted(model)}: {found}; {_EXPECTED_MODEL}")

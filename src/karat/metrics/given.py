@@ -49,14 +49,14 @@ _SYSTEM = {
     "given": "the score that the system was given, where it has one",
     "mean": "the mean of its segment scores",
 }
-_WAYS = (
+_SOURCES_HINT = (
     "given:file=scores.tsv reads a file, given:column=NAME a column of the table, "
     "given:metric=NAME what the evaluation set offers"
 )
 
 
 @dataclass(frozen=True)
-class Given(Metric):
+class ExternalScores(Metric):
     """Scores by another program for the same outputs; the mean of segments, or of systems."""
 
     name: ClassVar[str] = "given"
@@ -100,7 +100,7 @@ class Given(Metric):
     def given(self) -> GivenScores:
         """All scores, of systems and segments."""
         if self.file is None:
-            raise InputError(f"{self} has no scores here: {_WAYS}")
+            raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if SET in self.file:
             told = f"{SET} is the name of an evaluation set, and none is scored"
             raise InputError(f"{self}: {told}: name the file")
@@ -112,7 +112,7 @@ class Given(Metric):
             raise MetricError(f"{self}: {told}: they are not those of the signature")
         return found
 
-    def taking(self, found: GivenScores) -> Given:
+    def taking(self, found: GivenScores) -> ExternalScores:
         """Return this metric with its scores."""
         made = copy.copy(self)
         made.__dict__["given"] = self._checked(found)
@@ -152,12 +152,12 @@ class Given(Metric):
         if any(c in wanted for c in "*?["):
             chosen = [name for name in offered if fnmatchcase(name, wanted)]
         if not offered:
-            raise InputError(f"{self} has no scores here: {_WAYS}")
+            raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if not chosen:
             has = f"it offers {short(', '.join(offered))}"
             raise InputError(
                 f"{self}: the set has no scores of {quoted(wanted)}{nearest(wanted, offered)} "
-                f"({has}); {_WAYS}"
+                f"({has}); {_SOURCES_HINT}"
             )
         settings = {f.name: getattr(self, f.name) for f in self.settings()}
         return [type(self)(**{**settings, "metric": n}).taking(offered[n]()) for n in chosen]
@@ -216,13 +216,15 @@ class Given(Metric):
         """The score of each segment, 0 where there is none, and the system's."""
         outputs = pairs.outputs
         values, whole = self._column(outputs) if self.of_table else self._looked_up(outputs)
-        parts = *_known(values), np.ones(outputs.count), *_known(whole)
+        parts = *_split_missing(values), np.ones(outputs.count), *_split_missing(whole)
         return np.stack(parts, axis=1)
 
     def _column(self, outputs: Outputs) -> tuple[Floats, Floats]:
         values = outputs.columns.get(self.column or "")
         if values is None:
-            raise InputError(f"{self} is a column of a table, and no table is scored: {_WAYS}")
+            raise InputError(
+                f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
+            )
         return values, np.full(len(values), np.nan)
 
     def _looked_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
@@ -278,7 +280,9 @@ class Given(Metric):
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
         """Refuse systems without scores, and scores of segments that are not there."""
         if self.of_table:
-            raise InputError(f"{self} is a column of a table, and no table is scored: {_WAYS}")
+            raise InputError(
+                f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
+            )
         for system in systems:
             self.given.check_system(system)
             self.given.check_order(system, segments.count)
@@ -332,7 +336,7 @@ def given(
     *,
     systems: Mapping[str, float] | None = None,
     higher: bool | None = None,
-) -> Given:
+) -> ExternalScores:
     """Return scores that were made elsewhere as a metric.
 
     Args:
@@ -342,10 +346,10 @@ def given(
         systems: scores of whole systems, where they are not the mean of their segments' scores.
         higher: whether higher scores are better.
     """
-    return Given(metric=name, higher=higher).taking(given_scores(name, scores, systems))
+    return ExternalScores(metric=name, higher=higher).taking(given_scores(name, scores, systems))
 
 
-def _known(scores: Floats) -> tuple[Floats, Floats]:
+def _split_missing(scores: Floats) -> tuple[Floats, Floats]:
     """Return scores with 0 for those that are missing, and 1 where there is one."""
     known = ~np.isnan(scores)
     return np.where(known, scores, 0.0), known.astype(np.float64)

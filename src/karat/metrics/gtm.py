@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.metrics.accuracy import Alignment, edit_operations, spelled
+from karat.metrics.accuracy import Alignment, edit_operations, spell_tokens
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
@@ -289,8 +289,8 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
     """The matching of one candidate with its references by one metric."""
     texts = one_or_several(references)
     lexicon = Lexicon()
-    mine, (words,) = _side(Strings([candidate], "candidate"), lexicon, metric.recipe)
-    theirs, others = _side(Strings(texts, "references"), lexicon, metric.recipe)
+    mine, (words,) = _tokenize_side(Strings([candidate], "candidate"), lexicon, metric.recipe)
+    theirs, others = _tokenize_side(Strings(texts, "references"), lexicon, metric.recipe)
     grid = mine.ids, theirs.ids, theirs.offsets, metric.e
     found = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
     runs, counted, total, size, _, _, cap = found
@@ -351,7 +351,7 @@ def _blocks(
     return tuple(found)
 
 
-def _side(
+def _tokenize_side(
     texts: Strings, lexicon: Lexicon, recipe: Recipe
 ) -> tuple[Ragged, tuple[tuple[str, ...], ...]]:
     """The ids of one side that are compared, and each text's words as they stand in it."""
@@ -361,5 +361,5 @@ def _side(
         many = f"{len(found.ids):,} tokens of the {texts.name} are too many for a grid"
         raise InputError(f"{many} (at most {MAX_GRID_TOKENS:,}); split the segment")
     surface = passage.tokens(replace(recipe, stem="none"))
-    words = spelled(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
+    words = spell_tokens(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
     return found, tuple(words[start:end] for start, end in pairwise(surface.offsets.tolist()))

@@ -64,7 +64,7 @@ def _order(setting: str) -> Reader:
     return lambda value: {setting: int(value)} if re.fullmatch(r"\d{1,3}", value, re.A) else None
 
 
-def _one_of(setting: str, known: Mapping[str, str]) -> Reader:
+def _choice(setting: str, known: Mapping[str, str]) -> Reader:
     return lambda value: {setting: known[value]} if value in known else None
 
 
@@ -75,7 +75,7 @@ def _smooth(value: str) -> Settings | None:
     return {"smooth": found[1], "smooth_value": float(found[2])} if found else None
 
 
-_case = _one_of("case", {"mixed": "mixed", "lc": "lower"})
+_case = _choice("case", {"mixed": "mixed", "lc": "lower"})
 
 
 def _tok(value: str) -> Settings | None:
@@ -134,10 +134,12 @@ def starts_with_field(head: str) -> bool:
     return bool(colon) and name in _ALL
 
 
-def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
+def parse_sacrebleu(text: str, head: str, fields: list[str]) -> Metric:
     """The metric of a signature: its name (or nothing), and `name:value` for each field."""
     pairs = [(name.strip(), value.strip()) for name, _, value in (f.partition(":") for f in fields)]
-    name, settings = _named(text, head) if head else (_unnamed(text, dict(pairs)), {})
+    name, settings = (
+        _parse_metric_name(text, head) if head else (_guess_metric(text, dict(pairs)), {})
+    )
     found: dict[str, str] = {}
     for field, value in pairs:
         long = _SHORT_OF[name].get(field, field)
@@ -145,7 +147,7 @@ def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
             raise MetricError(f"{text}: {field} is given twice")
         found[long] = value
     for field, value in found.items():
-        more = {} if field in _SHARED else _read(text, name, field, value)
+        more = {} if field in _SHARED else _read_field(text, name, field, value)
         for key, said in more.items():
             if settings.setdefault(key, said) != said:
                 known = f"the name says {key}={to_text(settings[key])}"
@@ -154,7 +156,7 @@ def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
     return METRICS[name](**settings).claiming(_claims(text, found))
 
 
-def _named(text: str, head: str) -> tuple[str, Settings]:
+def _parse_metric_name(text: str, head: str) -> tuple[str, Settings]:
     """The metric of a name such as `chrF2++`, and the settings that the name says."""
     written = head.lower()
     if written in ("bleu", "ter"):
@@ -169,7 +171,7 @@ def _named(text: str, head: str) -> tuple[str, Settings]:
     return "chrf", settings | ({"beta": float(found[1])} if found[1] else {})
 
 
-def _unnamed(text: str, fields: Mapping[str, str]) -> str:
+def _guess_metric(text: str, fields: Mapping[str, str]) -> str:
     """The metric that fields belong to."""
     if {"nc", "nw", "space"} & {*fields}:
         raise MetricError(
@@ -183,7 +185,7 @@ def _unnamed(text: str, fields: Mapping[str, str]) -> str:
     raise MetricError(f"{text}: no metric is named; write it first, as in BLEU|{text}")
 
 
-def _read(text: str, name: str, field: str, value: str) -> Settings:
+def _read_field(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
         known = (*_SHARED[:4], *fields, "version")
@@ -287,7 +289,7 @@ FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "bu
 _TESTS = ("bootstrap", "randomization")
 
 
-def read_signature(text: str) -> Metric:
+def parse_signature(text: str) -> Metric:
     """The metric of a signature, with its claims."""
     head, *fields = (part.strip() for part in text.split("|"))
     if starts_with_field(head):
@@ -296,7 +298,7 @@ def read_signature(text: str) -> Metric:
     if len(signs) > 1:
         both = "fields with = (Karat's) and with : (sacreBLEU's) in one signature"
         raise MetricError(f"{text}: {both}: write all in one form")
-    return (_read_karat if signs == {"="} else metric_of_fields)(text, head, fields)
+    return (_parse_karat if signs == {"="} else parse_sacrebleu)(text, head, fields)
 
 
 def _sign(text: str, field: str) -> str:
@@ -310,7 +312,7 @@ def _sign(text: str, field: str) -> str:
     return found
 
 
-def _read_karat(text: str, head: str, fields: list[str]) -> Metric:
+def _parse_karat(text: str, head: str, fields: list[str]) -> Metric:
     metric = parse_name(head)
     found: dict[str, str] = {}
     for field in fields:

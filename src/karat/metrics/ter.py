@@ -26,7 +26,7 @@ from karat.metrics.accuracy import (
     edit_counts,
     error_rate,
     operations,
-    spelled,
+    spell_tokens,
 )
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
@@ -162,7 +162,7 @@ def explain_shifts(metric: TER, candidate: str, reference: str) -> ShiftedAlignm
         raise InputError(f"{longest:,} tokens are too many for ter (at most {MAX_TER_TOKENS:,})")
     vocab = lexicon.vocab(metric.tokenizer, metric.case)
     shifts, ids, rows = _kernel.ter_script(mine.ids, theirs.ids, None)
-    words, given, shifted = (spelled(row, vocab) for row in (mine.ids, theirs.ids, ids))
+    words, given, shifted = (spell_tokens(row, vocab) for row in (mine.ids, theirs.ids, ids))
     after = Alignment(given, shifted, operations(rows.tolist(), given, shifted))
     return ShiftedAlignment(words, tuple(_with_words(shifts.tolist(), words)), after)
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.metrics.accuracy import Accuracy, Alignment, edit_operations, error_rate, spelled
+from karat.metrics.accuracy import Accuracy, Alignment, edit_operations, error_rate, spell_tokens
 from karat.metrics.pairs import Pairs
 from karat.text.segments import Strings
 from karat.text.tokens import Lexicon, Passage
@@ -245,7 +245,7 @@ def explain_tree(
         value=float(values[best]) * metric.sign,
         tree=tree,
         reference=best,
-        candidate=spelled(ids, lexicon.words(metric.recipe)),
+        candidate=spell_tokens(ids, lexicon.words(metric.recipe)),
         places=tuple(None if place < 0 else place for place in places),
         treelets=tuple(_treelets(tree, words.tolist(), places, metric.counts_moves)),
     )

@@ -17,22 +17,22 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 
 BUCKETS = 4096
-MOST_ROWS = 2_000_000
+MAX_ROWS = 2_000_000
 """Segments of all systems whose rows are kept; where there are more, buckets are."""
-MOST_BUCKETS = 1 << 16
+MAX_BUCKETS = 1 << 16
 
 
-def as_buckets(rows: int, asked: int | None) -> int | None:
+def resolve_buckets(rows: int, asked: int | None) -> int | None:
     """Return the number of buckets for so many rows: as asked for; none if rows are kept.
 
     Asked for 0, rows are kept, however many there are.
     """
     if asked is None:
-        return BUCKETS if rows > MOST_ROWS else None
+        return BUCKETS if rows > MAX_ROWS else None
     if asked == 0:
         return None
-    if not isinstance(asked, int) or not 2 <= asked <= MOST_BUCKETS:
-        raise InputError(f"buckets={asked}: expected 2 to {MOST_BUCKETS:,}, or 0 for none")
+    if not isinstance(asked, int) or not 2 <= asked <= MAX_BUCKETS:
+        raise InputError(f"buckets={asked}: expected 2 to {MAX_BUCKETS:,}, or 0 for none")
     return asked
 
 
@@ -84,7 +84,7 @@ def add_cells(total: Ints | None, part: CellSums, cells: int) -> Ints:
     return total
 
 
-def joined_cells(parts: Sequence[CellSums], cells: int) -> Ints:
+def join_cells(parts: Sequence[CellSums], cells: int) -> Ints:
     """Return the sums of all cells, from at least one part of them."""
     total = None
     for part in parts:

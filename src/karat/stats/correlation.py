@@ -17,7 +17,7 @@ from karat.arrays import ArrayLike, Floats, Ints, NDArray, as_floats, np
 from karat.errors import InputError
 from karat.progress import Stop, own_stop
 from karat.registry import Registry, check_that
-from karat.stats.distributions import FEWEST, p_of_r, p_of_tau
+from karat.stats.distributions import MIN_POINTS, p_of_r, p_of_tau
 from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
 from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, cells_of_rows
 from karat.stats.resampling import Copies, count_copies
@@ -85,7 +85,7 @@ def heads(coins: int, shares: Floats) -> Ints:
 BAND = 1 << 18  # pairs that are in memory at once, 24 bytes each
 
 
-class Calibration(NamedTuple):
+class TieCalibration(NamedTuple):
     """The best threshold and its accuracy, and what it was found on."""
 
     epsilon: float
@@ -97,7 +97,7 @@ class Calibration(NamedTuple):
 
 def calibrate(
     human: ArrayLike, metric: ArrayLike, stop: Stop | None = None, copies: Ints | None = None
-) -> Calibration:
+) -> TieCalibration:
     """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
 
     O(p log p) in the number p of pairs within rows, in memory for a fixed number of them.
@@ -120,7 +120,7 @@ def calibrate(
     )
     if not groups:
         epsilon = accuracy = float("nan")
-    return Calibration(epsilon, accuracy, groups, len(h) - groups, pairs)
+    return TieCalibration(epsilon, accuracy, groups, len(h) - groups, pairs)
 
 
 Rows = Callable[[Floats, Floats], Floats]
@@ -327,7 +327,7 @@ def _p_of(rows: Rows) -> Callable[[Floats, Floats], float]:
     return lambda h, m: p_of_r(float(rows(h[None], m[None])[0]), len(h))
 
 
-MOST_ORDERED = 7
+MAX_PERMUTED_POINTS = 7
 """Points whose orders are all tried: 5,040 of them."""
 
 
@@ -336,11 +336,11 @@ def _p_of_spearman(human: Floats, metric: Floats) -> float:
 
     Of n points in perfect order t is infinite; 2 of the n! orders are as perfect, or more in ties.
     """
-    if len(human) > MOST_ORDERED:
+    if len(human) > MAX_PERMUTED_POINTS:
         return p_of_r(float(_spearman_rows(human[None], metric[None])[0]), len(human))
     orders = np.array(list(permutations(metric)))
     rho = np.abs(_spearman_rows(np.tile(human, (len(orders), 1)), orders))
-    known = len(human) >= FEWEST and not np.isnan(rho[0])
+    known = len(human) >= MIN_POINTS and not np.isnan(rho[0])
     return float((rho >= rho[0] - SLACK).mean()) if known else float("nan")
 
 
@@ -467,8 +467,17 @@ soft_accuracy = Statistic(
     lowest=0.0,
 )
 
-_OWN = (pearson, spearman, tau_b, tau_c, tau_23, r_squared, rmse, pairwise_accuracy)
-_POOLED = {
+_UNGROUPED_STATISTICS = (
+    pearson,
+    spearman,
+    tau_b,
+    tau_c,
+    tau_23,
+    r_squared,
+    rmse,
+    pairwise_accuracy,
+)
+_POOLED_STATISTICS = {
     "kendall-like": "karat.stats.pooled:any_difference",
     "darr": "karat.stats.pooled:darr",
     "pdp": "karat.stats.pooled:pairwise_difference_pearson",
@@ -477,7 +486,10 @@ _POOLED = {
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
-    {**{one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)}, **_POOLED},
+    {
+        **{one.name: one for one in (*_UNGROUPED_STATISTICS, calibrated_accuracy, soft_accuracy)},
+        **_POOLED_STATISTICS,
+    },
     check=check_that(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 

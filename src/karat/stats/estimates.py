@@ -49,7 +49,7 @@ from karat.stats.population import Expansion
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-MOST_BOUNDED = 1000
+MAX_BOUNDED_LABELS = 1000
 """Labels up to which the bounded form is used; with more, the corrected one does as well."""
 
 Family = TypeVar("Family", bound="IntervalFamily")
@@ -297,7 +297,7 @@ def _saddlepoint(scales: Floats) -> float:
     if least >= 0 or most <= 0:
         return -inf if least >= 0 else inf
     low, high, s = 1 / least, 1 / most, 0.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         tilted = scales / (1 - s * scales)
         slope, curvature = _shaped_sum(tilted), _shaped_sum(tilted * tilted)
         low, high = (low, s) if slope > 0 else (s, high)
@@ -315,7 +315,7 @@ def _saddlepoint(scales: Floats) -> float:
     return w + log(s * spread / w) / w
 
 
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 
 
 def _shaped_sum(values: Floats) -> float:
@@ -329,7 +329,7 @@ def _solve(rising: Callable[[float], float], high: float) -> float:
     if below >= 0:
         return 0.0
     before = 0.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         secant = (low * above - high * below) / (above - below)
         middle = secant if low < secant < high else (low + high) / 2
         value = rising(middle)
@@ -369,7 +369,7 @@ def unit_values(judged: Floats, sums: Floats, sizes: Floats, probability: Floats
     return made / len(judged)
 
 
-def on_units(values: Floats, own: Ints, weights: Floats) -> Floats:
+def spread_over_units(values: Floats, own: Ints, weights: Floats) -> Floats:
     """Return values of some units as values of more units, with the same mean and the same error.
 
     `own` has their places among these; `weights` are those of all.

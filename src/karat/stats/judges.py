@@ -187,8 +187,8 @@ def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) 
     if not len(units) == len(judges) == len(x):
         sizes = f"{len(units)}, {len(judges)}"
         raise InputError(f"{len(x)} values for columns of {sizes} rows: expected as many of each")
-    who, rows = _numbered(judges)
-    what, columns = _numbered(units)
+    who, rows = _encode(judges)
+    what, columns = _encode(units)
     known = ~np.isnan(x)
     cells = rows[known] * len(what) + columns[known]
     sums = np.bincount(cells, x[known], len(who) * len(what))
@@ -196,7 +196,7 @@ def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) 
     return JudgeTable(who, what, quotient(sums, counts).reshape(len(who), len(what)))
 
 
-def _numbered(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _encode(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct labels in order of first sight, and the number of each row's."""
     numbers: dict[Any, int] = {}
     found = [numbers.setdefault(label, len(numbers)) for label in labels]
@@ -231,7 +231,7 @@ def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[Judge
     """
     if len(systems) != len(table.units):
         raise InputError(f"{len(systems)} systems for {len(table.units)} units: expected as many")
-    names, made_by = _numbered(systems)
+    names, made_by = _encode(systems)
     found = []
     for i, j in combinations(range(len(table.judges)), 2):
         both = np.flatnonzero(~np.isnan(table.values[i] + table.values[j]))
@@ -245,10 +245,10 @@ def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[Judge
     return found
 
 
-LEAST_GAP = 0.2
-FEWEST_COMPARED = 3
+MIN_GAP = 0.2
+MIN_COMPARED_JUDGES = 3
 """Comparable judges from which on one can be flagged."""
-LEAST_SHARED = 2
+MIN_SHARED_UNITS = 2
 
 
 class Standing(NamedTuple):
@@ -280,20 +280,20 @@ def standings(table: JudgeTable) -> list[Standing]:
     merged = merge_judges(table.values, groups)
     found = [_leave_one_out(table, k, groups, merged) for k in range(len(table.judges))]
     counted = {groups[k]: one for k, one in enumerate(found) if one.comparable}
-    if len(counted) < FEWEST_COMPARED:
+    if len(counted) < MIN_COMPARED_JUDGES:
         return [one._replace(flagged=False) for one in found]
     known = np.array([one.r for one in counted.values() if not np.isnan(one.r)])
-    return [_judged(one, known) for one in found]
+    return [_flag_outlier(one, known) for one in found]
 
 
-def standing_beside(judge: Any, mine: Floats, others: Floats) -> Standing:
+def compare_with_people(judge: Any, mine: Floats, others: Floats) -> Standing:
     """Compare a judge with the mean of others (judges x units), who never stands apart from them.
 
     For a judge who is none of them, such as a model beside people. Identical others count as one.
     """
     means = _means(merge_judges(others, identical_judges(others)))
     n = int((~np.isnan(mine + means)).sum())
-    if n < LEAST_SHARED:
+    if n < MIN_SHARED_UNITS:
         shared = "no overlap" if n == 0 else f"an overlap of {n}"
         why = f"{shared} with people: cannot be compared"
         return Standing(judge, float("nan"), n, False, why, False)
@@ -313,17 +313,17 @@ def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int], merged: Float
     both = ~np.isnan(mine + means)
     n = int(both.sum())
     twins = tuple(judge for j, judge in enumerate(table.judges) if j != k and same[j] == same[k])
-    if n < LEAST_SHARED:
+    if n < MIN_SHARED_UNITS:
         shared = "no overlap" if n == 0 else f"an overlap of {n}"
         why = f"{shared} with {'further' if twins else 'other'} judges: cannot be compared"
         why = why if len(table.judges) > 1 else "one judge: cannot be compared"
         return Standing(table.judges[k], float("nan"), n, False, why, False, twins)
     why = why_undefined(means, mine, ("the others' means", "the judge's scores"))
-    stuck = _stuck(mine[both], others[:, both])
+    stuck = _is_stuck(mine[both], others[:, both])
     return Standing(table.judges[k], pearson(means, mine), n, stuck, why, True, twins)
 
 
-def _stuck(mine: Floats, others: Floats) -> bool:
+def _is_stuck(mine: Floats, others: Floats) -> bool:
     """Return whether one value for everything is unlikely if a judge judges as the others do."""
     if not len(mine) or (mine != mine[0]).any():
         return False
@@ -332,14 +332,14 @@ def _stuck(mine: Floats, others: Floats) -> bool:
     return bool(power(share, len(mine)) < LEAST_CHANCE)
 
 
-def _judged(one: Standing, everyone: Floats) -> Standing:
+def _flag_outlier(one: Standing, everyone: Floats) -> Standing:
     if np.isnan(one.r) or one.n <= 3:
         return one
     gap = float(np.median(everyone)) - one.r
     z = _fisher(everyone)
     spread = 1.4826 * float(np.median(np.abs(z - np.median(z))))
     below = np.median(z) - _fisher(np.array(one.r))
-    if gap > LEAST_GAP and below > 3 * max(spread, float(1 / np.sqrt(one.n - 3))):
+    if gap > MIN_GAP and below > 3 * max(spread, float(1 / np.sqrt(one.n - 3))):
         return one._replace(flagged=True, why=f"r is {gap:.2f} below the median of all judges")
     return one
 

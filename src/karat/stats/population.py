@@ -84,7 +84,7 @@ class Expansion(NamedTuple):
         return _sum(z * z * z) / n / (variance * sqrt(variance)) if variance > 0 else 0.0
 
 
-def expand(values: Floats, units: Ints, design: Design, population: Ints) -> Expansion:
+def estimate_mean(values: Floats, units: Ints, design: Design, population: Ints) -> Expansion:
     """Return the mean over a population of units from the values of those that were labelled."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
@@ -110,7 +110,7 @@ def expand(values: Floats, units: Ints, design: Design, population: Ints) -> Exp
     return Expansion(mean, deviations, plain, n - len(rounds), fraction)
 
 
-def shares(units: Ints, design: Design, population: Ints) -> Floats:
+def unit_shares(units: Ints, design: Design, population: Ints) -> Floats:
     """Return the share of each labelled unit in the mean of `expand`: mean = sum share_u v_u."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
@@ -204,19 +204,19 @@ def moments(given: Labelled, rows: Flags) -> Moments:
             continue
         w = given.weights[system, mine]
         w = w / (fsum(w.tolist()) / len(w))
-        x, y = _centred(given.x[system, mine], w), _centred(given.y[system, mine], w)
+        x, y = _centre(given.x[system, mine], w), _centre(given.y[system, mine], w)
         xx += product(x.T * w, x)
         xy += product(x.T * w, y)
         yy.append(fsum((w * y * y).tolist()))
     return Moments(xx, xy, fsum(yy))
 
 
-def _centred(values: Floats, weights: Floats) -> Floats:
+def _centre(values: Floats, weights: Floats) -> Floats:
     found: Floats = values - product(weights, values) / len(weights)
     return found
 
 
-def tuned(given: Labelled) -> Prediction:
+def tune_prediction(given: Labelled) -> Prediction:
     """Return the prediction of one judge: lambda times its value."""
     found = moments(given, given.known)
     spread, shared = float(found.xx[0, 0]), float(found.xy[0])
@@ -227,26 +227,26 @@ def tuned(given: Labelled) -> Prediction:
     return Prediction(units, every, given.means(every), factor, float(r))
 
 
-def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
+def cross_fit(given: Labelled, folds: int = FOLDS) -> Prediction:
     """Return predictions by a ridge regression that has not seen the unit it predicts.
 
     Folds are taken from the units in their order, every tenth to the same one.
     """
-    scaled = _standardised(given)
+    scaled = _standardise(given)
     known = given.known
     units = np.flatnonzero(known.any(axis=0))
     fold = np.zeros(given.y.shape[1], np.int64)
     fold[units] = np.arange(len(units)) % min(folds, len(units))
     made = [_fits(scaled, known & (fold != k)) for k in range(min(folds, len(units)))]
     by_penalty = (np.stack(fits) for fits in zip(*made, strict=True))
-    predicted = [_predicted(scaled.x, fits, fold) for fits in by_penalty]
+    predicted = [_predict(scaled.x, fits, fold) for fits in by_penalty]
     errors = [_error(given, one) for one in predicted]
     best = int(np.argmin(errors))
     chosen = np.stack([fits[best] for fits in made])
-    return _power_tuned(given, scaled, predicted[best], chosen, fold)
+    return _tune_power(given, scaled, predicted[best], chosen, fold)
 
 
-def _standardised(given: Labelled) -> Labelled:
+def _standardise(given: Labelled) -> Labelled:
     """Return judges' values with a standard deviation of 1; a judge that is constant stays 0."""
     known = given.known
     centre = given.x[known].mean(axis=0)
@@ -263,7 +263,7 @@ def _fits(given: Labelled, rows: Flags) -> list[Floats]:
     return [solve_symmetric(found.xx + penalty * unit, found.xy) for penalty in PENALTIES]
 
 
-def _predicted(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
+def _predict(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
     """Return systems x units, each unit predicted by the fit to the other folds."""
     return np.stack([(own * coefficients[fold]).sum(axis=1) for own in x])
 
@@ -274,7 +274,7 @@ def _error(given: Labelled, predicted: Floats) -> float:
     return moments(left, given.known).yy
 
 
-def _power_tuned(
+def _tune_power(
     given: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
 ) -> Prediction:
     """Return predictions times lambda, from 0 to 1, each tuned on the other folds."""
@@ -285,9 +285,9 @@ def _power_tuned(
     fits = coefficients * factor[:, None]
     mean_fit = product(_shares(given, fold, len(factor)), fits)
     others = (scaled.every * mean_fit[:, None]).sum(axis=2)
-    every = np.where(given.known, _predicted(scaled.every, fits, fold), others)
+    every = np.where(given.known, _predict(scaled.every, fits, fold), others)
     units = np.where(given.known, predicted * factor[fold], 0.0)
-    r = tuned(alone).correlation
+    r = tune_prediction(alone).correlation
     return Prediction(units, every, given.means(every), float(factor.mean()), r)
 
 

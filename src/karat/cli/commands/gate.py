@@ -183,10 +183,10 @@ def _metric_files(
     """Yield the files of the metrics of texts, if there is an output that must not replace them."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT
-    from karat.scoring import as_metrics
+    from karat.scoring import load_metrics
 
     if written is not None:
-        for one in as_metrics(metrics or baseline_metrics(baseline) or DEFAULT):
+        for one in load_metrics(metrics or baseline_metrics(baseline) or DEFAULT):
             yield from one.input_files()
 
 
@@ -214,7 +214,7 @@ def _texts(
 ) -> tuple[Any, Any]:
     """Return the texts of one system and their references, however they are given."""
     from karat.gating.texts import DEFAULT
-    from karat.scoring import as_metrics
+    from karat.scoring import load_metrics
 
     table = TableOptions(
         _listed(columns["candidate"]), None, columns["id"], "local", (), None, None
@@ -229,7 +229,7 @@ def _texts(
         found = load_set(*given.evalset, progress)
         return found.select(systems=given.candidates or found.systems), None
     _one(given.candidates)
-    return given.open(as_metrics(metrics or DEFAULT), progress, copies=True)
+    return given.open(load_metrics(metrics or DEFAULT), progress, copies=True)
 
 
 def _listed(column: str | None) -> list[str]:

@@ -128,9 +128,9 @@ def score_command(
     karat score --set demo -m gtm --level document
     karat score data.parquet --candidate output -r reference --by system
     """
-    from karat.scoring import as_metrics, score
+    from karat.scoring import load_metrics, score
 
-    chosen = as_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
+    chosen = load_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
     settings["segments"] = settings["segments"] or level == "segment"
     others = {name: bool(settings[name]) for name in ("segments", "resamples")}
     layout.check(**others, signature_only=signature_only)
@@ -280,9 +280,9 @@ def compare_command(
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.comparison import compare
-    from karat.scoring import as_metrics
+    from karat.scoring import load_metrics
 
-    chosen = as_metrics(metrics or options.DEFAULT_METRICS)
+    chosen = load_metrics(metrics or options.DEFAULT_METRICS)
     if are_tables(given, table):
         from karat.arrow.table_scores import compare_table
 

@@ -26,7 +26,7 @@ from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, reco
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.scores import interval_fields
+from karat.scoring import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 

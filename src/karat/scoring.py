@@ -1,30 +1,240 @@
-"""`score`: any number of systems by any number of metrics in one pass over the text."""
+"""Scoring: any number of systems by any number of metrics in one pass over the text."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from karat.arithmetic import ExactRows, exact_sums
-from karat.arrays import Floats, np
+from karat.arithmetic import ExactRows, exact_sums, joined_sums, partial_sums
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.names import metric
+from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.inputs import Systems, as_inputs
-from karat.scoring.one_pass import Collected, Wanted, collect
 from karat.settings import check_seed, check_trials
-from karat.stats.buckets import as_buckets
+from karat.stats.buckets import (
+    CellSums,
+    bucket_of_rows,
+    check_filled,
+    join_cells,
+    resolve_buckets,
+    sum_cells,
+)
 from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.stats.significance import ahead
-from karat.text.references import GivenReferences, References
-from karat.text.segments import Segments
+from karat.text.references import (
+    GivenReferences,
+    NoReferences,
+    References,
+    as_references,
+    check_aligned,
+)
+from karat.text.segments import Segments, Strings, Texts, as_segments
 
 if TYPE_CHECKING:
     from karat.ranked_segments import RankedSegments, TextLookup
+
+
+Systems: TypeAlias = "Mapping[str, Texts] | Texts"
+"""Systems by name; or the candidates of one, which is then called `candidate`."""
+
+
+class TextInputs(NamedTuple):
+    """Everything that is scored: systems, references, metrics and the ids of segments."""
+
+    systems: Mapping[str, Segments]
+    references: References
+    metrics: Sequence[Metric]
+    segments: SegmentNames
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs of all systems."""
+        return len(self.systems) * self.segments.count
+
+
+def make_inputs(
+    systems: Systems | EvalSet | str,
+    references: GivenReferences | None,
+    metrics: Sequence[str | Metric] | str | Metric,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> TextInputs:
+    """Return the systems, references and metrics to score, from an evaluation set if one is given.
+
+    References may be missing where no metric reads them.
+    """
+    if references is None and isinstance(systems, str | os.PathLike):
+        from karat.evalset.loading import load_evalset
+
+        systems = load_evalset(systems)
+    if isinstance(systems, EvalSet):
+        if references is not None:
+            raise InputError("an evaluation set brings its own references: leave references out")
+        given = inputs_from_set(systems, {}, metrics, threads, progress)
+        ids = systems.given_ids()
+        texts = systems.outputs().items()
+        named_texts = {
+            name: Strings(outputs, f"system {name}", ids, systems.groups) for name, outputs in texts
+        }
+        return given._replace(systems=make_systems(named_texts))
+    chosen, named = metrics_for_set(metrics, None), make_systems(systems)
+    first = next(iter(named.values()))
+    if references is not None:
+        refs = as_references(references, len(first), first.name)
+    elif any(m.reads_texts for m in chosen):
+        raise InputError("no references were given: they are needed unless systems is an EvalSet")
+    else:
+        refs = NoReferences(len(first))
+    return TextInputs(named, refs, chosen, SegmentNames(len(first)))
+
+
+def inputs_from_set(
+    evalset: EvalSet,
+    systems: Mapping[str, Segments],
+    metrics: Sequence[str | Metric] | str | Metric,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> TextInputs:
+    """Return the outputs of a set's systems that are scored."""
+    chosen = metrics_for_set(metrics, evalset, threads, progress)
+    if any(m.reads_texts for m in chosen) or all(evalset.references):
+        refs = as_references(evalset.given_references(), len(evalset))
+    else:
+        refs = NoReferences(len(evalset))
+    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out)
+    return TextInputs(systems, refs, chosen, names)
+
+
+def make_systems(systems: Systems) -> dict[str, Segments]:
+    """Systems by name, checked to be aligned."""
+    given = systems if isinstance(systems, Mapping) else {"candidate": systems}
+    if not given:
+        raise InputError("no system was given: at least one is needed")
+    named = {name: as_segments(texts, f"system {name}") for name, texts in given.items()}
+    check_aligned(list(named.values()))
+    return named
+
+
+def metrics_for_set(
+    metrics: Sequence[str | Metric] | str | Metric,
+    evalset: EvalSet | None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> list[Metric]:
+    """Metrics by name, each once, with what they take from a set; None: texts are scored."""
+    named = _load_named_metrics(metrics)
+    return _drop_duplicates(
+        [m for one in named for m in one.for_evalset(evalset, threads, progress)]
+    )
+
+
+def load_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    """Metrics by name, each once."""
+    return _drop_duplicates(_load_named_metrics(metrics))
+
+
+def _load_named_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not given:
+        raise InputError("no metric was given: at least one is needed")
+    return list(map(metric, given))
+
+
+def _drop_duplicates(named: Sequence[Metric]) -> list[Metric]:
+    chosen: dict[Metric, Metric] = {}
+    for m in named:
+        before = chosen.get(m, m)
+        if before.full_name() != m.full_name():
+            raise InputError(f"{m} is given twice, with other scores: use another name for one")
+        chosen[m] = before.claiming(m.claims)
+    return list(chosen.values())
+
+
+class Keep(NamedTuple):
+    """The parts to keep besides the totals."""
+
+    rows: bool = False
+    values: bool = False
+    buckets: int | None = None
+    """Sums of so many buckets in place of rows; the id of a segment is its number, from 0."""
+
+
+class SystemStats(NamedTuple):
+    """The statistics of one system by one metric."""
+
+    total: NDArray[Any]
+    rows: tuple[NDArray[Any], ...]  # in runs, whole numbers as small as they can be; () if not kept
+    values: Floats | None
+    cells: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
+
+    @property
+    def stats(self) -> Floats:
+        """All rows as one table."""
+        return np.concatenate(self.rows).astype(np.float64)
+
+
+def compute_statistics(
+    given: TextInputs,
+    want: Keep,
+    threads: int | None,
+    progress: Progress,
+    how: Mapping[str, object] = MappingProxyType({}),
+) -> dict[tuple[str, Metric], SystemStats]:
+    """The statistics of all systems by all metrics, by system and then by metric.
+
+    `how` says which intervals and tests will be made: signatures must not say anything else.
+    """
+    systems, references, metrics, segments = given
+    for m in metrics:
+        m.check_claims(references.number, how)
+        m.check_outputs([*systems], segments)
+    if want.buckets:
+        check_filled(len(references), want.buckets, next(iter(systems)))
+
+    def reduce(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
+        values = m.of_segments().measure(rows)["value"] if want.values else None
+        if want.buckets:
+            cells = sum_cells(rows, bucket_of_rows(first, len(rows), want.buckets))
+            return SystemStats(partial_sums(rows), (), values, (cells,))
+        return SystemStats(
+            partial_sums(rows), (shrink_integers(rows),) if want.rows else (), values
+        )
+
+    ids = None if segments.ids is None else segments.listed
+    parts = run_batches(
+        metrics, systems, references, reduce, ids=ids, threads=threads, progress=progress
+    )
+    return {
+        (name, m): _join_batches([part[i][j] for part in parts], want.buckets)
+        for i, name in enumerate(systems)
+        for j, m in enumerate(metrics)
+    }
+
+
+def shrink_integers(rows: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them all; others as they are."""
+    if rows.dtype.kind not in "iu":
+        return rows
+    ends = np.result_type(*(np.min_scalar_type(int(x)) for x in (rows.min(), rows.max())))
+    return rows.astype(ends)
+
+
+def _join_batches(parts: Sequence[SystemStats], buckets: int | None) -> SystemStats:
+    values = [part.values for part in parts if part.values is not None]
+    cells = [cell for part in parts for cell in part.cells]
+    rows = tuple(block for part in parts for block in part.rows)
+    return SystemStats(
+        joined_sums([part.total for part in parts]),
+        (join_cells(cells, buckets),) if buckets and cells else rows,
+        np.concatenate(values) if values else None,
+    )
 
 
 class ScoreRow(NamedTuple):
@@ -52,7 +262,7 @@ RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Result, Generic[RowT]):
+class ScoreResults(Result, Generic[RowT]):
     """Rows of scores that are found by name: `results["A", "bleu"]`."""
 
     rows: tuple[RowT, ...]
@@ -124,7 +334,7 @@ class ScoredTable(Protocol):
 class WideScores(Result):
     """One row per system, one column per metric: `wide().render("latex")`, `wide().to_pandas()`."""
 
-    results: Results[Any]
+    results: ScoreResults[Any]
 
     @property
     def rows(self) -> tuple[Any, ...]:
@@ -148,7 +358,7 @@ class WideScores(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scoring(Results[ScoreRow]):
+class Scoring(ScoreResults[ScoreRow]):
     """Scores of all systems by all metrics; of documents or segments too, if they were kept."""
 
     texts: TextLookup | None = field(default=None, kw_only=True)
@@ -231,7 +441,7 @@ def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> di
 _Key = tuple[str, Metric]
 
 
-class Drawn(NamedTuple):
+class Resampling(NamedTuple):
     """Resamples of intervals: how many, from which seed, of segments or of how many buckets."""
 
     resamples: int
@@ -239,10 +449,10 @@ class Drawn(NamedTuple):
     buckets: int | None = None
 
     @classmethod
-    def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Drawn:
+    def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Resampling:
         """Return what is drawn from so many rows; nothing is where no resamples are wanted."""
         check_seed(seed)
-        return cls(resamples, seed, as_buckets(rows, buckets) if resamples else None)
+        return cls(resamples, seed, resolve_buckets(rows, buckets) if resamples else None)
 
     @property
     def fields(self) -> dict[str, object]:
@@ -250,24 +460,24 @@ class Drawn(NamedTuple):
         return interval_fields(*self)
 
 
-def scored(
-    found: Mapping[_Key, Collected],
+def score_statistics(
+    found: Mapping[_Key, SystemStats],
     references: int | None,
-    drawn: Drawn,
+    drawn: Resampling,
     form: str = "karat",
     progress: Progress = silent,
 ) -> Scoring:
     """Return the scores, and intervals if they are wanted, from collected statistics."""
-    draws = resample(found, drawn, progress) if drawn.resamples else {}
+    draws = resample_scores(found, drawn, progress) if drawn.resamples else {}
     rows = []
-    for (system, m), total in totals(found, references, drawn.fields, form).items():
+    for (system, m), total in score_totals(found, references, drawn.fields, form).items():
         low, high = interval(draws[system, m]) if drawn.resamples else (None, None)
         rows.append(ScoreRow(system, m, total, low, high))
     kept = tuple(rows), references, drawn.resamples, drawn.seed, segment_values(found)
     return Scoring(*kept, form=form, buckets=drawn.buckets)
 
 
-def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
+def segment_values(found: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
     """The segment scores that were kept, by system and the metric that scores segments."""
     return {
         (system, m.of_segments()): part.values
@@ -276,8 +486,8 @@ def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
     }
 
 
-def totals(
-    found: Mapping[_Key, Collected],
+def score_totals(
+    found: Mapping[_Key, SystemStats],
     references: int | None,
     how: Mapping[str, object],
     form: str = "karat",
@@ -292,8 +502,8 @@ def totals(
     return {key: replace(scores[key], signature=signatures[key[1]]) for key in found}
 
 
-def resample(
-    found: Mapping[_Key, Collected], drawn: Drawn, progress: Progress
+def resample_scores(
+    found: Mapping[_Key, SystemStats], drawn: Resampling, progress: Progress
 ) -> dict[_Key, Floats]:
     """The score of every system and metric on every resample, from one set of draws.
 
@@ -337,16 +547,16 @@ def score(
     `level="document"` also scores each document, from the sums of its segments' statistics;
     `level="segment"` is the same as `segments=True`.
     """
-    segments = as_level(level, segments, resamples) == "segment"
-    given = as_inputs(systems, references, metrics, threads, progress)
+    segments = resolve_level(level, segments, resamples) == "segment"
+    given = make_inputs(systems, references, metrics, threads, progress)
     check_trials("resamples", resamples, 0)
     check_form(signature)
-    drawn = Drawn.of(resamples, seed, given.outputs, buckets)
+    drawn = Resampling.of(resamples, seed, given.outputs, buckets)
     documents = _documents(given.systems) if level == "document" else None
     keep_rows = resamples > 0 or documents is not None
-    want = Wanted(rows=keep_rows, values=segments, buckets=drawn.buckets)
-    found = collect(given, want, threads, progress, drawn.fields)
-    made = scored(found, given.references.number, drawn, signature, progress)
+    want = Keep(rows=keep_rows, values=segments, buckets=drawn.buckets)
+    found = compute_statistics(given, want, threads, progress, drawn.fields)
+    made = score_statistics(found, given.references.number, drawn, signature, progress)
     if documents is not None:
         scores = document_scores(found, documents, given.references.number)
         return replace(made, documents=scores)
@@ -360,7 +570,7 @@ LEVELS = ("system", "segment", "document")
 """Levels of scores."""
 
 
-def as_level(level: str, segments: bool = False, resamples: int = 0) -> str:
+def resolve_level(level: str, segments: bool = False, resamples: int = 0) -> str:
     """Return the level of scores; `segments` asks for the level of segments, too."""
     if level not in LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
@@ -384,7 +594,7 @@ def _documents(systems: Mapping[str, Segments]) -> Sequence[str]:
 
 
 def document_scores(
-    collected: Mapping[tuple[str, Metric], Collected],
+    collected: Mapping[tuple[str, Metric], SystemStats],
     documents: Sequence[str],
     references: int | None,
 ) -> tuple[DocumentScore, ...]:
