@@ -77,22 +77,22 @@ def make_inputs(
     if isinstance(systems, EvalSet):
         if references is not None:
             raise InputError("an evaluation set brings its own references: leave references out")
-        given = inputs_from_set(systems, {}, metrics, threads, progress)
+        inputs = inputs_from_set(systems, {}, metrics, threads, progress)
         ids = systems.given_ids()
         texts = systems.outputs().items()
         named_texts = {
             name: Strings(outputs, f"system {name}", ids, systems.groups) for name, outputs in texts
         }
-        return given._replace(systems=make_systems(named_texts))
-    chosen, named = metrics_for_set(metrics, None), make_systems(systems)
-    first = next(iter(named.values()))
+        return inputs._replace(systems=make_systems(named_texts))
+    chosen, segments_by_system = metrics_for_set(metrics, None), make_systems(systems)
+    first = next(iter(segments_by_system.values()))
     if references is not None:
         refs = as_references(references, len(first), first.name)
     elif any(m.reads_texts for m in chosen):
         raise InputError("no references were given: they are needed unless systems is an EvalSet")
     else:
         refs = NoReferences(len(first))
-    return TextInputs(named, refs, chosen, SegmentNames(len(first)))
+    return TextInputs(segments_by_system, refs, chosen, SegmentNames(len(first)))
 
 
 def inputs_from_set(
@@ -114,12 +114,14 @@ def inputs_from_set(
 
 def make_systems(systems: Systems) -> dict[str, Segments]:
     """Systems by name, checked to be aligned."""
-    given = systems if isinstance(systems, Mapping) else {"candidate": systems}
-    if not given:
+    texts_by_system = systems if isinstance(systems, Mapping) else {"candidate": systems}
+    if not texts_by_system:
         raise InputError("no system was given: at least one is needed")
-    named = {name: as_segments(texts, f"system {name}") for name, texts in given.items()}
-    check_aligned(list(named.values()))
-    return named
+    segments_by_system = {
+        name: as_segments(texts, f"system {name}") for name, texts in texts_by_system.items()
+    }
+    check_aligned(list(segments_by_system.values()))
+    return segments_by_system
 
 
 def metrics_for_set(
@@ -129,9 +131,13 @@ def metrics_for_set(
     progress: Progress = silent,
 ) -> list[Metric]:
     """Metrics by name, each once, with what they take from a set; None: texts are scored."""
-    named = _load_named_metrics(metrics)
+    loaded = _load_named_metrics(metrics)
     return _drop_duplicates(
-        [m for one in named for m in one.for_evalset(evalset, threads, progress)]
+        [
+            m
+            for loaded_metric in loaded
+            for m in loaded_metric.for_evalset(evalset, threads, progress)
+        ]
     )
 
 
@@ -141,19 +147,19 @@ def load_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]
 
 
 def _load_named_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    if not given:
+    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not names:
         raise InputError("no metric was given: at least one is needed")
-    return list(map(metric, given))
+    return list(map(metric, names))
 
 
-def _drop_duplicates(named: Sequence[Metric]) -> list[Metric]:
+def _drop_duplicates(loaded: Sequence[Metric]) -> list[Metric]:
     chosen: dict[Metric, Metric] = {}
-    for m in named:
-        before = chosen.get(m, m)
-        if before.full_name() != m.full_name():
+    for m in loaded:
+        first = chosen.get(m, m)
+        if first.full_name() != m.full_name():
             raise InputError(f"{m} is given twice, with other scores: use another name for one")
-        chosen[m] = before.claiming(m.claims)
+        chosen[m] = first.claiming(m.claims)
     return list(chosen.values())
 
 
@@ -181,38 +187,38 @@ class SystemStats(NamedTuple):
 
 
 def compute_statistics(
-    given: TextInputs,
-    want: Keep,
+    inputs: TextInputs,
+    keep: Keep,
     threads: int | None,
     progress: Progress,
-    how: Mapping[str, object] = MappingProxyType({}),
+    resampling: Mapping[str, object] = MappingProxyType({}),
 ) -> dict[tuple[str, Metric], SystemStats]:
     """The statistics of all systems by all metrics, by system and then by metric.
 
-    `how` says which intervals and tests will be made: signatures must not say anything else.
+    `resampling` says which intervals and tests will be made: signatures must not say anything else.
     """
-    systems, references, metrics, segments = given
+    systems, references, metrics, segments = inputs
     for m in metrics:
-        m.check_claims(references.number, how)
+        m.check_claims(references.number, resampling)
         m.check_outputs([*systems], segments)
-    if want.buckets:
-        check_filled(len(references), want.buckets, next(iter(systems)))
+    if keep.buckets:
+        check_filled(len(references), keep.buckets, next(iter(systems)))
 
     def reduce(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
-        values = m.of_segments().measure(rows)["value"] if want.values else None
-        if want.buckets:
-            cells = sum_cells(rows, bucket_of_rows(first, len(rows), want.buckets))
+        values = m.of_segments().measure(rows)["value"] if keep.values else None
+        if keep.buckets:
+            cells = sum_cells(rows, bucket_of_rows(first, len(rows), keep.buckets))
             return SystemStats(partial_sums(rows), (), values, (cells,))
         return SystemStats(
-            partial_sums(rows), (shrink_integers(rows),) if want.rows else (), values
+            partial_sums(rows), (shrink_integers(rows),) if keep.rows else (), values
         )
 
     ids = None if segments.ids is None else segments.listed
-    parts = run_batches(
+    batches = run_batches(
         metrics, systems, references, reduce, ids=ids, threads=threads, progress=progress
     )
     return {
-        (name, m): _join_batches([part[i][j] for part in parts], want.buckets)
+        (name, m): _join_batches([part[i][j] for part in batches], keep.buckets)
         for i, name in enumerate(systems)
         for j, m in enumerate(metrics)
     }
@@ -226,13 +232,13 @@ def shrink_integers(rows: NDArray[Any]) -> NDArray[Any]:
     return rows.astype(ends)
 
 
-def _join_batches(parts: Sequence[SystemStats], buckets: int | None) -> SystemStats:
-    values = [part.values for part in parts if part.values is not None]
-    cells = [cell for part in parts for cell in part.cells]
-    rows = tuple(block for part in parts for block in part.rows)
+def _join_batches(batches: Sequence[SystemStats], buckets: int | None) -> SystemStats:
+    values = [part.values for part in batches if part.values is not None]
+    bucket_sums = [cell for part in batches for cell in part.cells]
+    rows = tuple(block for part in batches for block in part.rows)
     return SystemStats(
-        joined_sums([part.total for part in parts]),
-        (join_cells(cells, buckets),) if buckets and cells else rows,
+        joined_sums([part.total for part in batches]),
+        (join_cells(bucket_sums, buckets),) if buckets and bucket_sums else rows,
         np.concatenate(values) if values else None,
     )
 
@@ -285,8 +291,8 @@ class ScoreResults(Result, Generic[RowT]):
     def settings(self) -> dict[str, object]:
         """Metrics, references and how intervals were made."""
         metrics = dict.fromkeys(str(row.metric) for row in self.rows)
-        how = interval_fields(self.resamples, self.seed, self.buckets)
-        return {"metrics": tuple(metrics), "references": self.references, **how}
+        intervals = interval_fields(self.resamples, self.seed, self.buckets)
+        return {"metrics": tuple(metrics), "references": self.references, **intervals}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -306,11 +312,11 @@ class ScoreResults(Result, Generic[RowT]):
         return "\n".join(self.signatures.values())
 
     def __getitem__(self, key: tuple[str, str | Metric]) -> RowT:
-        wanted = key[0], metric(key[1])
+        row_key = key[0], metric(key[1])
         for row in self.rows:
-            if (row.system, row.metric) == wanted:
+            if (row.system, row.metric) == row_key:
                 return row
-        raise KeyError(f"no row for system {quoted(wanted[0])} and metric {wanted[1]}")
+        raise KeyError(f"no row for system {quoted(row_key[0])} and metric {row_key[1]}")
 
     def wide(self) -> WideScores:
         """Return the same as a table with a row for each system and a column for each metric."""
@@ -377,8 +383,8 @@ class Scoring(ScoreResults[ScoreRow]):
         It is of the kind that was given, with the same rows in the same order, as they were then.
         """
         if self.table is None:
-            told = "no table to join the scores to: score a table in memory with segments=True"
-            raise InputError(told)
+            message = "no table to join the scores to: score a table in memory with segments=True"
+            raise InputError(message)
         return self.table.join(self.values)
 
     @property
@@ -419,16 +425,20 @@ class Scoring(ScoreResults[ScoreRow]):
         if not self.values or self.texts is None:
             raise InputError("no segment scores were kept: call score with segments=True")
         chosen = self.rows[0].metric if by is None else metric(by)
-        known = dict.fromkeys(m for _, m in self.values)
-        if chosen.of_segments() not in known:
-            scores = ", ".join(map(str, known))
+        scored_by = dict.fromkeys(m for _, m in self.values)
+        if chosen.of_segments() not in scored_by:
+            scores = ", ".join(map(str, scored_by))
             raise InputError(f"no scores by {chosen}: the segments were scored by {scores}")
         ranked = rank_segments(self.values, self.texts, chosen, worst, best, self.references)
         return replace(ranked, notes=(*ranked.notes, *self.remarks))
 
     def __repr__(self) -> str:
-        kept = sum(map(len, self.values.values()))
-        return super().__repr__().replace(";", f", {kept:,} segment scores;" if kept else ";", 1)
+        n_scores = sum(map(len, self.values.values()))
+        return (
+            super()
+            .__repr__()
+            .replace(";", f", {n_scores:,} segment scores;" if n_scores else ";", 1)
+        )
 
 
 def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> dict[str, object]:
@@ -461,67 +471,72 @@ class Resampling(NamedTuple):
 
 
 def score_statistics(
-    found: Mapping[_Key, SystemStats],
+    stats: Mapping[_Key, SystemStats],
     references: int | None,
-    drawn: Resampling,
+    resampling: Resampling,
     form: str = "karat",
     progress: Progress = silent,
 ) -> Scoring:
     """Return the scores, and intervals if they are wanted, from collected statistics."""
-    draws = resample_scores(found, drawn, progress) if drawn.resamples else {}
+    resampled = resample_scores(stats, resampling, progress) if resampling.resamples else {}
     rows = []
-    for (system, m), total in score_totals(found, references, drawn.fields, form).items():
-        low, high = interval(draws[system, m]) if drawn.resamples else (None, None)
+    for (system, m), total in score_totals(stats, references, resampling.fields, form).items():
+        low, high = interval(resampled[system, m]) if resampling.resamples else (None, None)
         rows.append(ScoreRow(system, m, total, low, high))
-    kept = tuple(rows), references, drawn.resamples, drawn.seed, segment_values(found)
-    return Scoring(*kept, form=form, buckets=drawn.buckets)
+    scoring = tuple(rows), references, resampling.resamples, resampling.seed, segment_values(stats)
+    return Scoring(*scoring, form=form, buckets=resampling.buckets)
 
 
-def segment_values(found: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
+def segment_values(stats: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
     """The segment scores that were kept, by system and the metric that scores segments."""
     return {
-        (system, m.of_segments()): part.values
-        for (system, m), part in found.items()
-        if part.values is not None
+        (system, m.of_segments()): system_stats.values
+        for (system, m), system_stats in stats.items()
+        if system_stats.values is not None
     }
 
 
 def score_totals(
-    found: Mapping[_Key, SystemStats],
+    stats: Mapping[_Key, SystemStats],
     references: int | None,
-    how: Mapping[str, object],
+    tests: Mapping[str, object],
     form: str = "karat",
 ) -> dict[_Key, Score]:
     """The score of every system by every metric, signed with how intervals and tests were made."""
     scores: dict[_Key, Score] = {}
-    for m in dict.fromkeys(m for _, m in found):
-        keys = [key for key in found if key[1] == m]
-        rows = np.array([found[key].total for key in keys])
+    for m in dict.fromkeys(m for _, m in stats):
+        keys = [key for key in stats if key[1] == m]
+        rows = np.array([stats[key].total for key in keys])
         scores |= zip(keys, m.scores(rows, references), strict=True)
-    signatures = {m: m.signature(references, form, how) for _, m in found}
-    return {key: replace(scores[key], signature=signatures[key[1]]) for key in found}
+    signatures = {m: m.signature(references, form, tests) for _, m in stats}
+    return {key: replace(scores[key], signature=signatures[key[1]]) for key in stats}
 
 
 def resample_scores(
-    found: Mapping[_Key, SystemStats], drawn: Resampling, progress: Progress
+    stats: Mapping[_Key, SystemStats], resampling: Resampling, progress: Progress
 ) -> dict[_Key, Floats]:
     """The score of every system and metric on every resample, from one set of draws.
 
     Systems that differ in their number of segments have draws of their own, from the same seed.
     """
-    for (system, m), part in found.items():
-        m.check_resampled(system, part.total)
-    tables = {key: ExactRows(part.rows) for key, part in found.items()}
+    for (system, m), system_stats in stats.items():
+        m.check_resampled(system, system_stats.total)
+    tables = {key: ExactRows(system_stats.rows) for key, system_stats in stats.items()}
     draws: dict[_Key, Floats] = {}
     for size in dict.fromkeys(map(len, tables.values())):
-        same = {key: table for key, table in tables.items() if len(table) == size}
-        sums = bootstrap_tables([*same.values()], drawn.resamples, drawn.seed, progress)
-        values = (key[1].measure(own)["value"] for key, own in zip(same, sums, strict=True))
-        draws |= zip(same, values, strict=True)
-    for (system, m), own in draws.items():
-        if np.isnan(own).any():
-            none = "in some resamples no segment has a score: intervals need more scores"
-            raise InputError(f"{m}, system {quoted(system)}: {none}")
+        same_size = {key: table for key, table in tables.items() if len(table) == size}
+        sums = bootstrap_tables(
+            [*same_size.values()], resampling.resamples, resampling.seed, progress
+        )
+        values = (
+            key[1].measure(resampled)["value"]
+            for key, resampled in zip(same_size, sums, strict=True)
+        )
+        draws |= zip(same_size, values, strict=True)
+    for (system, m), resampled in draws.items():
+        if np.isnan(resampled).any():
+            message = "in some resamples no segment has a score: intervals need more scores"
+            raise InputError(f"{m}, system {quoted(system)}: {message}")
     return draws
 
 
@@ -548,22 +563,22 @@ def score(
     `level="segment"` is the same as `segments=True`.
     """
     segments = resolve_level(level, segments, resamples) == "segment"
-    given = make_inputs(systems, references, metrics, threads, progress)
+    inputs = make_inputs(systems, references, metrics, threads, progress)
     check_trials("resamples", resamples, 0)
     check_form(signature)
-    drawn = Resampling.of(resamples, seed, given.outputs, buckets)
-    documents = _documents(given.systems) if level == "document" else None
+    resampling = Resampling.of(resamples, seed, inputs.outputs, buckets)
+    documents = _documents(inputs.systems) if level == "document" else None
     keep_rows = resamples > 0 or documents is not None
-    want = Keep(rows=keep_rows, values=segments, buckets=drawn.buckets)
-    found = compute_statistics(given, want, threads, progress, drawn.fields)
-    made = score_statistics(found, given.references.number, drawn, signature, progress)
+    keep = Keep(rows=keep_rows, values=segments, buckets=resampling.buckets)
+    stats = compute_statistics(inputs, keep, threads, progress, resampling.fields)
+    scoring = score_statistics(stats, inputs.references.number, resampling, signature, progress)
     if documents is not None:
-        scores = document_scores(found, documents, given.references.number)
-        return replace(made, documents=scores)
+        scores = document_scores(stats, documents, inputs.references.number)
+        return replace(scoring, documents=scores)
     if not segments:
-        return made
-    ids = next(iter(given.systems.values())).ids
-    return replace(made, texts=_texts(given.systems, given.references), ids=ids)
+        return scoring
+    ids = next(iter(inputs.systems.values())).ids
+    return replace(scoring, texts=_texts(inputs.systems, inputs.references), ids=ids)
 
 
 LEVELS = ("system", "segment", "document")
@@ -594,22 +609,22 @@ def _documents(systems: Mapping[str, Segments]) -> Sequence[str]:
 
 
 def document_scores(
-    collected: Mapping[tuple[str, Metric], SystemStats],
+    stats: Mapping[tuple[str, Metric], SystemStats],
     documents: Sequence[str],
     references: int | None,
 ) -> tuple[DocumentScore, ...]:
     """Return the score of each document: that of the sum of its segments' statistics."""
-    places: dict[str, list[int]] = {}
+    indices_by_document: dict[str, list[int]] = {}
     for place, document in enumerate(documents):
-        places.setdefault(document, []).append(place)
+        indices_by_document.setdefault(document, []).append(place)
     scores = []
-    for (system, m), part in collected.items():
-        rows = np.concatenate(part.rows)
-        sums = np.array([exact_sums(rows[members]) for members in places.values()])
+    for (system, m), system_stats in stats.items():
+        rows = np.concatenate(system_stats.rows)
+        sums = np.array([exact_sums(rows[indices]) for indices in indices_by_document.values()])
         of_documents = m.of_documents()
         values = of_documents.scores(sums, references)
-        for (document, members), value in zip(places.items(), values, strict=True):
-            scores.append(DocumentScore(system, of_documents, document, len(members), value))
+        for (document, indices), value in zip(indices_by_document.items(), values, strict=True):
+            scores.append(DocumentScore(system, of_documents, document, len(indices), value))
     return tuple(scores)
 
 

@@ -84,12 +84,12 @@ def agreement(
     points = int((~np.isnan(h)).sum())
     if at in {"system", "segment"}:
         value = chosen(h, m)
-        why = why_undefined(h, m) or "humans tell no two points so far apart"
-        return Agreement(value, points, why=why if np.isnan(value) else "")
+        reason = why_undefined(h, m) or "humans tell no two points so far apart"
+        return Agreement(value, points, why=reason if np.isnan(value) else "")
     value, groups, left_out = chosen.over(h, m)
-    what = "segment" if at == "item" else "system"
-    why = f"in no {what} do both human and metric scores differ" if np.isnan(value) else ""
-    return Agreement(value, points, groups, left_out, why)
+    group_name = "segment" if at == "item" else "system"
+    reason = f"in no {group_name} do both human and metric scores differ" if np.isnan(value) else ""
+    return Agreement(value, points, groups, left_out, reason)
 
 
 # --------------------------------------------------------------------- many matrices at once
@@ -110,19 +110,21 @@ def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
     Of pooled statistics it is draws x groups x parts.
     """
     flat = human.shape[0] * human.shape[1], human.shape[2]
-    found = by.each_group(human.reshape(flat), metric.reshape(flat))
-    return found.reshape(*human.shape[:2], *found.shape[1:])
+    values = by.each_group(human.reshape(flat), metric.reshape(flat))
+    return values.reshape(*human.shape[:2], *values.shape[1:])
 
 
-def over_groups(by: Statistic, found: Floats, times: Floats | None = None) -> Floats:
+def over_groups(by: Statistic, group_values: Floats, times: Floats | None = None) -> Floats:
     """Return the statistic of each draw from what `each_group` has; `times` are of the groups."""
-    return by.pooled.total(found, times) if by.pooled else mean_of_defined(found, times)
+    return (
+        by.pooled.total(group_values, times) if by.pooled else mean_of_defined(group_values, times)
+    )
 
 
 def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
     """The mean of each row without NaN; with `times`, each value counts so often."""
-    known = (~np.isnan(values)).astype(np.float64)
-    weights = known if times is None else known * times
+    is_defined = (~np.isnan(values)).astype(np.float64)
+    weights = is_defined if times is None else is_defined * times
     return quotient((np.nan_to_num(values) * weights).sum(axis=1), weights.sum(axis=1))
 
 
@@ -146,8 +148,8 @@ def row_means(scores: Floats) -> Floats:
 
 def drawn_means(scores: Floats, counts: Floats) -> Floats:
     """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
-    known = ~np.isnan(scores)
-    return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), known)))
+    has_score = ~np.isnan(scores)
+    return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), has_score)))
 
 
 def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
@@ -163,10 +165,10 @@ def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
 
 def members(documents: Sequence[Any]) -> list[Ints]:
     """The segments of each document, documents in order of first sight."""
-    found: dict[Any, list[int]] = {}
+    indices_by_document: dict[Any, list[int]] = {}
     for s, name in enumerate(documents):
-        found.setdefault(name, []).append(s)
-    return [np.array(inside) for inside in found.values()]
+        indices_by_document.setdefault(name, []).append(s)
+    return [np.array(indices) for indices in indices_by_document.values()]
 
 
 OVER = {
@@ -193,15 +195,15 @@ def bootstrap(
         raise InputError(f"bootstrap over {quoted(over)}: expected one of {', '.join(OVER)}")
     check_trials("resamples", resamples, 1)
     pairs = [shared(human, m) for m in metrics]
-    found = np.empty((len(metrics), resamples))
+    values = np.empty((len(metrics), resamples))
     done = 0
     for systems, segments in drawn_places(human.shape, over, resamples, seed):
         batch = slice(done, done + len(systems))
         for k, (h, m) in enumerate(pairs):
-            found[k, batch] = _values(h, m, statistic(by), at, systems, segments)
+            values[k, batch] = _values(h, m, statistic(by), at, systems, segments)
             progress(done + len(systems) * (k + 1) // len(pairs), resamples, "resampling")
         done += len(systems)
-    return found
+    return values
 
 
 def drawn_places(
@@ -276,8 +278,8 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints
         return r if by.name == "pearson" else r * r
     if by.grouped:
         cells = all_cells(~np.isnan(h))
-        drawn = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
-        return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn))
+        drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
+        return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn_cells))
     return _resample_stacked(h, m, by, systems, segments)
 
 
@@ -296,8 +298,8 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
     if by.grouped:
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
-        drawn = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
-        values = by.grouped.drawn(cells.of(h), cells.of(m), drawn)
+        drawn_cells = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
+        values = by.grouped.drawn(cells.of(h), cells.of(m), drawn_cells)
     else:
         parts = (
             (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
@@ -308,13 +310,13 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
 
 def _resample_stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
     """The statistic over all cells of each drawn matrix."""
-    found = []
+    values = []
     for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
-        drawn = s[:, :, None], t[:, None, :]
-        human, metric = (arranged(x[drawn], "segment") for x in (h, m))
+        drawn_indices = s[:, :, None], t[:, None, :]
+        human, metric = (arranged(x[drawn_indices], "segment") for x in (h, m))
         cells = (s[:, :, None] * h.shape[1] + t[:, None, :]).reshape(len(s), -1)
-        found.append(over_groups(by, _of_draws(human, metric, cells, by)))
-    return np.concatenate(found)
+        values.append(over_groups(by, _of_draws(human, metric, cells, by)))
+    return np.concatenate(values)
 
 
 def _of_draws(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Floats:
@@ -346,11 +348,11 @@ def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) ->
 
 
 def _centred(scores: Floats) -> Floats:
-    known = scores[~np.isnan(scores)]
-    if not len(known):
+    defined_scores = scores[~np.isnan(scores)]
+    if not len(defined_scores):
         return scores
-    moved: Floats = scores - known.mean()
-    return moved / (float(known.std()) or 1.0)
+    moved: Floats = scores - defined_scores.mean()
+    return moved / (float(defined_scores.std()) or 1.0)
 
 
 def _r(n: Floats, sh: Floats, sm: Floats, shh: Floats, smm: Floats, shm: Floats) -> Floats:
@@ -415,8 +417,10 @@ def _of_groups(
         return values[: words.shape[1]] - values[words.shape[1] :]
 
     once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.known.shape))
-    one, other = (over_groups(by, grouped.drawn(human, x, once)) for x in (first, second))
-    return tried.test(float((one - other)[0]), differences, _TRIALS_AT_A_TIME)
+    first_value, second_value = (
+        over_groups(by, grouped.drawn(human, x, once)) for x in (first, second)
+    )
+    return tried.test(float((first_value - second_value)[0]), differences, _TRIALS_AT_A_TIME)
 
 
 def _measures(by: Statistic, at: str) -> Measures:

@@ -121,13 +121,13 @@ class RankAverage(Result):
     @property
     def signatures(self) -> dict[str, str]:
         """The full signature of each metric; by set where sets differ, as in references."""
-        found: dict[str, dict[str, str]] = {}
+        sets_by_signature: dict[str, dict[str, str]] = {}
         for result in self.results:
             for metric, signature in result.signatures.items():
-                found.setdefault(metric, {}).setdefault(signature, result.name)
+                sets_by_signature.setdefault(metric, {}).setdefault(signature, result.name)
         return {
             metric if len(several) == 1 else f"{metric} ({name})": signature
-            for metric, several in found.items()
+            for metric, several in sets_by_signature.items()
             for signature, name in several.items()
         }
 
@@ -152,7 +152,10 @@ def meta_average(
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    results = [meta_evaluate(one, threads=threads, progress=progress) for one in study.experiments]
+    results = [
+        meta_evaluate(experiment, threads=threads, progress=progress)
+        for experiment in study.experiments
+    ]
     return average_rankings(results, study.weights)
 
 
@@ -169,22 +172,26 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
     shares = check_weights(weights, len(results))
     _check_shared(results)
     names = [result.metric_names for result in results]
-    common = [m for m in names[0] if all(m in own for own in names)]
-    left_out = tuple(dict.fromkeys(m for own in names for m in own if m not in common))
+    common = [m for m in names[0] if all(m in metric_names for metric_names in names)]
+    left_out = tuple(
+        dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
+    )
     if not common:
         raise InputError("the results have no metric in common: there is nothing to average")
     tasks = list(_tasks(results, shares, common))
-    every = [one for task in tasks for one in _task_rows(task, common)]
+    task_rows = [row for task in tasks for row in _task_rows(task, common)]
     rows, tests = _average_rows(tasks, common, results[0].experiment, exchanges_add_up(results))
-    return RankAverage(tuple(results), shares, tuple(rows), tuple(tests), tuple(every), left_out)
+    return RankAverage(
+        tuple(results), shares, tuple(rows), tuple(tests), tuple(task_rows), left_out
+    )
 
 
 def _check_shared(results: Sequence[Ranking]) -> None:
     for name in SHARED:
         values = list(dict.fromkeys(getattr(result.experiment, name) for result in results))
         if len(values) > 1:
-            found = " and ".join(quoted(value) for value in values)
-            raise InputError(f"{name} is {found}: expected the same in all experiments")
+            listed = " and ".join(quoted(value) for value in values)
+            raise InputError(f"{name} is {listed}: expected the same in all experiments")
     for statistic in {row.statistic for result in results for row in result.rows}:
         if STATISTICS[statistic].sign < 0:
             raise InputError(f"{statistic} has the scale of the scores: it cannot be averaged")
@@ -197,26 +204,28 @@ def _tasks(
     results: Sequence[Ranking], shares: Sequence[float], common: Sequence[str]
 ) -> Iterator[AveragedTask]:
     """Yield all tasks; values of different ranges are put on the scale from 0 to 1."""
-    mixed, asked = _mixed(results), results[0].experiment
+    mixed, experiment = _mixed(results), results[0].experiment
     sets: dict[object, int] = {}
     for result, share in zip(results, shares, strict=True):
-        shuffle = Shuffle(asked.seed, sets.setdefault(result.source, len(sets)))
+        shuffle = Shuffle(experiment.seed, sets.setdefault(result.source, len(sets)))
         for names, resampled in result.resampled.items():
             rows = {row.metric: row for row in result.rows if row[:3] == names}
-            own = {m: next(rows[x] for x in result.metric_names[m] if x in rows) for m in common}
-            values = np.array([[own[m].value] for m in common])
-            drawn = np.empty((len(own), 0))
+            metric_rows = {
+                m: next(rows[x] for x in result.metric_names[m] if x in rows) for m in common
+            }
+            values = np.array([[metric_rows[m].value] for m in common])
+            draws = np.empty((len(metric_rows), 0))
             if resampled.draws:
-                drawn = np.stack([shuffle(resampled.draws[own[m].metric]) for m in common])
+                draws = np.stack([shuffle(resampled.draws[metric_rows[m].metric]) for m in common])
             low = STATISTICS[names[2]].lowest if mixed else 0.0
             weight = share / len(result.resampled)
-            scores, resamples = ((x - low) / (1 - low) for x in (values, drawn))
+            scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
             per, trials = weight / (1 - low), result.experiment.trials
             moved = {
-                pair: Exchanged(per * one.delta, per * shuffle(one.differences, trials))
-                for pair, one in resampled.exchanges.items()
+                pair: Exchanged(per * exchange.delta, per * shuffle(exchange.differences, trials))
+                for pair, exchange in resampled.exchanges.items()
             }
-            yield AveragedTask(result.name, names, weight, own, scores, resamples, moved)
+            yield AveragedTask(result.name, names, weight, metric_rows, scores, resamples, moved)
 
 
 class Shuffle(NamedTuple):
@@ -226,18 +235,18 @@ class Shuffle(NamedTuple):
     number: int
     """Of the set, from 0."""
 
-    def __call__(self, values: Floats, wanted: int | None = None) -> Floats:
+    def __call__(self, values: Floats, count: int | None = None) -> Floats:
         """Return the values in that order; or as many as wanted, where all exchanges were tried."""
         rng = np.random.default_rng([self.seed, self.number])
-        if wanted is not None and len(values) != wanted:
-            found: Floats = values[rng.integers(0, len(values), wanted)]
-            return found
+        if count is not None and len(values) != count:
+            chosen: Floats = values[rng.integers(0, len(values), count)]
+            return chosen
         return values[rng.permutation(len(values))] if self.number else values
 
 
 def _mixed(results: Sequence[Ranking]) -> bool:
     """Return whether there are statistics of different ranges."""
-    return len({STATISTICS[row.statistic].lowest for one in results for row in one.rows}) > 1
+    return len({STATISTICS[row.statistic].lowest for result in results for row in result.rows}) > 1
 
 
 def _task_rows(task: AveragedTask, common: Sequence[str]) -> Iterator[TaskRow]:
@@ -254,11 +263,11 @@ def _places(values: Floats) -> Floats:
 
     An undefined value is behind all others.
     """
-    known = np.where(np.isnan(values), -LAST, values)
+    defined_values = np.where(np.isnan(values), -LAST, values)
     above, level = np.zeros(values.shape), np.zeros(values.shape)
-    for other in known:
-        above += other - known > SLACK  # rounding is no difference
-        level += np.abs(other - known) <= SLACK
+    for other in defined_values:
+        above += other - defined_values > SLACK  # rounding is no difference
+        level += np.abs(other - defined_values) <= SLACK
     return 1 + above + (level - 1) / 2
 
 
@@ -330,26 +339,28 @@ def _average_rows(
 
 def _bootstrap_p(differences: Floats) -> float:
     """(1 + resamples in which the difference is not above 0) / (1 + resamples)."""
-    known = differences[~np.isnan(differences)]
+    defined = differences[~np.isnan(differences)]
     return (
-        float(1 + np.count_nonzero(known <= SLACK)) / (1 + len(known)) if len(known) else math.nan
+        float(1 + np.count_nonzero(defined <= SLACK)) / (1 + len(defined))
+        if len(defined)
+        else math.nan
     )
 
 
-def _exchange_p(tasks: Sequence[AveragedTask], one: str, other: str) -> float:
+def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float:
     """(1 + exchanges whose average difference is at least the real one) / (1 + exchanges)."""
     delta, moved = 0.0, np.zeros(1)
     for task in tasks:
-        first, second = task.rows[one].metric, task.rows[other].metric
+        first, second = task.rows[better].metric, task.rows[worse].metric
         if first == second:  # two metrics that score segments alike
             continue
         sign = 1 if (first, second) in task.exchanges else -1
-        found = task.exchanges[(first, second) if sign > 0 else (second, first)]
-        delta, moved = delta + sign * found.delta, moved + sign * found.differences
-    known = moved[~np.isnan(moved)]
+        exchange = task.exchanges[(first, second) if sign > 0 else (second, first)]
+        delta, moved = delta + sign * exchange.delta, moved + sign * exchange.differences
+    defined = moved[~np.isnan(moved)]
     if math.isnan(delta):
         return math.nan
-    return float(1 + np.count_nonzero(known >= delta - SLACK)) / (1 + len(known))
+    return float(1 + np.count_nonzero(defined >= delta - SLACK)) / (1 + len(defined))
 
 
 def _mean_rank(tasks: Sequence[AveragedTask], metric: str) -> float | None:
@@ -373,8 +384,8 @@ def _note(tasks: Sequence[AveragedTask], metric: str) -> str:
 
 
 def _made(result: RankAverage) -> Iterator[str]:
-    asked = result.results[0].experiment
-    tasks = sum(len(one.resampled) for one in result.results)
+    experiment = result.results[0].experiment
+    tasks = sum(len(ranking.resampled) for ranking in result.results)
     shares = " and ".join(f"{weight:.3g}" for weight in result.weights)
     weights = "equal weights" if len({*result.weights}) == 1 else f"the weights {shares}"
     yield (
@@ -383,18 +394,20 @@ def _made(result: RankAverage) -> Iterator[str]:
     )
     if _mixed(result.results):
         yield "Statistics differ in range: those from -1 to 1 count as (value + 1) / 2."
-    if asked.resamples:
+    if experiment.resamples:
         yield (
-            f"Intervals: 95%, from {asked.resamples:,} bootstrap resamples; all tasks of a set see "
+            f"Intervals: 95%, from {experiment.resamples:,} bootstrap resamples; all tasks of a set see "
             "the same ones, and different sets are resampled independently."
         )
     if result.tests:
         exchanged = exchanges_add_up(result.results)
-        test = f"PERM-BOTH, {asked.trials:,} trials" if exchanged else "bootstrap, one-sided"
-        corrected = "" if asked.correction == "none" else f", {asked.correction} correction"
+        test = f"PERM-BOTH, {experiment.trials:,} trials" if exchanged else "bootstrap, one-sided"
+        corrected = (
+            "" if experiment.correction == "none" else f", {experiment.correction} correction"
+        )
         yield (
             "Ranks: a metric starts a new rank where one of the present rank has the higher "
-            f"average at p of at most {asked.level:g} ({test}{corrected})."
+            f"average at p of at most {experiment.level:g} ({test}{corrected})."
         )
     yield (
         "Place: the mean of a metric's places in the tasks, 1 being best. Mean rank: that of its "
@@ -406,7 +419,11 @@ def _made(result: RankAverage) -> Iterator[str]:
 
 def _remarks(results: Sequence[Ranking]) -> Iterator[str]:
     """Yield the remarks of all results, with the set's name where others lack them."""
-    every = [result.remarks for result in results]
-    for remark in dict.fromkeys(remark for own in every for remark in own):
-        names = [r.name for r, own in zip(results, every, strict=True) if remark in own]
+    remarks_by_result = [result.remarks for result in results]
+    for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
+        names = [
+            r.name
+            for r, remarks in zip(results, remarks_by_result, strict=True)
+            if remark in remarks
+        ]
         yield remark if len(names) == len(results) else f"{', '.join(names)}: {remark}"

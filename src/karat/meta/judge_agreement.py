@@ -128,19 +128,23 @@ def judge_agreement(
         dimensions: by default all.
         exclude: systems to leave out, such as controls.
     """
-    out = tuple(exclude)
+    excluded = tuple(exclude)
     if type(given).__name__ in SET_KINDS:
-        found: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, out)
-        return found
+        agreement: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, excluded)
+        return agreement
     given = as_evalset(given)
-    kept = given.without(*out) if out else given
+    remaining = given.without(*excluded) if excluded else given
     names = given.known_dimensions(dimensions)
-    parts = [(name, _of_kinds(kept.judgements.of_dimension(name))) for name in names]
-    base = agreement_of(given.name, [(name, *one[:2]) for name, one in parts], out)
-    if not kept.judgements.judge_kinds:
+    parts = [(name, _of_kinds(remaining.judgements.of_dimension(name))) for name in names]
+    base = agreement_of(
+        given.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
+    )
+    if not remaining.judgements.judge_kinds:
         return base
     judges = tuple(
-        row for name, one in parts for row in _flagged_first(_with_kinds(name, one, base.judges))
+        row
+        for name, judgements in parts
+        for row in _flagged_first(_with_kinds(name, judgements, base.judges))
     )
     return replace(base, judges=judges, notes=(*base.notes, *_about_kinds(judges)))
 
@@ -164,21 +168,21 @@ def _of_kinds(rows: JudgementTable) -> _OfKinds:
     units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
     table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
     kinds = [rows.judge_kinds.get(judge, PERSON) for judge in table.judges]
-    people, others, final = (
-        [k for k, kind in enumerate(kinds) if kind == wanted]
-        for wanted in (PERSON, MODEL, ADJUDICATED)
+    people, models, final = (
+        [k for k, kind in enumerate(kinds) if kind == kind_name]
+        for kind_name in (PERSON, MODEL, ADJUDICATED)
     )
-    seen = np.flatnonzero(~np.isnan(table.values[people]).all(axis=0))
-    outputs = [table.units[u] for u in seen.tolist()]
+    judged_units = np.flatnonzero(~np.isnan(table.values[people]).all(axis=0))
+    outputs = [table.units[u] for u in judged_units.tolist()]
     names = [table.judges[k] for k in people]
     settled = table.values[final]
     return _OfKinds(
-        JudgeTable(names, outputs, table.values[people][:, seen]),
+        JudgeTable(names, outputs, table.values[people][:, judged_units]),
         [system for system, _ in outputs],
         JudgeTable(
-            [*names, *(table.judges[k] for k in others)],
+            [*names, *(table.judges[k] for k in models)],
             table.units,
-            table.values[[*people, *others]],
+            table.values[[*people, *models]],
         ),
         table.values[people],
         quotient(np.nansum(settled, axis=0), (~np.isnan(settled)).sum(axis=0)),
@@ -186,26 +190,30 @@ def _of_kinds(rows: JudgementTable) -> _OfKinds:
     )
 
 
-def _with_kinds(dimension: str, one: _OfKinds, people: Sequence[JudgeRow]) -> Iterator[JudgeRow]:
+def _with_kinds(
+    dimension: str, judgements: _OfKinds, people: Sequence[JudgeRow]
+) -> Iterator[JudgeRow]:
     """Yield the rows of people and of models, with their kinds."""
-    known = {row.judge: row for row in people if row.dimension == dimension}
-    for judge, mine in zip(one.every.judges, one.every.values, strict=True):
-        row = known.get(judge)
+    rows_by_judge = {row.judge: row for row in people if row.dimension == dimension}
+    for judge, values in zip(judgements.every.judges, judgements.every.values, strict=True):
+        row = rows_by_judge.get(judge)
         if row is None:
-            row = _judge(dimension, mine, compare_with_people(judge, mine, one.of_people))
-        both = int((~np.isnan(mine + one.adjudicated)).sum())
-        r = pearson(mine, one.adjudicated) if both > 1 else math.nan
-        yield row._replace(kind=one.kinds[judge], adjudicated=both, r_adjudicated=r)
+            row = _judge(
+                dimension, values, compare_with_people(judge, values, judgements.of_people)
+            )
+        both = int((~np.isnan(values + judgements.adjudicated)).sum())
+        r = pearson(values, judgements.adjudicated) if both > 1 else math.nan
+        yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
 
 
 def _about_kinds(judges: Sequence[JudgeRow]) -> Iterator[str]:
     """Yield which judges are models, and how they and adjudicated values are compared."""
     models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
     if models:
-        one = f"1 judge is a model: {models[0]}. It is"
+        single = f"1 judge is a model: {models[0]}. It is"
         several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
         yield (
-            f"{one if len(models) == 1 else several} compared with the mean of people and never "
+            f"{single if len(models) == 1 else several} compared with the mean of people and never "
             "flagged. Alpha, ICC and r of pairs are of people only."
         )
     if any(row.adjudicated for row in judges):
@@ -221,7 +229,8 @@ def agreement_of(
         row
         for dimension, table, _ in tables
         for row in _flagged_first(
-            _judge(dimension, table.values[k], one) for k, one in enumerate(standings(table))
+            _judge(dimension, table.values[k], standing)
+            for k, standing in enumerate(standings(table))
         )
     )
     settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
@@ -247,20 +256,22 @@ def _dimension(
 
 
 def _mean(pairs: Sequence[JudgePair]) -> float:
-    known = [pair.r for pair in pairs if not math.isnan(pair.r)]
-    return sum(known) / len(known) if known else math.nan
+    correlations = [pair.r for pair in pairs if not math.isnan(pair.r)]
+    return sum(correlations) / len(correlations) if correlations else math.nan
 
 
-def _judge(dimension: str, values: Floats, one: Standing) -> JudgeRow:
-    given = values[~np.isnan(values)]
-    same = f"identical to {' and '.join(map(str, one.identical))}: counted as one judge"
-    why = f"stands apart: {one.why}" if one.flagged else one.why
+def _judge(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
+    judgements = values[~np.isnan(values)]
+    identical_note = (
+        f"identical to {' and '.join(map(str, standing.identical))}: counted as one judge"
+    )
+    reason = f"stands apart: {standing.why}" if standing.flagged else standing.why
     return JudgeRow(
-        *(dimension, str(one.judge), len(given), float(given.mean())),
-        float(given.std(ddof=1)) if len(given) > 1 else math.nan,
-        *(one.r, one.n, one.flagged, one.comparable),
-        ", ".join(map(str, one.identical)) or None,
-        "; ".join(filter(None, (same if one.identical else "", why))),
+        *(dimension, str(standing.judge), len(judgements), float(judgements.mean())),
+        float(judgements.std(ddof=1)) if len(judgements) > 1 else math.nan,
+        *(standing.r, standing.n, standing.flagged, standing.comparable),
+        ", ".join(map(str, standing.identical)) or None,
+        "; ".join(filter(None, (identical_note if standing.identical else "", reason))),
     )
 
 
@@ -269,8 +280,8 @@ def _notes(
 ) -> Iterator[str]:
     flagged, who = sum(row.flagged for row in judges), len({row.judge for row in judges})
     left = f" Systems left out: {', '.join(exclude)}." if exclude else ""
-    found = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
-    yield f"{found}; no judge was left out.{left}"
+    counts = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
+    yield f"{counts}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)
     if alone:
         yield f"One judge in {alone} of {len(rows)} dimensions: no agreement to measure there."

@@ -216,13 +216,13 @@ def check_family(metric: AEv) -> None:
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
     """The score of every row at every cell: cells x rows, from rows at the longest order."""
-    found = []
+    cells = []
     for n in ORDERS:
         shorter = replace(metric, n=n)
         parts = shorter.measure(first_orders(rows, n))
         for alpha in ALPHAS:
-            found.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
-    return np.stack(found)
+            cells.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
+    return np.stack(cells)
 
 
 def first_orders(rows: Floats, n: int) -> Floats:
@@ -260,9 +260,9 @@ def best_cell(r: Floats) -> Ints:
 
     For each column of cells x draws; -1 where no cell has r > 0.
     """
-    kept = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
-    top = kept.max(axis=0)
-    first = (kept >= top - SLACK).argmax(axis=0)  # rounding must not choose between equals
+    positive = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
+    top = positive.max(axis=0)
+    first = (positive >= top - SLACK).argmax(axis=0)  # rounding must not choose between equals
     return np.where(top > 0, first, -1)
 
 
@@ -392,8 +392,8 @@ class PlaneFit(Result):
         """All cells, by n and alpha."""
         arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
         values = zip(CELLS, *(array.tolist() for array in arrays), strict=True)
-        found = (PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
-        return tuple(row._replace(group=self.group) for row in found)
+        rows = (PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
+        return tuple(row._replace(group=self.group) for row in rows)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -572,12 +572,14 @@ def leave_one_out_r2(human: Floats, cells: Floats) -> Floats:
     constant = m.max(axis=1) == m.min(axis=1)
     mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
     from_mean = dh * n / (n - 1)
-    rests = [np.delete(m, i, axis=1) for i in range(n)]
-    alone = np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)
-    rest = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
-    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / rest)
-    found = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
-    return np.where(constant, np.nan, found)
+    others = [np.delete(m, i, axis=1) for i in range(n)]
+    alone = np.stack(
+        [denominator.max(axis=1) == denominator.min(axis=1) for denominator in others], axis=1
+    )
+    denominator = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
+    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / denominator)
+    r2 = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
+    return np.where(constant, np.nan, r2)
 
 
 def leave_one_out_pick_r2(human: Floats, cells: Floats) -> float:
@@ -610,16 +612,16 @@ def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> 
     """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
-    if every := len(h) <= MAX_PERMUTED_SYSTEMS:
+    if is_exact := len(h) <= MAX_PERMUTED_SYSTEMS:
         dealt = np.array(list(every_order(h)))  # the first is the real one
     else:
         drawn_anew = np.random.default_rng(seed).permuted(np.tile(h, (permutations, 1)), axis=1)
         dealt = np.vstack([h, drawn_anew])
-    same = np.broadcast_to(m[:, None], (len(m), *dealt.shape))
-    r = correlations(dealt, same, np.ones_like(dealt))
+    repeated_scores = np.broadcast_to(m[:, None], (len(m), *dealt.shape))
+    r = correlations(dealt, repeated_scores, np.ones_like(dealt))
     top = np.where(r > 0, r, 0.0).max(axis=0)  # 0 if no cell is above 0
     share = float((top >= top[0] - SLACK).mean())
-    return share, len(top) if every else permutations
+    return share, len(top) if is_exact else permutations
 
 
 Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
@@ -629,13 +631,13 @@ def plane_notes(fit: PlaneFit) -> tuple[str, ...]:
     """Return what a reader should take from one plane."""
     bleu = fit.row(BLEU_CELL).q2
     over = "systems and segments" if fit.over == "both" else fit.over
-    drawn = f"{fit.resamples:,} bootstrap resamples of {over}, seed {fit.seed}"
+    resampling = f"{fit.resamples:,} bootstrap resamples of {over}, seed {fit.seed}"
     return (
         f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
         f"{fit.judgements:,} judged outputs. {_picked(fit)}",
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
         f"{format_percent(fit.picking)} of the variance, BLEU's point {format_percent(bleu)}, "
-        f"{_WORTH[worth(fit)]}." + (f" Intervals: {drawn}." if fit.resamples else ""),
+        f"{_WORTH[worth(fit)]}." + (f" Intervals: {resampling}." if fit.resamples else ""),
     )
 
 

@@ -166,9 +166,12 @@ fluency and 83.91 with adequacy, and with four references, 64.96 and 62.21."""
 def predicted(task: str, guideline: str) -> Region:
     """Return the region that the paper predicts for a `task` and a `guideline`."""
     guideline = PAPERS_WORDS.get(guideline, guideline)
-    for name, value, known in (("task", task, TASKS), ("guideline", guideline, GUIDELINES)):
-        if value not in known:
-            names = [*known, *(PAPERS_WORDS if known is GUIDELINES else ())]
+    for name, value, names_to_regions in (
+        ("task", task, TASKS),
+        ("guideline", guideline, GUIDELINES),
+    ):
+        if value not in names_to_regions:
+            names = [*names_to_regions, *(PAPERS_WORDS if names_to_regions is GUIDELINES else ())]
             raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(names)}")
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
@@ -221,8 +224,8 @@ class Recommendation(Result):
         if not self.tables:
             middle = round((self.region.alpha_low + self.region.alpha_high) / 2, 2)
             alpha = {0.15: 0.0, 0.85: 1.0}.get(middle, middle)
-            why = "the paper's prediction alone: it measured no such task"
-            return (_recommended(alpha, self.region.n_high, why),)
+            basis = "the paper's prediction alone: it measured no such task"
+            return (_recommended(alpha, self.region.n_high, basis),)
         return tuple(
             _recommended(*t.best[:2], f"the paper's Table {t.number}: {t.what}, R^2 {t.best[2]}%")
             for t in self.tables
@@ -231,11 +234,11 @@ class Recommendation(Result):
     @property
     def placed(self) -> tuple[PlacedTask, ...]:
         """The evaluations of the paper on the plane, and the one that was asked for."""
-        asked = self.task, self.guideline
+        requested = self.task, self.guideline
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
-        others = tuple(_placed(*pair) for pair in pairs if pair != asked)
+        paper_tasks = tuple(_placed(*pair) for pair in pairs if pair != requested)
         cells = tuple(dict.fromkeys((row.alpha, row.n) for row in self.rows))
-        return (*others, _placed(*asked)._replace(best=cells, asked=True))
+        return (*paper_tasks, _placed(*requested)._replace(best=cells, asked=True))
 
     @property
     def settings(self) -> dict[str, object]:
@@ -260,8 +263,8 @@ class Recommendation(Result):
         )
 
 
-def _recommended(alpha: float, n: int, why: str) -> Recommended:
-    return Recommended(f"aev:preset=paper,alpha={alpha:g},n={n}", alpha, n, why)
+def _recommended(alpha: float, n: int, basis: str) -> Recommended:
+    return Recommended(f"aev:preset=paper,alpha={alpha:g},n={n}", alpha, n, basis)
 
 
 def recommend(task: str, guideline: str) -> Recommendation:
@@ -319,33 +322,31 @@ def _beside(study: PlaneStudy) -> Iterator[str]:
         )
 
 
-def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
-    means = (
-        f"Mean R^2 there {format_percent(found.inside)}, elsewhere {format_percent(found.outside)}"
-    )
-    if math.isnan(found.low):
+def _held(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
+    means = f"Mean R^2 there {format_percent(result.inside)}, elsewhere {format_percent(result.outside)}"
+    if math.isnan(result.low):
         return (
             f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "
             "be said of the difference."
         )
-    verb = "is undecided" if found.words == UNDECIDED else found.words
+    verb = "is undecided" if result.words == UNDECIDED else result.words
     return (
         f"{fit.dimension}: the paper predicts {region}. {means}, difference between "
-        f"{100 * found.low:.1f} and {100 * found.high:.1f} points: the prediction {verb}."
+        f"{100 * result.low:.1f} and {100 * result.high:.1f} points: the prediction {verb}."
     )
 
 
-def _split(fit: PlaneFit, found: Halves) -> str:
-    if not found.splits:
+def _split(fit: PlaneFit, halves: Halves) -> str:
+    if not halves.splits:
         return (
             f"{fit.dimension}: systems are too few, or too much alike, to try a pick on the other "
             "half of them."
         )
     return (
         f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
-        f"({found.splits:,} times), the pick loses to BLEU's point in {100 * found.loses:.0f}%, "
-        f"ties in {100 * found.ties:.0f}%; mean R^2 {100 * found.kept:.1f}% against "
-        f"{100 * found.bleu:.1f}%."
+        f"({halves.splits:,} times), the pick loses to BLEU's point in {100 * halves.loses:.0f}%, "
+        f"ties in {100 * halves.ties:.0f}%; mean R^2 {100 * halves.kept:.1f}% against "
+        f"{100 * halves.bleu:.1f}%."
     )
 
 
@@ -374,10 +375,10 @@ class Groups(Named):
                 f"{evalset.name} has no groups of segments: add them to its segments (see karat "
                 "data), or group by lengths"
             )
-        found: dict[str, list[int]] = {}
+        indices_by_group: dict[str, list[int]] = {}
         for place, group in enumerate(evalset.groups):
-            found.setdefault(group, []).append(place)
-        return found
+            indices_by_group.setdefault(group, []).append(place)
+        return indices_by_group
 
 
 @dataclass(frozen=True)
@@ -398,8 +399,8 @@ class Lengths(Named):
         parts: dict[int, list[int]] = {}
         for place, length in enumerate(lengths):
             parts.setdefault(bisect_right(bounds, length), []).append(place)
-        found = (parts[part] for part in sorted(parts))
-        return {_span([lengths[place] for place in places]): places for places in found}
+        index_lists = (parts[part] for part in sorted(parts))
+        return {_span([lengths[place] for place in places]): places for places in index_lists}
 
     def _bounds(self, ordered: list[float]) -> list[float]:
         """The shortest length of each part but the first, as near to equal sizes as ties allow."""
@@ -423,26 +424,26 @@ GROUPINGS: Registry[type[Named]] = Registry(
 )
 
 
-def parse_grouping(given: str | Grouping) -> Grouping:
+def parse_grouping(name: str | Grouping) -> Grouping:
     """Return the grouping that `name:setting=value` describes; its string parses back."""
-    if not isinstance(given, str):
-        return given
-    found = parse_settings(GROUPINGS[given.partition(":")[0].strip()], given)
-    if not isinstance(found, Grouping):
-        raise InputError(f"grouping {quoted(given)} has no method places")
-    return found
+    if not isinstance(name, str):
+        return name
+    grouping = parse_settings(GROUPINGS[name.partition(":")[0].strip()], name)
+    if not isinstance(grouping, Grouping):
+        raise InputError(f"grouping {quoted(name)} has no method places")
+    return grouping
 
 
 def grouped(evalset: EvalSet, by: str | Grouping) -> Mapping[str, list[int]]:
     """Return the places of the segments of each group; there must be two groups or more."""
     grouping = parse_grouping(by)
-    found = grouping.places(evalset)
-    if not 2 <= len(found) <= MOST_GROUPS:
+    groups = grouping.places(evalset)
+    if not 2 <= len(groups) <= MOST_GROUPS:
         raise InputError(
-            f"{evalset.name}: {len(found):,} group{'s' * (len(found) != 1)} of segments by "
+            f"{evalset.name}: {len(groups):,} group{'s' * (len(groups) != 1)} of segments by "
             f"{grouping}: expected 2 to {MOST_GROUPS}"
         )
-    return found
+    return groups
 
 
 MIN_SYSTEMS_FOR_HALVES = 4
@@ -557,7 +558,7 @@ class GroupRow(NamedTuple):
     """`holds`, `fails`, `undecided`, or empty if none was asked for."""
 
 
-def _in_line(fit: PlaneFit, found: Verdict | None) -> GroupRow:
+def _in_line(fit: PlaneFit, result: Verdict | None) -> GroupRow:
     top, pick = fit.maximum, fit.pick
     row = fit.row(BLEU_CELL if top is None else top)
     return GroupRow(
@@ -573,7 +574,7 @@ def _in_line(fit: PlaneFit, found: Verdict | None) -> GroupRow:
         pick="" if pick is None else str(pick),
         picking=fit.picking,
         bleu=fit.row(BLEU_CELL).q2,
-        prediction="" if found is None else found.words,
+        prediction="" if result is None else result.words,
     )
 
 
@@ -606,8 +607,8 @@ class PlaneStudy(Result):
     @property
     def groups(self) -> tuple[GroupRow, ...]:
         """All planes in a line each, if groups were asked for."""
-        found = self.verdicts or (None,) * len(self.fits)
-        return tuple(map(_in_line, self.fits, found)) if self.by else ()
+        verdicts = self.verdicts or (None,) * len(self.fits)
+        return tuple(map(_in_line, self.fits, verdicts)) if self.by else ()
 
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
@@ -622,10 +623,10 @@ class PlaneStudy(Result):
     def settings(self) -> dict[str, object]:
         """The family, the dimensions, the prediction and how intervals were made."""
         dimensions = tuple(dict.fromkeys(fit.dimension for fit in self.fits))
-        how = self.fits[0].settings
-        asked = {"region": self.region, "splits": self.splits}
+        fit_settings = self.fits[0].settings
+        test_settings = {"region": self.region, "splits": self.splits}
         chosen = {"references": self.asked_references, "by": self.by}
-        return {**how, "dimension": dimensions, **asked, **chosen}
+        return {**fit_settings, "dimension": dimensions, **test_settings, **chosen}
 
     @property
     def signatures(self) -> dict[str, str]:

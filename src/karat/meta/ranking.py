@@ -276,11 +276,11 @@ class Leader(NamedTuple):
 
 def leaders(rows: Iterable[MetaRow]) -> list[Leader]:
     """Return the leaders of all settings in which any agreement is defined, in their order."""
-    places: dict[tuple[str, str, str], list[MetaRow]] = {}
+    rows_by_task: dict[tuple[str, str, str], list[MetaRow]] = {}
     for row in rows:
         if row.value == row.value:  # NaN is not
-            places.setdefault(row[:3], []).append(row)
-    return [Leader(*place, tuple(own)) for place, own in places.items()]
+            rows_by_task.setdefault(row[:3], []).append(row)
+    return [Leader(*task, tuple(task_rows)) for task, task_rows in rows_by_task.items()]
 
 
 def by_mean_rank(settings: Iterable[Sequence[MetaRow]], metrics: Sequence[str]) -> list[str]:
@@ -288,13 +288,13 @@ def by_mean_rank(settings: Iterable[Sequence[MetaRow]], metrics: Sequence[str]) 
 
     `settings` are rows from the best to the worst; a metric that lacks one counts as last there.
     """
-    every = list(settings)
+    rankings = list(settings)
 
     def mean(metric: str) -> tuple[float, float]:
         ranks, places = 0, 0
-        for rows in every:
-            found = [(row.rank, at) for at, row in enumerate(rows) if row.metric == metric]
-            rank, place = found[0] if found else (None, len(rows))
+        for rows in rankings:
+            matches = [(row.rank, at) for at, row in enumerate(rows) if row.metric == metric]
+            rank, place = matches[0] if matches else (None, len(rows))
             ranks += len(rows) if rank is None else rank
             places += place
         return ranks, places

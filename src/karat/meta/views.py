@@ -71,12 +71,12 @@ class View:
         """Return the statistic of one metric."""
         if by.behind is None:
             return agreement(self.human, self.metrics[metric], by, self.at)
-        behind = self._behind(by)
-        value = by.behind(behind.human, behind.metrics[metric], behind.score(metric))
-        systems = int((~np.isnan(behind.human)).any(axis=1).sum())
-        few = "fewer than 2 systems have human scores"
-        why = "no segment has the scores of all systems" if systems > 1 else few
-        return Agreement(value, systems, why=why if math.isnan(value) else "")
+        segments = self._behind(by)
+        value = by.behind(segments.human, segments.metrics[metric], segments.score(metric))
+        systems = int((~np.isnan(segments.human)).any(axis=1).sum())
+        too_few = "fewer than 2 systems have human scores"
+        reason = "no segment has the scores of all systems" if systems > 1 else too_few
+        return Agreement(value, systems, why=reason if math.isnan(value) else "")
 
     def p_value(self, metric: Any, by: Statistic) -> float | None:
         """Return the p of no correlation; None where a level has groups or a statistic has no p."""
@@ -88,8 +88,10 @@ class View:
 
     def only(self, metric: Any) -> View:
         """Return the view of one of its metrics."""
-        behind = self.behind and self.behind._replace(metrics={metric: self.behind.metrics[metric]})
-        return replace(self, metrics={metric: self.metrics[metric]}, behind=behind)
+        segments = self.behind and self.behind._replace(
+            metrics={metric: self.behind.metrics[metric]}
+        )
+        return replace(self, metrics={metric: self.metrics[metric]}, behind=segments)
 
     def tests(self, by: Statistic) -> bool:
         """Return True if metrics can be compared by exchanging their scores.
@@ -103,22 +105,22 @@ class View:
         """Return the human and metric scores whose cells such a test exchanges, and their level."""
         if by.behind is None:
             return self.human, self.metrics, self.at
-        behind = self._behind(by)
-        return behind.human, behind.metrics, "system"
+        segments = self._behind(by)
+        return segments.human, segments.metrics, "system"
 
     def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         """Return the statistic of all metrics in each resample: metrics x resamples."""
         if by.behind is None:
             return self.resample(by, over, n, seed, progress)
-        behind = self._behind(by)
-        human, metrics = behind.human, behind.metrics
+        segment_scores = self._behind(by)
+        human, metrics = segment_scores.human, segment_scores.metrics
         found = np.empty((len(metrics), n))
         done = 0
         # Segments alone: a system that is drawn twice would always be as good as itself.
         for _, segments in drawn_places(human.shape, "segments", n, seed):
             for places in segments:
                 for k, (metric, values) in enumerate(metrics.items()):
-                    parts = human[:, places], values[:, places], behind.score(metric)
+                    parts = human[:, places], values[:, places], segment_scores.score(metric)
                     found[k, done] = by.behind(*parts)
                 done += 1
                 progress(done, n, "resampling")
@@ -157,12 +159,12 @@ class SystemsView(View):
 
 
 def _systems_view(
-    human: Floats, metrics: Iterable[Any], score: Callable[[Any, Floats], Floats], behind: Behind
+    human: Floats, metrics: Iterable[Any], score: Callable[[Any, Floats], Floats], segments: Behind
 ) -> View:
     """Return one point a system: its mean human score, and what `score` gives it."""
     everything = np.ones((1, human.shape[1]))
     points = drawn_means(human, everything).T, {m: score(m, everything).T for m in metrics}
-    return SystemsView(*points, "segment", behind, judged=human, score=score)
+    return SystemsView(*points, "segment", segments, judged=human, score=score)
 
 
 def _only_systems(by: Statistic) -> str:
@@ -174,8 +176,8 @@ def view(name: str, scored: ScoredSet, human: Floats) -> View:
     check_level(name, scored.evalset)
     make = LEVELS[name]
     judged, problem = scored.judged(human), returned(View, "a karat.View")
-    found: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
-    return found
+    score_view: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
+    return score_view
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
@@ -215,12 +217,12 @@ def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
     counted = scored.counted(human)
     rows = {m: scored.known_rows(m) for m in scored.metrics}
-    behind = Behind(human, rows, corpus=True)
+    segments = Behind(human, rows, corpus=True)
 
     def score(metric: Metric, counts: Floats) -> Floats:
         return scored.corpus(metric, counts, counted)
 
-    return _systems_view(human, scored.metrics, score, behind)
+    return _systems_view(human, scored.metrics, score, segments)
 
 
 def _of_system_means(scored: ScoredSet, human: Floats) -> View:
@@ -232,16 +234,16 @@ def _of_system_means(scored: ScoredSet, human: Floats) -> View:
 def _of_documents(scored: ScoredSet, human: Floats) -> View:
     """One point a system and document: its corpus score there."""
     groups = scored.evalset.groups or ()
-    known = ~np.isnan(human)
-    metrics = {m: scored.documents(m, members(groups), known) for m in scored.metrics}
+    is_judged = ~np.isnan(human)
+    metrics = {m: scored.documents(m, members(groups), is_judged) for m in scored.metrics}
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
 def _of_joined_documents(scored: ScoredSet, human: Floats) -> View:
     """One point a system and document: the score of its segments joined into one text."""
     groups = scored.evalset.groups or ()
-    places, known = members(groups), ~np.isnan(human)
-    metrics = score_joined(scored.evalset, scored.metrics, places, known, scored.threads)
+    places, is_judged = members(groups), ~np.isnan(human)
+    metrics = score_joined(scored.evalset, scored.metrics, places, is_judged, scored.threads)
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 

@@ -102,21 +102,21 @@ class ExternalScores(Metric):
         if self.file is None:
             raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if SET in self.file:
-            told = f"{SET} is the name of an evaluation set, and none is scored"
-            raise InputError(f"{self}: {told}: name the file")
+            problem = f"{SET} is the name of an evaluation set, and none is scored"
+            raise InputError(f"{self}: {problem}: name the file")
         return self._checked(read_scores(self.file, self.column))
 
-    def _checked(self, found: GivenScores) -> GivenScores:
-        if self.digest not in (None, found.digest):
-            told = f"the scores of {found.source} have the digest {found.digest}"
-            raise MetricError(f"{self}: {told}: they are not those of the signature")
-        return found
+    def _checked(self, scores: GivenScores) -> GivenScores:
+        if self.digest not in (None, scores.digest):
+            problem = f"the scores of {scores.source} have the digest {scores.digest}"
+            raise MetricError(f"{self}: {problem}: they are not those of the signature")
+        return scores
 
-    def taking(self, found: GivenScores) -> ExternalScores:
+    def taking(self, scores: GivenScores) -> ExternalScores:
         """Return this metric with its scores."""
-        made = copy.copy(self)
-        made.__dict__["given"] = self._checked(found)
-        return made
+        metric = copy.copy(self)
+        metric.__dict__["given"] = self._checked(scores)
+        return metric
 
     @property
     def of_table(self) -> bool:
@@ -147,16 +147,16 @@ class ExternalScores(Metric):
         return (self.taking(read_scores(self.file.replace(SET, evalset.name), self.column)),)
 
     def _offered(self, offered: Offered) -> Sequence[Metric]:
-        wanted = self.metric or "*"
-        chosen = [wanted] if wanted in offered else []
-        if any(c in wanted for c in "*?["):
-            chosen = [name for name in offered if fnmatchcase(name, wanted)]
+        pattern = self.metric or "*"
+        chosen = [pattern] if pattern in offered else []
+        if any(c in pattern for c in "*?["):
+            chosen = [name for name in offered if fnmatchcase(name, pattern)]
         if not offered:
             raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if not chosen:
             has = f"it offers {short(', '.join(offered))}"
             raise InputError(
-                f"{self}: the set has no scores of {quoted(wanted)}{nearest(wanted, offered)} "
+                f"{self}: the set has no scores of {quoted(pattern)}{nearest(pattern, offered)} "
                 f"({has}); {_SOURCES_HINT}"
             )
         settings = {f.name: getattr(self, f.name) for f in self.settings()}
@@ -215,8 +215,8 @@ class ExternalScores(Metric):
     def rows(self, pairs: Pairs) -> Floats:
         """The score of each segment, 0 where there is none, and the system's."""
         outputs = pairs.outputs
-        values, whole = self._column(outputs) if self.of_table else self._looked_up(outputs)
-        parts = *_split_missing(values), np.ones(outputs.count), *_split_missing(whole)
+        values, system_scores = self._column(outputs) if self.of_table else self._looked_up(outputs)
+        parts = *_split_missing(values), np.ones(outputs.count), *_split_missing(system_scores)
         return np.stack(parts, axis=1)
 
     def _column(self, outputs: Outputs) -> tuple[Floats, Floats]:
@@ -229,17 +229,17 @@ class ExternalScores(Metric):
 
     def _looked_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
         scores, ids = self.given, outputs.segments()
-        values, whole = np.full((2, outputs.count), np.nan)
+        values, system_scores = np.full((2, outputs.count), np.nan)
         if outputs.of_table and scores.has_segments and (outputs.ids is None or scores.in_order):
-            wanted = "scores by the ids of segments, and a column of ids (--id COLUMN)"
-            raise InputError(f"{self}: a table needs {wanted}")
+            expected = "scores by the ids of segments, and a column of ids (--id COLUMN)"
+            raise InputError(f"{self}: a table needs {expected}")
         for system, places in outputs.by_system():
             scores.check_system(system)
-            own = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
-            values[places] = scores.of_segments(system, own, outputs.first)
+            system_ids = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
+            values[places] = scores.of_segments(system, system_ids, outputs.first)
             if self.system == "given":
-                whole[places] = scores.of_system(system)
-        return values, whole
+                system_scores[places] = scores.of_system(system)
+        return values, system_scores
 
     def table_columns(self) -> tuple[str, ...]:
         """The column of scores, if it is one of the table."""
@@ -247,29 +247,29 @@ class ExternalScores(Metric):
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         """The mean of the scores, or the system score; NaN where there is neither."""
-        total, known, segments, whole, systems = np.asarray(rows, np.float64).T
-        mean = np.divide(total, known, out=np.full(len(rows), np.nan), where=known > 0)
+        total, count, segments, system_total, systems = np.asarray(rows, np.float64).T
+        mean = np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)
         value = mean
         if not self.segments_only:
-            value = np.divide(whole, systems, out=mean.copy(), where=systems > 0)
-        return {"value": value, "mean": mean, "known": known, "segments": segments}
+            value = np.divide(system_total, systems, out=mean.copy(), where=systems > 0)
+        return {"value": value, "mean": mean, "known": count, "segments": segments}
 
     def has_score(self, rows: NDArray[Any]) -> Flags:
         """Return whether each segment has a score."""
-        found: Flags = rows[:, 1] > 0
-        return found
+        scored: Flags = rows[:, 1] > 0
+        return scored
 
     def without_scores(self, rows: NDArray[Any], left_out: Flags) -> NDArray[Any]:
         """Return the rows as if some segments had no score."""
-        made: NDArray[Any] = rows.copy()
-        made[left_out, :2] = 0
-        return made
+        changed: NDArray[Any] = rows.copy()
+        changed[left_out, :2] = 0
+        return changed
 
     def of_segments(self) -> Metric:
         """Return what scores segments, where system scores have no part."""
-        made = copy.copy(self)
-        made.__dict__["segments_only"] = True
-        return made
+        segment_metric = copy.copy(self)
+        segment_metric.__dict__["segments_only"] = True
+        return segment_metric
 
     def of_documents(self) -> Metric:
         """Return the mean over the segments of a document."""
@@ -290,9 +290,9 @@ class ExternalScores(Metric):
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
         """Refuse scores that no row of a whole table has asked for."""
-        there = len(self.given.known(system)) if self.here else 0
-        if there > total[1]:
-            more = f"{there - int(total[1]):,} of {there:,} scores of system {quoted(system)}"
+        n_scores = len(self.given.known(system)) if self.here else 0
+        if n_scores > total[1]:
+            more = f"{n_scores - int(total[1]):,} of {n_scores:,} scores of system {quoted(system)}"
             raise InputError(f"{self.given.source}: the table has no segments for {more}")
 
     def check_resampled(self, system: str, total: NDArray[Any]) -> None:
@@ -306,11 +306,11 @@ class ExternalScores(Metric):
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return how many segments have no score."""
-        known, segments = int(row[1]), int(row[2])
-        if known == segments or (row[4] > 0 and not known):
+        n_scored, segments = int(row[1]), int(row[2])
+        if n_scored == segments or (row[4] > 0 and not n_scored):
             return ()
-        missing = f"{segments - known:,} of {segments:,} segments"
-        return (f"{missing} {'has' if segments - known == 1 else 'have'} no score",)
+        missing = f"{segments - n_scored:,} of {segments:,} segments"
+        return (f"{missing} {'has' if segments - n_scored == 1 else 'have'} no score",)
 
     # -------------------------------------------------------------------------------- its names
 
@@ -351,5 +351,5 @@ def given(
 
 def _split_missing(scores: Floats) -> tuple[Floats, Floats]:
     """Return scores with 0 for those that are missing, and 1 where there is one."""
-    known = ~np.isnan(scores)
-    return np.where(known, scores, 0.0), known.astype(np.float64)
+    has_score = ~np.isnan(scores)
+    return np.where(has_score, scores, 0.0), has_score.astype(np.float64)

@@ -22,19 +22,21 @@ def _fold(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def _check_plugin(name: str, found: object) -> None:
+def _check_plugin(name: str, plugin: object) -> None:
     """Refuse a plugin that is no metric, or that would print another name than it has."""
-    if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise MetricError(f"metric {name}: {quoted(found)} is no subclass of karat.Metric")
+    if not (isinstance(plugin, type) and issubclass(plugin, Metric)):
+        raise MetricError(f"metric {name}: {quoted(plugin)} is no subclass of karat.Metric")
     if not re.fullmatch(r"[\w+.-]+", name):
         raise MetricError(f"metric {quoted(name)}: a name has letters, digits, _, -, + and . only")
-    if _fold(str(getattr(found, "name", ""))) != _fold(name):
-        own = quoted(getattr(found, "name", None))
-        raise MetricError(f"metric {name}: its class says name = {own}; expected {quoted(name)}")
-    for f in fields(found):
+    if _fold(str(getattr(plugin, "name", ""))) != _fold(name):
+        class_name = quoted(getattr(plugin, "name", None))
+        raise MetricError(
+            f"metric {name}: its class says name = {class_name}; expected {quoted(name)}"
+        )
+    for f in fields(plugin):
         if "kind" not in f.metadata:
-            wanted = f'{f.name}: … = karat.setting(default, "what it means")'
-            raise MetricError(f"metric {name}: its field {f.name} is no setting: write {wanted}")
+            example = f'{f.name}: … = karat.setting(default, "what it means")'
+            raise MetricError(f"metric {name}: its field {f.name} is no setting: write {example}")
 
 
 METRICS: Registry[type[Metric]] = Registry(
@@ -116,8 +118,8 @@ def _describe_unknown(head: str) -> str:
     several = re.split(r"[\s,;]+", head)
     if len(several) > 1 and all(map(_resolve, several)):
         options = " ".join(f"-m {name}" for name in several)
-        told = f"give them one by one, {options} (in Python, a list)"
-        return f"{quoted(head)} is several metrics: {told}"
+        advice = f"give them one by one, {options} (in Python, a list)"
+        return f"{quoted(head)} is several metrics: {advice}"
     if re.search(r"\+numrefs\.\d|\+version\.1\.", head):
         return (
             f"{quoted(head)} is a signature of sacreBLEU 1: write it in the form of sacreBLEU 2, "

@@ -34,10 +34,10 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     cells = cells_of_rows(~np.isnan(human))
     h, a, b = (cells.of(x) for x in (human, first, second))
     stop = own_stop()
-    one, other = (calibrate(human, x, stop).epsilon for x in (first, second))
-    if np.isnan(one):
+    first_epsilon, second_epsilon = (calibrate(human, x, stop).epsilon for x in (first, second))
+    if np.isnan(first_epsilon):
         return tried.undefined()
-    right = _kernel.right_pairs(h, a, b, cells.offsets, one, other, stop.check)
+    right = _kernel.right_pairs(h, a, b, cells.offsets, first_epsilon, second_epsilon, stop.check)
     points = np.diff(cells.offsets)
     pairs = points * (points - 1) // 2
     sizes = np.unique(pairs[pairs > 0])
@@ -46,25 +46,27 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
     coins = by_size.sum(axis=1)
     exact = int(coins.sum()) <= MAX_EXACT_CELLS
-    found = _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
-    return tried.counted(delta, found, exact)
+    differences = (
+        _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
+    )
+    return tried.counted(delta, differences, exact)
 
 
 def _every_difference(coins: Ints, weights: Floats) -> Floats:
     """The difference of accuracies for each way in which few coins can fall."""
-    own = np.repeat(weights, coins)
-    ways = np.arange(1 << len(own))[:, None] >> np.arange(len(own)) & 1
-    return np.asarray(((2 * ways - 1) * own).sum(axis=1))
+    coin_weights = np.repeat(weights, coins)
+    outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
+    return np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
 
 
 def _differences(coins: Ints, weights: Floats, tried: Exchanges) -> Floats:
     """The difference of accuracies in each trial: so many coins for each size of groups."""
     rng = np.random.default_rng(tried.seed)
-    found = np.zeros(tried.trials)
+    differences = np.zeros(tried.trials)
     for number, weight in zip(coins.tolist(), weights, strict=True):
-        found += (2 * heads(number, rng.random(tried.trials)) - number) * weight
+        differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
     tried.progress(tried.trials, tried.trials, "permuting")
-    return found
+    return differences
 
 
 def heads(coins: int, shares: Floats) -> Ints:
@@ -164,13 +166,16 @@ def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] =
     if both.all() and both.shape[1]:
         return rows(human, metric)
     sizes = both.sum(axis=1)
-    found = np.full((len(human), *width), np.nan)
+    values = np.full((len(human), *width), np.nan)
     for size in np.unique(sizes[sizes > 0]):
-        here = sizes == size
-        shape = int(here.sum()), int(size)
-        h, m = human[here][both[here]].reshape(shape), metric[here][both[here]].reshape(shape)
-        found[here] = rows(h, m)
-    return found
+        of_size = sizes == size
+        shape = int(of_size.sum()), int(size)
+        h, m = (
+            human[of_size][both[of_size]].reshape(shape),
+            metric[of_size][both[of_size]].reshape(shape),
+        )
+        values[of_size] = rows(h, m)
+    return values
 
 
 @dataclass(frozen=True)
@@ -190,8 +195,10 @@ class Pooled:
 
     def total(self, parts: Floats, times: Floats | None = None) -> Floats:
         """Return the statistic of draws x groups x parts; `times` says how often a group counts."""
-        known = np.nan_to_num(parts)  # a group without points has no parts
-        return self.value((known if times is None else known * times[:, :, None]).sum(axis=1))
+        defined_parts = np.nan_to_num(parts)  # a group without points has no parts
+        return self.value(
+            (defined_parts if times is None else defined_parts * times[:, :, None]).sum(axis=1)
+        )
 
 
 @dataclass(frozen=True)
@@ -272,9 +279,9 @@ class Statistic:
         if self.pooled:
             used = int((np.nan_to_num(values) != 0).any(axis=1).sum())
             return float(self.pooled.total(values[None])[0]), used, len(values) - used
-        known = values[~np.isnan(values)]
-        mean = float(known.mean()) if len(known) else float("nan")
-        return mean, len(known), len(values) - len(known)
+        defined_values = values[~np.isnan(values)]
+        mean = float(defined_values.mean()) if len(defined_values) else float("nan")
+        return mean, len(defined_values), len(values) - len(defined_values)
 
     def _check_points(self) -> None:
         if self.behind is not None:  # of points alone it would be another statistic
@@ -340,8 +347,8 @@ def _p_of_spearman(human: Floats, metric: Floats) -> float:
         return p_of_r(float(_spearman_rows(human[None], metric[None])[0]), len(human))
     orders = np.array(list(permutations(metric)))
     rho = np.abs(_spearman_rows(np.tile(human, (len(orders), 1)), orders))
-    known = len(human) >= MIN_POINTS and not np.isnan(rho[0])
-    return float((rho >= rho[0] - SLACK).mean()) if known else float("nan")
+    is_defined = len(human) >= MIN_POINTS and not np.isnan(rho[0])
+    return float((rho >= rho[0] - SLACK).mean()) if is_defined else float("nan")
 
 
 pearson = Statistic(
