@@ -163,7 +163,7 @@ def compare(
     check_form(signature)
     check_count("examples", examples)
     resampling = Resampling.of(baseline_test.resamples, seed, inputs.outputs, buckets)
-    keep = Keep(rows=True, values=True, buckets=resampling.buckets)
+    keep = Keep(rows=True, segment_scores=True, buckets=resampling.buckets)
     settings = baseline_test.fields | resampling.fields
     stats = compute_statistics(inputs, keep, threads, progress, settings)
     comparison = compare_statistics(
@@ -180,9 +180,9 @@ def _keep_paired_segments(stats: Mapping[_Key, SystemStats]) -> dict[_Key, Syste
     paired = dict(stats)
     for m in dict.fromkeys(m for _, m in stats):
         keys = [key for key in stats if key[1] == m]
-        if m.reads_texts or not all(stats[key].rows for key in keys):
+        if m.reads_texts or not all(stats[key].row_blocks for key in keys):
             continue
-        tables = shared_rows(m, [np.concatenate(stats[key].rows) for key in keys])
+        tables = shared_rows(m, [np.concatenate(stats[key].row_blocks) for key in keys])
         for key, rows in zip(keys, tables, strict=True):
             values = m.of_segments().measure(rows)["value"]
             paired[key] = SystemStats(exact_sums(rows), (rows,), values)
@@ -334,7 +334,7 @@ def _randomization_tests(
     stats: Mapping[_Key, SystemStats], base: str, trials: int, seed: int, progress: Progress
 ) -> dict[_Key, float]:
     """Exchanged sums, exactly: a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b)."""
-    tables = [ExactRows(part.rows) for part in stats.values()]
+    tables = [ExactRows(part.row_blocks) for part in stats.values()]
     chosen_sums = dict(zip(stats, exchange_limbs(tables, trials, seed, progress), strict=True))
     full_sums = {
         key: table.limbs(np.ones((1, len(table)))) for key, table in zip(stats, tables, strict=True)
@@ -366,7 +366,7 @@ def _row(
         return CompareRow(system, m, score, low, high, *empty)
     better = float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean())
     delta = _difference(stats, key, base)
-    counts = _win_counts(m, stats[key].values, stats[base, m].values)
+    counts = _win_counts(m, stats[key].segment_scores, stats[base, m].segment_scores)
     ends = interval(draws[key] - draws[base, m])
     units = min(_scored_units(m, stats[key]), _scored_units(m, stats[base, m]))
     decision = verdict(p_values[key], ends, units, m.sign)
@@ -377,7 +377,9 @@ def _row(
 
 def _scored_units(m: Metric, collected: SystemStats) -> int:
     """Return the number of resampled units (segments or buckets) that have a score."""
-    tables = (rows if rows.ndim == 2 else rows[:, 0] for rows in collected.rows)  # or whole parts
+    tables = (
+        rows if rows.ndim == 2 else rows[:, 0] for rows in collected.row_blocks
+    )  # or whole parts
     return sum(int(np.count_nonzero(m.has_score(rows))) for rows in tables)
 
 

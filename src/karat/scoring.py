@@ -167,7 +167,7 @@ class Keep(NamedTuple):
     """The parts to keep besides the totals."""
 
     rows: bool = False
-    values: bool = False
+    segment_scores: bool = False
     buckets: int | None = None
     """Sums of so many buckets in place of rows; the id of a segment is its number, from 0."""
 
@@ -176,14 +176,16 @@ class SystemStats(NamedTuple):
     """The statistics of one system by one metric."""
 
     total: NDArray[Any]
-    rows: tuple[NDArray[Any], ...]  # in runs, whole numbers as small as they can be; () if not kept
-    values: Floats | None
-    cells: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
+    row_blocks: tuple[
+        NDArray[Any], ...
+    ]  # in runs, whole numbers as small as they can be; () if not kept
+    segment_scores: Floats | None
+    bucket_sums: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
 
     @property
-    def stats(self) -> Floats:
+    def row_table(self) -> Floats:
         """All rows as one table."""
-        return np.concatenate(self.rows).astype(np.float64)
+        return np.concatenate(self.row_blocks).astype(np.float64)
 
 
 def compute_statistics(
@@ -205,7 +207,7 @@ def compute_statistics(
         check_filled(len(references), keep.buckets, next(iter(systems)))
 
     def reduce(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
-        values = m.of_segments().measure(rows)["value"] if keep.values else None
+        values = m.of_segments().measure(rows)["value"] if keep.segment_scores else None
         if keep.buckets:
             cells = sum_cells(rows, bucket_of_rows(first, len(rows), keep.buckets))
             return SystemStats(partial_sums(rows), (), values, (cells,))
@@ -233,9 +235,9 @@ def shrink_integers(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _join_batches(batches: Sequence[SystemStats], buckets: int | None) -> SystemStats:
-    values = [part.values for part in batches if part.values is not None]
-    bucket_sums = [cell for part in batches for cell in part.cells]
-    rows = tuple(block for part in batches for block in part.rows)
+    values = [part.segment_scores for part in batches if part.segment_scores is not None]
+    bucket_sums = [cell for part in batches for cell in part.bucket_sums]
+    rows = tuple(block for part in batches for block in part.row_blocks)
     return SystemStats(
         joined_sums([part.total for part in batches]),
         (join_cells(bucket_sums, buckets),) if buckets and bucket_sums else rows,
@@ -490,9 +492,9 @@ def score_statistics(
 def segment_values(stats: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
     """The segment scores that were kept, by system and the metric that scores segments."""
     return {
-        (system, m.of_segments()): system_stats.values
+        (system, m.of_segments()): system_stats.segment_scores
         for (system, m), system_stats in stats.items()
-        if system_stats.values is not None
+        if system_stats.segment_scores is not None
     }
 
 
@@ -521,7 +523,7 @@ def resample_scores(
     """
     for (system, m), system_stats in stats.items():
         m.check_resampled(system, system_stats.total)
-    tables = {key: ExactRows(system_stats.rows) for key, system_stats in stats.items()}
+    tables = {key: ExactRows(system_stats.row_blocks) for key, system_stats in stats.items()}
     draws: dict[_Key, Floats] = {}
     for size in dict.fromkeys(map(len, tables.values())):
         same_size = {key: table for key, table in tables.items() if len(table) == size}
@@ -569,7 +571,7 @@ def score(
     resampling = Resampling.of(resamples, seed, inputs.outputs, buckets)
     documents = _documents(inputs.systems) if level == "document" else None
     keep_rows = resamples > 0 or documents is not None
-    keep = Keep(rows=keep_rows, values=segments, buckets=resampling.buckets)
+    keep = Keep(rows=keep_rows, segment_scores=segments, buckets=resampling.buckets)
     stats = compute_statistics(inputs, keep, threads, progress, resampling.fields)
     scoring = score_statistics(stats, inputs.references.number, resampling, signature, progress)
     if documents is not None:
@@ -619,7 +621,7 @@ def document_scores(
         indices_by_document.setdefault(document, []).append(place)
     scores = []
     for (system, m), system_stats in stats.items():
-        rows = np.concatenate(system_stats.rows)
+        rows = np.concatenate(system_stats.row_blocks)
         sums = np.array([exact_sums(rows[indices]) for indices in indices_by_document.values()])
         of_documents = m.of_documents()
         values = of_documents.scores(sums, references)

@@ -291,7 +291,7 @@ def test_halves_are_those_of_loops(systems: int) -> None:
     assert found.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))
     ties = sum(abs(a - b) < 1e-12 for a, b in pairs) / len(pairs)
     assert found.ties == pytest.approx(ties)
-    assert found.kept == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
+    assert found.pick_r2 == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
     assert found.bleu == pytest.approx(sum(b for _, b in pairs) / len(pairs))
 
 

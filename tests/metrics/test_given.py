@@ -71,7 +71,11 @@ def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
         assert kt.score(SYSTEMS, REFERENCES, [m])["B", "given:metric=mine"].score.value == 0.375
     assert kt.score(["a", "b"], None, kt.given("x", [1, 3])).rows[0].score.value == 2
     from_file = kt.ExternalScores(file=written(tmp_path, "tsv"))
-    assert from_file.given.digest == second.given.digest != first.given.digest
+    assert (
+        from_file.scores_by_system.digest
+        == second.scores_by_system.digest
+        != first.scores_by_system.digest
+    )
 
 
 @given(

@@ -187,5 +187,5 @@ def test_no_sum_depends_on_runs_or_their_order(
 def test_rows_to_be_resampled_are_kept_small(corpus: tuple[list[str], list[list[str]]]) -> None:
     given = make_inputs({"A": corpus[0]}, corpus[1], "bleu")
     (kept,) = compute_statistics(given, Keep(rows=True), 1, silent).values()
-    assert {block.dtype for block in kept.rows} == {np.dtype(np.uint8)}
-    assert kept.stats.tolist() == parse("bleu").stats(*corpus).tolist()
+    assert {block.dtype for block in kept.row_blocks} == {np.dtype(np.uint8)}
+    assert kept.row_table.tolist() == parse("bleu").stats(*corpus).tolist()

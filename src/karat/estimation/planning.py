@@ -148,7 +148,7 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     even = np.ones(len(sample.units))
     if prediction is None:
         return even
-    predicted = np.where(sample.present, prediction.every, 0.0).sum(axis=0)
+    predicted = np.where(sample.present, prediction.all_outputs, 0.0).sum(axis=0)
     level = predicted / np.maximum(sample.present.sum(axis=0), 1)
     known = sample.known
     gap = np.where(known, sample.y - prediction.units, 0.0)

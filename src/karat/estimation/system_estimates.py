@@ -65,7 +65,7 @@ def estimate_system(
     guess, guesses = np.zeros(len(units)), np.zeros(len(every))
     shift = more = 0.0
     if prediction is not None:
-        guess, guesses = prediction.units[system, units], prediction.every[system, every]
+        guess, guesses = prediction.units[system, units], prediction.all_outputs[system, every]
         shift = float(prediction.means[system])
         more = 0.0 if finite else _spread(guess, len(every))
     bounds, ends = None, sample.scale.ends
@@ -197,7 +197,7 @@ def estimate_difference(
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = _apart_on(sample, units, pair, prediction.units)
-        guesses = prediction.every[a, every] - prediction.every[b, every]
+        guesses = prediction.all_outputs[a, every] - prediction.all_outputs[b, every]
         shift = float((guesses * design.sizes[every]).sum() / design.sizes[every].sum())
         more = 0.0 if finite else _spread(guess, len(every))
     bounds, ends = None, sample.scale.ends

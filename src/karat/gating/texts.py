@@ -57,7 +57,7 @@ def read_texts(
     given = given._replace(segments=SegmentNames(len(texts), numbered, given.segments.left_out))
     found = compute_statistics(given, Keep(rows=True), threads, progress)
     measures = [
-        Measured(m, m.method(refs.number), np.concatenate(found[system, m].rows))
+        Measured(m, m.method(refs.number), np.concatenate(found[system, m].row_blocks))
         for m in given.metrics
     ]
 
@@ -131,7 +131,7 @@ def _table_texts(
         for name, values in batch.numbers.items():
             columns.setdefault(name, []).extend(values.tolist())
     chosen = [
-        m.taking(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
+        m.with_scores(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
         if isinstance(m, ExternalScores) and m.of_table and m.column
         else m
         for m in metrics

@@ -56,7 +56,7 @@ class Agreement(NamedTuple):
     points: int  # systems, cells or documents that were compared
     groups: int = 1  # that count
     left_out: int = 0  # groups in which the statistic is undefined
-    why: str = ""  # why it is NaN
+    reason: str = ""  # why it is NaN
 
 
 MATRIX_LEVELS = ("system", "segment", "item", "by-system")
@@ -85,7 +85,7 @@ def agreement(
     if at in {"system", "segment"}:
         value = chosen(h, m)
         reason = why_undefined(h, m) or "humans tell no two points so far apart"
-        return Agreement(value, points, why=reason if np.isnan(value) else "")
+        return Agreement(value, points, reason=reason if np.isnan(value) else "")
     value, groups, left_out = chosen.over(h, m)
     group_name = "segment" if at == "item" else "system"
     reason = f"in no {group_name} do both human and metric scores differ" if np.isnan(value) else ""
@@ -279,7 +279,7 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints
     if by.grouped:
         cells = all_cells(~np.isnan(h))
         drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
-        return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn_cells))
+        return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), drawn_cells))
     return _resample_stacked(h, m, by, systems, segments)
 
 
@@ -299,7 +299,7 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
         drawn_cells = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
-        values = by.grouped.drawn(cells.of(h), cells.of(m), drawn_cells)
+        values = by.grouped.resample(cells.of(h), cells.of(m), drawn_cells)
     else:
         parts = (
             (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
@@ -386,15 +386,15 @@ def perm_both(
     chosen = statistic(by)
     check_matrix_level(at)
     check_trials("trials", trials, 1)
-    if chosen.behind and at != "system":
+    if chosen.of_segments and at != "system":
         raise InputError(f"{chosen.name} compares systems: choose the level system")
     if not chosen.tested:
         test = "no such test, which exchanges standardised scores"
         raise InputError(f"{chosen.name} has {test}: choose another statistic")
     of = standardised(human, first, second)
-    tried = Exchanges(of.known, trials, seed, progress, keep)
+    tried = Exchanges(of.has_scores, trials, seed, progress, keep)
     if chosen.test:
-        groups = of if chosen.behind else Triple(*(arranged(x[None], at)[0] for x in of))
+        groups = of if chosen.of_segments else Triple(*(arranged(x[None], at)[0] for x in of))
         return chosen.test(*groups, tried)
     if fast := FAST.get((chosen.name, at)):
         return fast(of, tried)
@@ -407,18 +407,18 @@ def _of_groups(
     of: Triple, by: Statistic, grouped: PairsOfGroups | LinesOfGroups, at: str, tried: Exchanges
 ) -> Permutation:
     """Test a statistic of groups from the bits of the exchanges, with no matrix exchanged."""
-    cells = LEVEL_CELLS[at](of.known)
+    cells = LEVEL_CELLS[at](of.has_scores)
     human, first, second = (cells.of(x) for x in of)
-    bits = places_of_bits(cells.rows, cells.columns, of.known.shape[1])
+    bits = places_of_bits(cells.rows, cells.columns, of.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:
         chosen = ExchangedCells(cells.offsets, bits, np.ascontiguousarray(words))
-        values = over_groups(by, grouped.exchanged(human, first, second, chosen))
+        values = over_groups(by, grouped.exchange(human, first, second, chosen))
         return values[: words.shape[1]] - values[words.shape[1] :]
 
-    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.known.shape))
+    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.has_scores.shape))
     first_value, second_value = (
-        over_groups(by, grouped.drawn(human, x, once)) for x in (first, second)
+        over_groups(by, grouped.resample(human, x, once)) for x in (first, second)
     )
     return tried.test(float((first_value - second_value)[0]), differences, _TRIALS_AT_A_TIME)
 

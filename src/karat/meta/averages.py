@@ -329,11 +329,28 @@ def _average_rows(
     for k in order:
         low, high, undefined = percentiles(resampled[k], values[k])
         place = float(averages.places[k])
-        place_ends = percentiles(averages.resampled_places[k], place)[:2]
-        difference = averages.difference(k, order[0]) if k in defined[1:] else (None,) * 3
-        row = ranks.get(k), common[k], values[k], low, high, *difference, place, *place_ends
-        summary = _mean_rank(tasks, common[k]), undefined, _note(tasks, common[k])
-        rows.append(AverageRow(*row, *summary))
+        place_low, place_high, _ = percentiles(averages.resampled_places[k], place)
+        delta, delta_low, delta_high = (
+            averages.difference(k, order[0]) if k in defined[1:] else (None, None, None)
+        )
+        rows.append(
+            AverageRow(
+                ranks.get(k),
+                common[k],
+                values[k],
+                low,
+                high,
+                delta,
+                delta_low,
+                delta_high,
+                place,
+                place_low,
+                place_high,
+                _mean_rank(tasks, common[k]),
+                undefined,
+                _note(tasks, common[k]),
+            )
+        )
     return rows, tests
 
 

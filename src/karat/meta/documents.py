@@ -50,7 +50,7 @@ def score_joined(
         inputs = TextInputs(texts, references, reading, SegmentNames(len(filled)))
         rows = compute_statistics(inputs, Keep(rows=True), threads, silent)
         for (k, m), part in rows.items():
-            scores[m][int(k), filled] = m.sign * m.measure(part.stats)["value"]
+            scores[m][int(k), filled] = m.sign * m.measure(part.row_table)["value"]
     return scores
 
 

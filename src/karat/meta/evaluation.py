@@ -280,7 +280,7 @@ def _made(result: Ranking) -> Iterator[str]:
     experiment = result.experiment
     if experiment.resamples:
         over = "systems and segments" if experiment.over == "both" else experiment.over
-        alone = [name for name in experiment.statistics if STATISTICS[name].behind is not None]
+        alone = [name for name in experiment.statistics if STATISTICS[name].of_segments is not None]
         if alone and experiment.over != "segments":
             over += f" (for {' and '.join(alone)}, of segments alone)"
         resampling = (

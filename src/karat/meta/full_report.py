@@ -305,7 +305,7 @@ def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[Reliabilit
     """Return the reliability in all dimensions by the first statistic of points, if segments do."""
     experiment = result.experiment
     lengths = fitting_lengths(len(result.evalset))
-    by = next((s for s in experiment.statistics if statistic(s).behind is None), "pearson")
+    by = next((s for s in experiment.statistics if statistic(s).of_segments is None), "pearson")
     if len(lengths) < 2:
         return ()
     return reliability(

@@ -155,7 +155,7 @@ class _OfKinds(NamedTuple):
     people: JudgeTable
     systems: list[int]
     """The system of each output that people judged."""
-    every: JudgeTable
+    all_judges: JudgeTable
     """All judges but those who adjudicated."""
     of_people: Floats
     """The values of people on the outputs of `every`."""
@@ -195,7 +195,9 @@ def _with_kinds(
 ) -> Iterator[JudgeRow]:
     """Yield the rows of people and of models, with their kinds."""
     rows_by_judge = {row.judge: row for row in people if row.dimension == dimension}
-    for judge, values in zip(judgements.every.judges, judgements.every.values, strict=True):
+    for judge, values in zip(
+        judgements.all_judges.judges, judgements.all_judges.values, strict=True
+    ):
         row = rows_by_judge.get(judge)
         if row is None:
             row = _judge(
@@ -265,7 +267,7 @@ def _judge(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
     identical_note = (
         f"identical to {' and '.join(map(str, standing.identical))}: counted as one judge"
     )
-    reason = f"stands apart: {standing.why}" if standing.flagged else standing.why
+    reason = f"stands apart: {standing.reason}" if standing.flagged else standing.reason
     return JudgeRow(
         *(dimension, str(standing.judge), len(judgements), float(judgements.mean())),
         float(judgements.std(ddof=1)) if len(judgements) > 1 else math.nan,

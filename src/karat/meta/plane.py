@@ -520,13 +520,8 @@ def _compared_rows(
         return ()
     columns = (x.tolist() for x in (r, r**2, *intervals(draws**2, r**2), q2))
     return tuple(
-        ComparedRow(
-            dimension,
-            str(m.metric),
-            m.references,
-            *numbers,
-            signature=m.signature,
-            group=data.group,
+        ComparedRow._make(
+            (dimension, str(m.metric), m.references, *numbers, m.signature, data.group)
         )
         for m, *numbers in zip(data.compared, *columns, strict=True)
     )

@@ -98,7 +98,7 @@ class Published(NamedTuple):
     number: int
     task: str
     guideline: str
-    what: str
+    description: str
     best: tuple[float, int, float]
     """Alpha, n and R^2 of its best cell."""
     rows: Mapping[int, tuple[float, ...]]
@@ -227,7 +227,9 @@ class Recommendation(Result):
             basis = "the paper's prediction alone: it measured no such task"
             return (_recommended(alpha, self.region.n_high, basis),)
         return tuple(
-            _recommended(*t.best[:2], f"the paper's Table {t.number}: {t.what}, R^2 {t.best[2]}%")
+            _recommended(
+                *t.best[:2], f"the paper's Table {t.number}: {t.description}, R^2 {t.best[2]}%"
+            )
             for t in self.tables
         )
 
@@ -345,7 +347,7 @@ def _split(fit: PlaneFit, halves: Halves) -> str:
     return (
         f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
         f"({halves.splits:,} times), the pick loses to BLEU's point in {100 * halves.loses:.0f}%, "
-        f"ties in {100 * halves.ties:.0f}%; mean R^2 {100 * halves.kept:.1f}% against "
+        f"ties in {100 * halves.ties:.0f}%; mean R^2 {100 * halves.pick_r2:.1f}% against "
         f"{100 * halves.bleu:.1f}%."
     )
 
@@ -461,7 +463,7 @@ class Halves(NamedTuple):
     loses: float
     """The share in which BLEU's point has the larger R^2 on the other half."""
     ties: float
-    kept: float
+    pick_r2: float
     """The pick's mean R^2 on the other half."""
     bleu: float
     """The mean R^2 of BLEU's point on the other half."""

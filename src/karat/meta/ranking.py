@@ -145,7 +145,7 @@ def _row(
 ) -> MetaRow:
     value = agreement.value
     ends = percentiles(draws[name], value) if draws else Percentiles(math.nan, math.nan, 0)
-    note = f"undefined: {agreement.why}" if math.isnan(value) else ""
+    note = f"undefined: {agreement.reason}" if math.isnan(value) else ""
     if ends.undefined and not note:
         note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
     counts = agreement.points, agreement.groups, agreement.left_out, ends.undefined
@@ -169,10 +169,10 @@ def _resample(
     """Return metrics x resamples of the statistic; threads share the metrics."""
     settings = experiment.over, experiment.resamples, experiment.seed
     if threads == 1:
-        return scores.draws(by, *settings, progress)
+        return scores.resample_statistic(by, *settings, progress)
 
     def work(metric: Any, progress: Progress) -> Floats:
-        return scores.only(metric).draws(by, *settings, progress)
+        return scores.select_metric(metric).resample_statistic(by, *settings, progress)
 
     return np.concatenate(side_by_side(work, [*scores.metrics], threads, progress, "resampling"))
 
@@ -263,7 +263,7 @@ class Leader(NamedTuple):
         return "system" if self.level in OF_SYSTEMS else "point"
 
     @property
-    def few(self) -> bool:
+    def has_few_points(self) -> bool:
         """Return whether the points are too few to rank metrics by."""
         return self.best.points < FEWEST_RANKED
 

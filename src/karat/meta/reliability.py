@@ -117,7 +117,7 @@ class ReliabilitySettings:
         if not self.statistics:
             raise InputError("no statistic was given: at least one is needed")
         for by in map(statistic, self.statistics):
-            if by.behind is not None:
+            if by.of_segments is not None:
                 raise InputError(
                     f"{by.name} compares systems, not pseudo-documents: choose another"
                 )
@@ -139,7 +139,7 @@ class ReliabilitySettings:
 class ReliabilityCurves(Result):
     """The agreement of metrics by the length of pseudo-documents, and tests between the curves."""
 
-    asked: ReliabilitySettings
+    asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
     values: tuple[Floats, ...]
     """The values of all shuffles and combinations, beside each row."""
@@ -153,17 +153,17 @@ class ReliabilityCurves(Result):
     @property
     def name(self) -> str:
         """The name of the set."""
-        return self.asked.evalset
+        return self.asked_settings.evalset
 
     @property
     def settings(self) -> dict[str, object]:
         """Every setting."""
-        return asdict(self.asked)
+        return asdict(self.asked_settings)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how documents were made, and on what the numbers say."""
-        return (*_made(self.asked, len(self.tests)), *self.remarks)
+        return (*_made(self.asked_settings, len(self.tests)), *self.remarks)
 
     @property
     def signature(self) -> str:

@@ -121,7 +121,9 @@ def score_evalset(
     present = outputs_present(evalset)
     inputs = inputs_from_set(evalset, make_systems(filled), independent(metrics), threads, progress)
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
-    rows = {m: np.stack([stats[name, m].stats for name in inputs.systems]) for m in inputs.metrics}
+    rows = {
+        m: np.stack([stats[name, m].row_table for name in inputs.systems]) for m in inputs.metrics
+    }
     marked = {m: r * present[:, :, None] for m, r in rows.items()}
     return ScoredSet(evalset, marked, present, threads)
 

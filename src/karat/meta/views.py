@@ -69,14 +69,14 @@ class View:
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""
-        if by.behind is None:
+        if by.of_segments is None:
             return agreement(self.human, self.metrics[metric], by, self.at)
-        segments = self._behind(by)
-        value = by.behind(segments.human, segments.metrics[metric], segments.score(metric))
+        segments = self._require_segment_scores(by)
+        value = by.of_segments(segments.human, segments.metrics[metric], segments.score(metric))
         systems = int((~np.isnan(segments.human)).any(axis=1).sum())
         too_few = "fewer than 2 systems have human scores"
         reason = "no segment has the scores of all systems" if systems > 1 else too_few
-        return Agreement(value, systems, why=reason if math.isnan(value) else "")
+        return Agreement(value, systems, reason=reason if math.isnan(value) else "")
 
     def p_value(self, metric: Any, by: Statistic) -> float | None:
         """Return the p of no correlation; None where a level has groups or a statistic has no p."""
@@ -86,7 +86,7 @@ class View:
         h, m = defined(*(arranged(x[None], self.at)[0] for x in pair))
         return None if why_undefined(h, m) else by.p_value(h, m)
 
-    def only(self, metric: Any) -> View:
+    def select_metric(self, metric: Any) -> View:
         """Return the view of one of its metrics."""
         segments = self.behind and self.behind._replace(
             metrics={metric: self.behind.metrics[metric]}
@@ -99,20 +99,22 @@ class View:
         A statistic of the segments behind points exchanges scores of segments: corpus scores have
         none.
         """
-        return by.tested and (by.behind is None or not self._behind(by).corpus)
+        return by.tested and (by.of_segments is None or not self._require_segment_scores(by).corpus)
 
     def exchanged(self, by: Statistic) -> tuple[Floats, Mapping[Any, Floats], str]:
         """Return the human and metric scores whose cells such a test exchanges, and their level."""
-        if by.behind is None:
+        if by.of_segments is None:
             return self.human, self.metrics, self.at
-        segments = self._behind(by)
+        segments = self._require_segment_scores(by)
         return segments.human, segments.metrics, "system"
 
-    def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+    def resample_statistic(
+        self, by: Statistic, over: str, n: int, seed: int, progress: Progress
+    ) -> Floats:
         """Return the statistic of all metrics in each resample: metrics x resamples."""
-        if by.behind is None:
+        if by.of_segments is None:
             return self.resample(by, over, n, seed, progress)
-        segment_scores = self._behind(by)
+        segment_scores = self._require_segment_scores(by)
         human, metrics = segment_scores.human, segment_scores.metrics
         found = np.empty((len(metrics), n))
         done = 0
@@ -121,7 +123,7 @@ class View:
             for places in segments:
                 for k, (metric, values) in enumerate(metrics.items()):
                     parts = human[:, places], values[:, places], segment_scores.score(metric)
-                    found[k, done] = by.behind(*parts)
+                    found[k, done] = by.of_segments(*parts)
                 done += 1
                 progress(done, n, "resampling")
         return found
@@ -131,7 +133,7 @@ class View:
         scores = list(self.metrics.values())
         return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
 
-    def _behind(self, by: Statistic) -> Behind:
+    def _require_segment_scores(self, by: Statistic) -> Behind:
         if self.behind is None:
             raise InputError(_only_systems(by))
         return self.behind
@@ -182,7 +184,7 @@ def view(name: str, scored: ScoredSet, human: Floats) -> View:
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
     """Refuse a level at which a statistic has no segments behind its points."""
-    if by.behind is not None and not {*levels} <= {*OF_SYSTEMS}:
+    if by.of_segments is not None and not {*levels} <= {*OF_SYSTEMS}:
         raise InputError(_only_systems(by))
 
 

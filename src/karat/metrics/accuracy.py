@@ -66,7 +66,7 @@ def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> Ints:
 
 def _check_size(pairs: Pairs, candidates: Ragged, references: Ragged) -> None:
     cells = pairs.spread(candidates.lengths) * references.lengths
-    pairs.refuse(cells, MAX_EDIT_CELLS, "pairs of tokens are too many for an edit alignment")
+    pairs.check_sizes(cells, MAX_EDIT_CELLS, "pairs of tokens are too many for an edit alignment")
 
 
 class Operation(NamedTuple):

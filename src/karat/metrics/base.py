@@ -86,11 +86,11 @@ _SETTING_HINTS = {
 class Claims:
     """Claims by name: nrefs, bootstrap, seed, buckets, test, trials."""
 
-    said: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
 
     def check(self, metric: object, facts: Mapping[str, object], only: str = "") -> None:
         """Refuse claims that are not among the facts; with `only`, look at that claim alone."""
-        for name, value in self.said:
+        for name, value in self.values:
             if value == "unknown" or (only and name != only):
                 continue
             actual = facts.get(name)
@@ -100,10 +100,10 @@ class Claims:
                     f"{_SETTING_HINTS[name]}, or leave {name} out of the signature"
                 )
 
-    def joined(self, metric: object, other: Claims) -> Claims:
+    def join(self, metric: object, other: Claims) -> Claims:
         """The claims of two signatures of one metric, which must agree."""
-        claims = dict(self.said)
-        for name, value in other.said:
+        claims = dict(self.values)
+        for name, value in other.values:
             if claims.setdefault(name, value) != value:
                 both = f"{name}={claims[name]} and {name}={value}"
                 raise MetricError(f"{metric} is given twice, with {both}: leave one of them out")
@@ -329,10 +329,10 @@ class Metric(Named, ABC):
 
     def claiming(self: MetricT, claims: Claims) -> MetricT:
         """Return this metric with the claims of a signature; they must not contradict its own."""
-        if not claims.said:
+        if not claims.values:
             return self
         copied = copy.copy(self)
-        object.__setattr__(copied, "claims", self.claims.joined(self, claims))
+        object.__setattr__(copied, "claims", self.claims.join(self, claims))
         return copied
 
     def check_claims(self, references: int | None, drawn: Mapping[str, object]) -> None:

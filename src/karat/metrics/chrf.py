@@ -73,7 +73,7 @@ class ChrF(Metric):
         reference = gram_totals(references.lengths, order)
         candidate = gram_totals(pairs.spread(candidates.lengths), order)
         candidate = np.where(reference > 0, candidate, 0)
-        triples = np.stack([candidate, reference, pairs.matches(recipe, order).each], axis=2)
+        triples = np.stack([candidate, reference, pairs.matches(recipe, order).per_pair], axis=2)
         return triples.reshape(len(reference), 3 * order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:

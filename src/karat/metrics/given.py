@@ -97,36 +97,42 @@ class ExternalScores(Metric):
     # ------------------------------------------------------------------------------- its scores
 
     @cached_property
-    def given(self) -> GivenScores:
+    def scores_by_system(self) -> GivenScores:
         """All scores, of systems and segments."""
         if self.file is None:
             raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if SET in self.file:
             problem = f"{SET} is the name of an evaluation set, and none is scored"
             raise InputError(f"{self}: {problem}: name the file")
-        return self._checked(read_scores(self.file, self.column))
+        return self._check_digest(read_scores(self.file, self.column))
 
-    def _checked(self, scores: GivenScores) -> GivenScores:
+    def _check_digest(self, scores: GivenScores) -> GivenScores:
         if self.digest not in (None, scores.digest):
             problem = f"the scores of {scores.source} have the digest {scores.digest}"
             raise MetricError(f"{self}: {problem}: they are not those of the signature")
         return scores
 
-    def taking(self, scores: GivenScores) -> ExternalScores:
+    def with_scores(self, scores: GivenScores) -> ExternalScores:
         """Return this metric with its scores."""
         metric = copy.copy(self)
-        metric.__dict__["given"] = self._checked(scores)
+        metric.__dict__["scores_by_system"] = self._check_digest(scores)
         return metric
 
     @property
     def of_table(self) -> bool:
         """True if the scores are a column of the table that is scored."""
-        return self.file is None and self.column is not None and "given" not in self.__dict__
+        return (
+            self.file is None
+            and self.column is not None
+            and "scores_by_system" not in self.__dict__
+        )
 
     @property
-    def here(self) -> bool:
+    def is_loaded(self) -> bool:
         """True if the scores can be looked at now."""
-        return "given" in self.__dict__ or (self.file is not None and SET not in self.file)
+        return "scores_by_system" in self.__dict__ or (
+            self.file is not None and SET not in self.file
+        )
 
     @property
     def label(self) -> str:
@@ -138,15 +144,15 @@ class ExternalScores(Metric):
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
         """Return the metrics of a set that the name, its pattern or the file stands for."""
-        if self.here or self.of_table:
+        if self.is_loaded or self.of_table:
             return (self,)
         if self.file is None:
-            return self._offered({} if evalset is None else evalset.offered)
+            return self._offered_metrics({} if evalset is None else evalset.offered)
         if evalset is None:
             return (self,)
-        return (self.taking(read_scores(self.file.replace(SET, evalset.name), self.column)),)
+        return (self.with_scores(read_scores(self.file.replace(SET, evalset.name), self.column)),)
 
-    def _offered(self, offered: Offered) -> Sequence[Metric]:
+    def _offered_metrics(self, offered: Offered) -> Sequence[Metric]:
         pattern = self.metric or "*"
         chosen = [pattern] if pattern in offered else []
         if any(c in pattern for c in "*?["):
@@ -160,7 +166,7 @@ class ExternalScores(Metric):
                 f"({has}); {_SOURCES_HINT}"
             )
         settings = {f.name: getattr(self, f.name) for f in self.settings()}
-        return [type(self)(**{**settings, "metric": n}).taking(offered[n]()) for n in chosen]
+        return [type(self)(**{**settings, "metric": n}).with_scores(offered[n]()) for n in chosen]
 
     # ------------------------------------------------------------------------------ its direction
 
@@ -174,9 +180,11 @@ class ExternalScores(Metric):
         """1 if higher is better: as it says, as the set has it, or by the name of the metric."""
         if self.higher is not None:
             return 1 if self.higher else -1
-        if self.here and self.given.lower_is_better:
+        if self.is_loaded and self.scores_by_system.lower_is_better:
             return -1
-        turned = self.here and (self.given.oriented or self.given.negated)
+        turned = self.is_loaded and (
+            self.scores_by_system.oriented or self.scores_by_system.negated
+        )
         return -1 if self._word in LOWER and not turned else 1
 
     def remarks(self) -> tuple[str, ...]:
@@ -186,7 +194,9 @@ class ExternalScores(Metric):
     def _direction(self) -> Iterator[str]:
         if self.higher is not None:
             return
-        if self.here and (self.given.oriented or self.given.lower_is_better):
+        if self.is_loaded and (
+            self.scores_by_system.oriented or self.scores_by_system.lower_is_better
+        ):
             return
         if self.sign < 0:
             yield "lower is better, by its name; higher=yes says otherwise"
@@ -196,11 +206,11 @@ class ExternalScores(Metric):
             yield "higher is taken to be better; higher=no says otherwise"
 
     def _of_systems(self) -> Iterator[str]:
-        if not self.here:
+        if not self.is_loaded:
             return
-        if not self.given.has_segments:
+        if not self.scores_by_system.has_segments:
             yield "systems have scores, segments have none"
-        elif self.system == "given" and self.given.has_system_scores:
+        elif self.system == "given" and self.scores_by_system.has_system_scores:
             yield (
                 "systems have scores that are not the mean of their segments' scores; resamples "
                 "of segments leave them as they are (system=mean takes the mean)"
@@ -215,7 +225,7 @@ class ExternalScores(Metric):
     def rows(self, pairs: Pairs) -> Floats:
         """The score of each segment, 0 where there is none, and the system's."""
         outputs = pairs.outputs
-        values, system_scores = self._column(outputs) if self.of_table else self._looked_up(outputs)
+        values, system_scores = self._column(outputs) if self.of_table else self._look_up(outputs)
         parts = *_split_missing(values), np.ones(outputs.count), *_split_missing(system_scores)
         return np.stack(parts, axis=1)
 
@@ -227,8 +237,8 @@ class ExternalScores(Metric):
             )
         return values, np.full(len(values), np.nan)
 
-    def _looked_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
-        scores, ids = self.given, outputs.segments()
+    def _look_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
+        scores, ids = self.scores_by_system, outputs.segments()
         values, system_scores = np.full((2, outputs.count), np.nan)
         if outputs.of_table and scores.has_segments and (outputs.ids is None or scores.in_order):
             expected = "scores by the ids of segments, and a column of ids (--id COLUMN)"
@@ -284,16 +294,18 @@ class ExternalScores(Metric):
                 f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
             )
         for system in systems:
-            self.given.check_system(system)
-            self.given.check_order(system, segments.count)
-        self.given.check_ids(segments.known, (segments.listed() or ["1"])[0])
+            self.scores_by_system.check_system(system)
+            self.scores_by_system.check_order(system, segments.count)
+        self.scores_by_system.check_ids(segments.has_id, (segments.listed() or ["1"])[0])
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
         """Refuse scores that no row of a whole table has asked for."""
-        n_scores = len(self.given.known(system)) if self.here else 0
+        n_scores = len(self.scores_by_system.known(system)) if self.is_loaded else 0
         if n_scores > total[1]:
             more = f"{n_scores - int(total[1]):,} of {n_scores:,} scores of system {quoted(system)}"
-            raise InputError(f"{self.given.source}: the table has no segments for {more}")
+            raise InputError(
+                f"{self.scores_by_system.source}: the table has no segments for {more}"
+            )
 
     def check_resampled(self, system: str, total: NDArray[Any]) -> None:
         """Refuse a system score that does not come from segments."""
@@ -324,7 +336,7 @@ class ExternalScores(Metric):
         return self.signature(references).replace(f",digest={self._full_digest()}", "")
 
     def _full_digest(self) -> str | None:
-        return self.given.digest if self.here else self.digest
+        return self.scores_by_system.digest if self.is_loaded else self.digest
 
     def _full(self, name: str) -> str:
         return to_text(self._full_digest()) if name == "digest" else super()._full(name)
@@ -346,7 +358,9 @@ def given(
         systems: scores of whole systems, where they are not the mean of their segments' scores.
         higher: whether higher scores are better.
     """
-    return ExternalScores(metric=name, higher=higher).taking(given_scores(name, scores, systems))
+    return ExternalScores(metric=name, higher=higher).with_scores(
+        given_scores(name, scores, systems)
+    )
 
 
 def _split_missing(scores: Floats) -> tuple[Floats, Floats]:

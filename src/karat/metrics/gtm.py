@@ -112,7 +112,7 @@ class GTM(Metric):
             p.tokens(self.recipe) for p in (pairs.candidates, pairs.references)
         )
         for lengths in (candidates.lengths, pairs.sum(references.lengths)):
-            pairs.refuse(pairs.spread(lengths), MAX_GTM_TOKENS, "tokens are too many for gtm")
+            pairs.check_sizes(pairs.spread(lengths), MAX_GTM_TOKENS, "tokens are too many for gtm")
         sizes = pairs.matching(self.recipe, self.e, self.exact, self.budget, self.whole_cap)
         if not self.exact:
             return sizes[:, :3]

@@ -41,7 +41,7 @@ class SegmentNames:
         """Return the id of each segment."""
         return [str(i) for i in range(1, self.count + 1)] if self.ids is None else self.ids
 
-    def known(self, name: str) -> bool:
+    def has_id(self, name: str) -> bool:
         """Return whether the set has a segment of that id."""
         return name in self._all
 
@@ -116,7 +116,7 @@ MAX_STORED_LCS_CELLS = 2**33
 class Matches(NamedTuple):
     """Clipped n-gram matches, one column per order from 1 up."""
 
-    each: NDArray[np.int32]  # per pair: min(count in candidate, count in reference)
+    per_pair: NDArray[np.int32]  # per pair: min(count in candidate, count in reference)
     clipped: NDArray[np.int32]  # per segment: the same with the largest count of any reference
 
 
@@ -147,15 +147,15 @@ class Pairs:
             self._found[key] = make()
         return self._found[key]  # type: ignore[return-value]
 
-    def refuse(self, sizes: Ints, most: int, subject: str) -> None:
+    def check_sizes(self, sizes: Ints, most: int, subject: str) -> None:
         """Refuse pairs that are too large, naming the first segment with the largest."""
         if len(sizes) and sizes.max() > most:
             pair = int(sizes.argmax())
             problem = f"{sizes[pair]:,} {subject} (at most {most:,})"
             advice = "split the segment or leave this metric out"
-            raise InputError(f"segment {self.place(pair):,}: {problem}; {advice}")
+            raise InputError(f"segment {self.segment_number(pair):,}: {problem}; {advice}")
 
-    def place(self, pair: int) -> int:
+    def segment_number(self, pair: int) -> int:
         """The number of a pair's segment, from 1, for messages."""
         return int(np.searchsorted(self.starts, pair, side="right")) + self._first
 
@@ -170,7 +170,7 @@ class Pairs:
             return per_segment
         return np.repeat(per_segment, np.diff(self.starts), axis=0)  # type: ignore[return-value]
 
-    def each(self) -> Pairs:
+    def split_references(self) -> Pairs:
         """Return the same pairs as if every reference were that of a segment of its own."""
         if self.single:
             return self
@@ -269,7 +269,7 @@ class Pairs:
             return
         pair = int(bad.argmax())
         raise InputError(
-            f"segment {self.place(pair):,}: {cells[pair]:,} pairs of tokens are too many for a "
+            f"segment {self.segment_number(pair):,}: {cells[pair]:,} pairs of tokens are too many for a "
             f"longest common subsequence (at most {most:,}); split the segment or leave {metric} "
             f"out"
         )

@@ -111,7 +111,7 @@ class RougeN(Rouge):
     def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
         candidate_lengths = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
         reference_lengths = pairs.references.tokens(self.recipe).lengths
-        hits = pairs.matches(self.recipe, self.n).each[:, self.n - 1].astype(np.int64)
+        hits = pairs.matches(self.recipe, self.n).per_pair[:, self.n - 1].astype(np.int64)
         return (
             hits,
             np.maximum(candidate_lengths - self.n + 1, 0),

@@ -92,7 +92,7 @@ class TER(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         candidates, references = self.tokens(pairs.candidates, pairs.references)
         for lengths in (pairs.spread(candidates.lengths), references.lengths):
-            pairs.refuse(lengths, MAX_TER_TOKENS, "tokens are too many for ter")
+            pairs.check_sizes(lengths, MAX_TER_TOKENS, "tokens are too many for ter")
         edits = _kernel.ter_edits(*candidates, *references, pairs.starts, pairs.check)
         best = pairs.best(-edits[:, 0].astype(float))
         mean_length = pairs.sum(references.lengths) / np.diff(pairs.starts)

@@ -59,7 +59,7 @@ class TreeAccuracy(Accuracy):
         def count() -> Ints:
             candidates = pairs.candidates.tokens(self.recipe)
             cells = pairs.spread(candidates.lengths) * lengths
-            pairs.refuse(cells, MAX_TREE_CELLS, "pairs of tokens are too many for a tree")
+            pairs.check_sizes(cells, MAX_TREE_CELLS, "pairs of tokens are too many for a tree")
             words = pairs.candidates.words(trees.words, self.recipe)
             return _kernel.tree_edits(
                 *candidates, words, trees.heads, trees.offsets, pairs.starts, pairs.check

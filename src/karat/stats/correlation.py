@@ -49,7 +49,7 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     differences = (
         _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
     )
-    return tried.counted(delta, differences, exact)
+    return tried.summarize(delta, differences, exact)
 
 
 def _every_difference(coins: Ints, weights: Floats) -> Floats:
@@ -216,7 +216,7 @@ class Statistic:
     """
     grouped: PairsOfGroups | LinesOfGroups | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
-    behind: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
+    of_segments: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
@@ -245,7 +245,7 @@ class Statistic:
     @property
     def tested(self) -> bool:
         """True if metrics can be compared by exchanges."""
-        return self.test is not None or (self.sign > 0 and self.behind is None)
+        return self.test is not None or (self.sign > 0 and self.of_segments is None)
 
     def each_group(self, human: Floats, metric: Floats) -> Floats:
         """Return what each row, a group, has: its value, or its parts where groups are pooled."""
@@ -284,7 +284,7 @@ class Statistic:
         return mean, len(defined_values), len(values) - len(defined_values)
 
     def _check_points(self) -> None:
-        if self.behind is not None:  # of points alone it would be another statistic
+        if self.of_segments is not None:  # of points alone it would be another statistic
             raise InputError(f"{self.name} is of matrices: choose the level system or system-mean")
 
 
@@ -469,7 +469,9 @@ soft_accuracy = Statistic(
     "spa",
     pairwise_accuracy.rows,
     "soft pairwise accuracy: pairs of systems, as sure as humans are",
-    behind=lambda human, metric, score: soft_pairwise_accuracy(human, metric, score=score).value,
+    of_segments=lambda human, metric, score: (
+        soft_pairwise_accuracy(human, metric, score=score).value
+    ),
     test=exchange_soft,
     lowest=0.0,
 )

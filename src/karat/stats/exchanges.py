@@ -124,7 +124,7 @@ class Permutation(NamedTuple):
 class Exchanges(NamedTuple):
     """Cells that can be exchanged, how often that is tried, and with which seed."""
 
-    known: Flags
+    has_scores: Flags
     trials: int
     seed: int
     progress: Progress
@@ -135,17 +135,17 @@ class Exchanges(NamedTuple):
         self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
     ) -> Permutation:
         """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
-        exact = is_exact(self.known)
-        total = 1 << int(self.known.sum()) if exact else self.trials
+        exact = is_exact(self.has_scores)
+        total = 1 << int(self.has_scores.sum()) if exact else self.trials
         parts, done = [np.empty(0)], 0
-        for words in exchanges(self.known, self.trials, self.seed):
+        for words in exchanges(self.has_scores, self.trials, self.seed):
             for start in range(0, words.shape[1], size):
                 parts.append(differences(words[:, start : start + size]))
                 done += len(parts[-1])
                 self.progress(done, total, "permuting")
-        return self.counted(delta, np.concatenate(parts), exact)
+        return self.summarize(delta, np.concatenate(parts), exact)
 
-    def counted(self, delta: float, differences: Floats, exact: bool) -> Permutation:
+    def summarize(self, delta: float, differences: Floats, exact: bool) -> Permutation:
         """Keep the differences of all exchanges and count those that are at least `delta`."""
         if self.keep:
             self.keep(differences)
@@ -158,4 +158,4 @@ class Exchanges(NamedTuple):
 
     def undefined(self) -> Permutation:
         """Return the test of metrics whose difference no exchange has."""
-        return self.counted(float("nan"), np.full(self.trials, np.nan), exact=False)
+        return self.summarize(float("nan"), np.full(self.trials, np.nan), exact=False)

@@ -73,11 +73,11 @@ class PairsOfGroups:
 
     value: OfPairs
 
-    def drawn(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
+    def resample(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
         """Return draws x groups of cells' human and metric scores."""
         return self._values(_kernel.drawn_group_pairs(human, metric, *of.cells, *of[1:]))
 
-    def exchanged(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
+    def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
         """Return the same of the first metric after each exchange, then of the second."""
         offsets, bits, words = of
         return self._values(
@@ -97,11 +97,11 @@ class LinesOfGroups:
 
     squared: bool = False
 
-    def drawn(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
+    def resample(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
         """Return draws x groups of cells' human and metric scores."""
         return self._values(_kernel.drawn_group_pearson(human, metric, *of.cells, *of[1:]))
 
-    def exchanged(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
+    def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
         """Return the same of the first metric after each exchange, then of the second."""
         offsets, bits, words = of
         return self._values(

@@ -24,7 +24,7 @@ class Alpha(NamedTuple):
     value: float  # NaN if undefined
     units: int  # judged by at least two
     judgements: int  # of those units
-    why: str = ""
+    reason: str = ""
 
 
 def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
@@ -96,7 +96,7 @@ class Intraclass(NamedTuple):
     icc3k: float
     units: int
     left_out: int
-    why: str = ""
+    reason: str = ""
 
 
 def intraclass(table: Floats) -> Intraclass:
@@ -151,7 +151,7 @@ class Kappa(NamedTuple):
     equal: float
     """The share of equal labels; NaN without a common unit."""
     units: int
-    why: str = ""
+    reason: str = ""
 
 
 def cohen_kappa(first: Floats, second: Floats) -> Kappa:
@@ -260,7 +260,7 @@ class Standing(NamedTuple):
     r: float
     n: int  # units that the judge and another judged; identical judges are no others
     flagged: bool
-    why: str
+    reason: str
     comparable: bool = True
     """True if the judge shares units with others; without, nothing can be said."""
     identical: tuple[Any, ...] = ()
@@ -346,7 +346,9 @@ def _flag_outlier(standing: Standing, everyone: Floats) -> Standing:
     spread = 1.4826 * float(np.median(np.abs(z - np.median(z))))
     below = np.median(z) - _fisher(np.array(standing.r))
     if gap > MIN_GAP and below > 3 * max(spread, float(1 / np.sqrt(standing.n - 3))):
-        return standing._replace(flagged=True, why=f"r is {gap:.2f} below the median of all judges")
+        return standing._replace(
+            flagged=True, reason=f"r is {gap:.2f} below the median of all judges"
+        )
     return standing
 
 

@@ -52,7 +52,7 @@ class Triple(NamedTuple):
     second: Floats
 
     @property
-    def known(self) -> Flags:
+    def has_scores(self) -> Flags:
         """The cells that all have."""
         return ~np.isnan(self.human)
 
@@ -81,7 +81,7 @@ def perm_both_pearson(of: Triple, tried: Exchanges) -> Permutation:
     With g = human, standardised, and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2), and each
     sum after an exchange is the sum before and the chosen cells' differences.
     """
-    g, n = _standard(of.human), int(of.known.sum())
+    g, n = _standard(of.human), int(of.has_scores.sum())
     before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in of[1:])
     first_sums, second_sums = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
 
@@ -100,8 +100,8 @@ def _r(sums: Floats, n: int) -> Floats:
 
 def perm_both_system_pearson(of: Triple, tried: Exchanges) -> Permutation:
     """Test Pearson's r of the systems' mean scores."""
-    has_cells = of.known.any(axis=1)
-    counts = of.known.sum(axis=1)[has_cells]
+    has_cells = of.has_scores.any(axis=1)
+    counts = of.has_scores.sum(axis=1)[has_cells]
     human, first_sums, second_sums = (np.nansum(x, axis=1)[has_cells] for x in of)
     means = (human / counts).reshape(1, -1)
     gaps = np.nan_to_num(of.second - of.first)

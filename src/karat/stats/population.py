@@ -144,7 +144,7 @@ class Labelled:
     """People's values, systems x units; NaN where there is none."""
     x: Floats
     """Judges' values of the same outputs, systems x units x judges."""
-    every: Floats
+    all_values: Floats
     """Judges' values of all outputs of each unit, systems x units x judges."""
     sizes: Floats
     """The size of each unit, systems x units; 0 where the system has no output."""
@@ -153,7 +153,7 @@ class Labelled:
 
     def with_columns(self, x: Floats, every: Floats) -> Labelled:
         """Return the same labels with other values beside them."""
-        return replace(self, x=x, every=every)
+        return replace(self, x=x, all_values=every)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of some values, systems x units, over each system's population."""
@@ -161,7 +161,7 @@ class Labelled:
         return population_means
 
     @property
-    def known(self) -> Flags:
+    def is_labelled(self) -> Flags:
         """Systems x units: whether there is a label."""
         return ~np.isnan(self.y)
 
@@ -171,7 +171,7 @@ class Prediction(NamedTuple):
 
     units: Floats
     """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
-    every: Floats
+    all_outputs: Floats
     """lambda f, or lambda m, of all outputs of each unit."""
     means: Floats
     """The mean of `every` over the population of each system."""
@@ -218,12 +218,12 @@ def _centre(values: Floats, weights: Floats) -> Floats:
 
 def tune_prediction(labelled: Labelled) -> Prediction:
     """Return the prediction of one judge: lambda times its value."""
-    sums = moments(labelled, labelled.known)
+    sums = moments(labelled, labelled.is_labelled)
     spread, shared = float(sums.xx[0, 0]), float(sums.xy[0])
     factor = shared / spread if spread > 0 else 0.0
     r = shared / np.sqrt(spread * sums.yy) if spread > 0 and sums.yy > 0 else 0.0
-    units = np.where(labelled.known, factor * labelled.x[:, :, 0], 0.0)
-    predicted_all = factor * labelled.every[:, :, 0]
+    units = np.where(labelled.is_labelled, factor * labelled.x[:, :, 0], 0.0)
+    predicted_all = factor * labelled.all_values[:, :, 0]
     return Prediction(units, predicted_all, labelled.means(predicted_all), factor, float(r))
 
 
@@ -233,7 +233,7 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
     Folds are taken from the units in their order, every tenth to the same one.
     """
     scaled = _standardise(labelled)
-    is_labelled = labelled.known
+    is_labelled = labelled.is_labelled
     units = np.flatnonzero(is_labelled.any(axis=0))
     fold = np.zeros(labelled.y.shape[1], np.int64)
     fold[units] = np.arange(len(units)) % min(folds, len(units))
@@ -248,12 +248,12 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
 
 def _standardise(labelled: Labelled) -> Labelled:
     """Return judges' values with a standard deviation of 1; a judge that is constant stays 0."""
-    is_labelled = labelled.known
+    is_labelled = labelled.is_labelled
     centre = labelled.x[is_labelled].mean(axis=0)
     spread = labelled.x[is_labelled].std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     x, standardised_all = (
-        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.every)
+        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
     )
     return labelled.with_columns(x, standardised_all)
 
@@ -273,7 +273,7 @@ def _predict(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
 def _error(labelled: Labelled, predicted: Floats) -> float:
     """Return the squared error within systems."""
     residuals = replace(labelled, y=labelled.y - predicted, x=labelled.x[:, :, :0])
-    return moments(residuals, labelled.known).yy
+    return moments(residuals, labelled.is_labelled).yy
 
 
 def _tune_power(
@@ -282,15 +282,17 @@ def _tune_power(
     """Return predictions times lambda, from 0 to 1, each tuned on the other folds."""
     column = predicted[:, :, None]
     alone = labelled.with_columns(column, column)
-    factors = [tuned_factor(alone, labelled.known & (fold != k)) for k in range(len(coefficients))]
+    factors = [
+        tuned_factor(alone, labelled.is_labelled & (fold != k)) for k in range(len(coefficients))
+    ]
     factor = np.clip(factors, 0.0, 1.0)
     fits = coefficients * factor[:, None]
     mean_fit = product(_shares(labelled, fold, len(factor)), fits)
-    unlabelled_predictions = (scaled.every * mean_fit[:, None]).sum(axis=2)
+    unlabelled_predictions = (scaled.all_values * mean_fit[:, None]).sum(axis=2)
     predicted_all = np.where(
-        labelled.known, _predict(scaled.every, fits, fold), unlabelled_predictions
+        labelled.is_labelled, _predict(scaled.all_values, fits, fold), unlabelled_predictions
     )
-    units = np.where(labelled.known, predicted * factor[fold], 0.0)
+    units = np.where(labelled.is_labelled, predicted * factor[fold], 0.0)
     r = tune_prediction(alone).correlation
     return Prediction(units, predicted_all, labelled.means(predicted_all), float(factor.mean()), r)
 

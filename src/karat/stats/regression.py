@@ -55,7 +55,7 @@ def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
     n, k = x.shape
     _check(x, y, names)
     fit = _Solution.of(x, y)
-    for name, unexplained_share in zip(names, fit.kept, strict=True):
+    for name, unexplained_share in zip(names, fit.unexplained_shares, strict=True):
         if not unexplained_share > NEARLY:
             raise InputError(
                 f"{name} is a combination of the others here: their parts cannot be told apart; "
@@ -172,7 +172,7 @@ class _Solution:
         return cls(z, centre, scale, inverse, slopes, mean)
 
     @property
-    def kept(self) -> Floats:
+    def unexplained_shares(self) -> Floats:
         """The part of each column's variance that the others leave: 1 / R^-1_jj."""
         diagonal = np.diag(self.inverse)
         return np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1), 0.0)

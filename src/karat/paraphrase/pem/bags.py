@@ -157,7 +157,7 @@ class PivotBags:
         found = self.table.kernel.overlaps(*mine, *theirs, pairs.starts, *maps, rules, pairs.check)
         if (bad := np.isnan(found[:, 0, 0])).any():
             raise InputError(
-                f"segment {pairs.place(int(bad.argmax())):,}: too many pivot n-grams with "
+                f"segment {pairs.segment_number(int(bad.argmax())):,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )
@@ -179,6 +179,6 @@ class TargetBags:
         """Return pairs x orders x (common, candidate, reference)."""
         mine = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
         theirs = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
-        common = pairs.matches(self.recipe, self.order).each
+        common = pairs.matches(self.recipe, self.order).per_pair
         spread = np.repeat(mine, np.diff(pairs.starts), axis=0)
         return np.stack([common, spread, theirs], axis=-1).astype(np.float64)

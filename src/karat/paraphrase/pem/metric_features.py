@@ -113,7 +113,11 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
 
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
-    return [one.metric.given.digest for one in features if isinstance(one.metric, ExternalScores)]
+    return [
+        one.metric.scores_by_system.digest
+        for one in features
+        if isinstance(one.metric, ExternalScores)
+    ]
 
 
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
@@ -158,7 +162,7 @@ class MetricColumns:
 
     def measured(self, pairs: Pairs) -> tuple[Floats, list[NDArray[Any]]]:
         """Return the scores of all pairs, and the rows of each metric that they are made from."""
-        each = pairs.each()
+        each = pairs.split_references()
         found = [_column(one.checked(), each) for one in self.features]
         columns = [column for column, _ in found]
         scores = np.column_stack(columns) if columns else np.empty((int(pairs.starts[-1]), 0))

@@ -161,7 +161,7 @@ def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
         told = f"{use} for {task} with the guideline {found.guideline}: the paper predicts it"
         return (f"{told}, but measured no such task.",)
     best = [
-        f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.what})"
+        f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.description})"
         for table in found.tables
     ]
     told = f"{use} for {task} with the guideline {found.guideline}: {listing(best)}"
@@ -355,7 +355,9 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
     figure = Figure(chart.title, chart, chart.caption)
     tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
     for table in found.tables:
-        name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
+        name = (
+            f"The paper's Table {table.number}: R^2 in percent ({table.description}; legible rows)"
+        )
         tables.append(layout(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {found.guideline}: {guideline}"
     told = recommendation_answer(found)
