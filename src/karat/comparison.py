@@ -115,7 +115,8 @@ class Comparison(ScoreResults[CompareRow]):
         count = "" if self.segments is None else f"{self.segments:,} "
         of_buckets = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
         methods = (
-            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of_buckets}; for differences, of "
+            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of_buckets}; "
+            "for differences, of "
             f"both systems together. p: "
             f"{TESTS[self.test]} against {self.baseline}, {self.trials:,} trials, all metrics and "
             f"systems on the same draws."

@@ -330,9 +330,9 @@ def _average_rows(
         low, high, undefined = percentiles(resampled[k], values[k])
         place = float(averages.places[k])
         place_low, place_high, _ = percentiles(averages.resampled_places[k], place)
-        delta, delta_low, delta_high = (
-            averages.difference(k, order[0]) if k in defined[1:] else (None, None, None)
-        )
+        difference: tuple[float | None, float | None, float | None] = None, None, None
+        if k in defined[1:]:
+            difference = averages.difference(k, order[0])
         rows.append(
             AverageRow(
                 ranks.get(k),
@@ -340,9 +340,7 @@ def _average_rows(
                 values[k],
                 low,
                 high,
-                delta,
-                delta_low,
-                delta_high,
+                *difference,
                 place,
                 place_low,
                 place_high,
@@ -413,7 +411,8 @@ def _made(result: RankAverage) -> Iterator[str]:
         yield "Statistics differ in range: those from -1 to 1 count as (value + 1) / 2."
     if experiment.resamples:
         yield (
-            f"Intervals: 95%, from {experiment.resamples:,} bootstrap resamples; all tasks of a set see "
+            f"Intervals: 95%, from {experiment.resamples:,} bootstrap resamples; all "
+            "tasks of a set see "
             "the same ones, and different sets are resampled independently."
         )
     if result.tests:

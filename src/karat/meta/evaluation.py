@@ -295,7 +295,8 @@ def _made(result: Ranking) -> Iterator[str]:
         )
         yield (
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
-            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} trials{corrected}; where "
+            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} "
+            f"trials{corrected}; where "
             f"{MAX_EXACT_CELLS} points or fewer are compared, all exchanges)."
         )
     if experiment.p_values:

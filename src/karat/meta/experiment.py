@@ -146,7 +146,8 @@ class MetaStudy:
                     continue
                 if sets.setdefault(file_metric.file, set_and_options) != set_and_options:
                     raise InputError(
-                        f"{file_metric}: a file has scores of one set, and there are several: name a "
+                        f"{file_metric}: a file has scores of one set, and there are "
+                        "several: name a "
                         f"file for each, as in given:file=scores/{SET}.tsv, where {SET} is the "
                         "name of the set"
                     )

@@ -325,7 +325,10 @@ def _beside(study: PlaneStudy) -> Iterator[str]:
 
 
 def _held(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
-    means = f"Mean R^2 there {format_percent(result.inside)}, elsewhere {format_percent(result.outside)}"
+    means = (
+        f"Mean R^2 there {format_percent(result.inside)}, elsewhere "
+        f"{format_percent(result.outside)}"
+    )
     if math.isnan(result.low):
         return (
             f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "

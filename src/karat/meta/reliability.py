@@ -456,7 +456,8 @@ def _made(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
     shuffles = settings.shuffles_per_combination
     turns = f"; {shuffles:,} for each combination" if shuffles < settings.repeats else ""
     yield (
-        f"Documents: segments are shuffled {settings.repeats:,} times (seed {settings.seed}{turns}) and "
+        f"Documents: segments are shuffled {settings.repeats:,} times (seed "
+        f"{settings.seed}{turns}) and "
         "cut into documents of equal length, the same for all metrics; the human score of one is "
         f"the mean of its segments', its metric score {scored}. The documents of all systems are "
         "the points of one correlation."

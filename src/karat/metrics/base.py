@@ -96,7 +96,8 @@ class Claims:
             actual = facts.get(name)
             if str(actual) != value:
                 raise MetricError(
-                    f"{metric}: its signature says {name}={value}, but {_describe_fact(name, actual)}: "
+                    f"{metric}: its signature says {name}={value}, but "
+                    f"{_describe_fact(name, actual)}: "
                     f"{_SETTING_HINTS[name]}, or leave {name} out of the signature"
                 )
 
@@ -142,7 +143,8 @@ def check_plugin(signature: str, claimed: str, installed: str) -> None:
     if claimed and claimed != installed:
         installed_note = f"this is {installed}" if installed else "the metric here is Karat's own"
         raise MetricError(
-            f"{signature}: a signature of {claimed}, and {installed_note}: install that version, or leave "
+            f"{signature}: a signature of {claimed}, and {installed_note}: install that "
+            "version, or leave "
             f"plugin={claimed} out to score with what is here"
         )
 

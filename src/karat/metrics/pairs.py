@@ -269,7 +269,8 @@ class Pairs:
             return
         pair = int(bad.argmax())
         raise InputError(
-            f"segment {self.segment_number(pair):,}: {cells[pair]:,} pairs of tokens are too many for a "
+            f"segment {self.segment_number(pair):,}: {cells[pair]:,} pairs of tokens are "
+            "too many for a "
             f"longest common subsequence (at most {most:,}); split the segment or leave {metric} "
             f"out"
         )

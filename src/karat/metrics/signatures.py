@@ -189,7 +189,10 @@ def _read_field(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
         field_names = (*_SHARED[:4], *fields, "version")
-        no_field = f"no field {quoted(field)}{nearest(field, field_names)} (it has {', '.join(field_names)})"
+        no_field = (
+            f"no field {quoted(field)}{nearest(field, field_names)} (it has "
+            f"{', '.join(field_names)})"
+        )
         raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
     read, expected = fields[field]
     settings = read(value)

@@ -51,7 +51,8 @@ def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
 def reliability_basis(found: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {several(found.asked_settings.repeats, 'shuffle')} of segments into pseudo-documents. In "
+        f"Means of {several(found.asked_settings.repeats, 'shuffle')} of segments into "
+        "pseudo-documents. In "
         "brackets: the middle 95% of the shuffles, which is no interval for other segments."
     )
 
