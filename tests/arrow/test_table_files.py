@@ -251,7 +251,7 @@ def test_damaged_shards_are_refused(files: Path, tmp_path: Path) -> None:
         try:
             read_shard(str(path))
         except kt.InputError as error:
-            assert str(path) in str(error)
+            assert str(path) in str(error)  # noqa: PT017 - the ends of the file may be changed freely
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(kt.InputError, match="shard of statistics of Karat"):
         kt.merge_shards(folder)

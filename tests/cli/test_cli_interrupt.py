@@ -40,7 +40,7 @@ def start(
             env=clean_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=heed_interrupts,
+            preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
         )
 
     return run
@@ -191,7 +191,7 @@ def test_meta_evaluation_is_interrupted(
         env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
     )
     with killed_in_the_end(process):
         text = f'evalset = "demo"\nmetrics = ["bleu", "ter"]\ndimensions = ["fluency"]\n{work}\n'

@@ -319,7 +319,7 @@ def lengths(output: Any, against: Any, measures: Any, *, progress: Any) -> kt.It
     rows = np.array([(0, 0) if text is None else (len(text), 1) for text in output])
     measured = kt.Measured(Length(), "length|version=1", rows)
     ids = tuple(f"i{at}" for at in range(len(output)))
-    texts = lambda places: [kt.ItemText(output[at] or "", "") for at in places]
+    texts = lambda places: [kt.ItemText(output[at] or "", "") for at in places]  # noqa: E731
     return kt.ItemScores("mine", ids, (measured,), str(against), texts, "lengths")
 
 

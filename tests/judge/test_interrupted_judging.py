@@ -19,7 +19,7 @@ ASKS = ("judge", "ratings", "demo", "-d", "style", "--scale", "1-99", "-o", "log
 def test_a_stopped_run_goes_on(
     folder: Path, command: list[str], clean_environment: Any, called: Any
 ) -> None:
-    answer = lambda body: json.dumps(by_length(given(body)))
+    answer = lambda body: json.dumps(by_length(given(body)))  # noqa: E731
     with serving(answer=answer, always="slow", pause=0.1) as server:
         url = ("--endpoint", server.url, "--model", "m", "--concurrency", "2")
         started = subprocess.Popen(

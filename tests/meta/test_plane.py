@@ -204,7 +204,7 @@ def test_wins_and_intervals_are_those_of_the_draws() -> None:
             won[-max(known)[1]] += 1
     assert fit.wins.tolist() == (won / 41).tolist()
     low, high = fit.intervals
-    values = sorted(x for x in (fit.draws[7] ** 2).tolist() if x == x)
+    values = sorted(x for x in (fit.draws[7] ** 2).tolist() if x == x)  # noqa: PLR0124
     cut = int(len(values) * 0.025)
     assert (low[7], high[7]) == (values[cut], values[-cut - 1])
     assert fit.pick is not None
@@ -285,7 +285,7 @@ def test_halves_are_those_of_loops(systems: int) -> None:
                 for c in range(44)
             ]
             if k is not None and not np.isnan(other).all():
-                squared = [max(r, 0) ** 2 if r == r else 0.0 for r in other]
+                squared = [max(r, 0) ** 2 if r == r else 0.0 for r in other]  # noqa: PLR0124
                 pairs.append((squared[k], squared[43]))
     assert found.splits == len(pairs)
     assert found.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))

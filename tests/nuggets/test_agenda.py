@@ -42,7 +42,7 @@ def test_the_order_follows_the_answers(values: list[float]) -> None:
 def test_an_answer_changes_what_is_asked_next() -> None:
     """Of two responses that may carry a nugget, the second is of no use once the first does."""
     nuggets = nugget_set({"A": ["one", "two"], "B": ["three"]}, [True], {})
-    half = lambda q, r: [[0.6 if x.text != "three" else 0.1] for x in r]
+    half = lambda q, r: [[0.6 if x.text != "three" else 0.1] for x in r]  # noqa: E731
     for value, then in ((1.0, "three"), (0.0, "two")):
         agenda = Agenda(nuggets, half)
         first = agenda.first()

@@ -36,7 +36,7 @@ def pool_of(nuggets: list[tuple[str, ...]], responses: list[str], question: str 
 
 
 def column(pool: Pool, name: str) -> list[float]:
-    ones = lambda words: [1.0] * len(words)
+    ones = lambda words: [1.0] * len(words)  # noqa: E731
     return evidence(pool, idf=ones)[:, NAMES.index(name)].tolist()
 
 

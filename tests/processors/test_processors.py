@@ -32,8 +32,8 @@ from karat.realize.cli import group as realize
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import commands
-from switches import Switch, environment, oldest, switches, why_not
+import commands  # noqa: E402
+from switches import Switch, environment, oldest, switches, why_not  # noqa: E402
 
 SWITCHES = switches()
 under_every_switch = pytest.mark.parametrize("switch", SWITCHES, ids=lambda s: s.name)

@@ -532,7 +532,7 @@ def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str
         rows = np.array([(score, 1.0) for score in scores])
         measured = (kt.Measured(GivenMean(), "m|version=1", rows),)
         things = tuple((name,) for name in names) if names else None
-        texts = lambda places: [kt.ItemText("x", "x") for _ in places]
+        texts = lambda places: [kt.ItemText("x", "x") for _ in places]  # noqa: E731
         return kt.ItemScores("run", ids, measured, "same", texts, "other", things, "nugget")
 
     before = "a" * len(differences) if carried else ""

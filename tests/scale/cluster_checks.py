@@ -250,7 +250,7 @@ def started(code: str, name: str, folder: Path, marks: Path) -> subprocess.Popen
         text=True,
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": str(TESTS)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
 
 

@@ -97,7 +97,7 @@ def run() -> None:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller (`>&-`)
             mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(os.devnull, mode))
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as we run
     try:
         code = main(sys.argv[1:])
     except Exception:

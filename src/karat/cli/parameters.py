@@ -20,13 +20,13 @@ path = click.Path()
 path.name = "file"  # which help shows as FILE
 
 
-class whole(click.IntRange):
+class whole(click.IntRange):  # noqa: N801 - a kind of values, as `path` is
     """The kind of whole numbers between two limits: `whole(min, max)`."""
 
     name = "n"
 
 
-class share(click.FloatRange):
+class share(click.FloatRange):  # noqa: N801
     """The kind of numbers from 0 to 1."""
 
     name = "x"

@@ -41,7 +41,7 @@ class Delivered:
         """Return the value of a task that has left nothing."""
         return []
 
-    def addInPlace(self, value: list[Any], more: list[Any]) -> list[Any]:
+    def addInPlace(self, value: list[Any], more: list[Any]) -> list[Any]:  # noqa: N802
         """Append; Spark calls it by this name."""
         value.extend(more)
         return value

@@ -56,7 +56,7 @@ class Segments(ABC):
     def views(self, start: int, stop: int) -> _kernel.Views:
         """Return the segments from `start`, a multiple of `STRIDE`, to `stop`."""
 
-    def release(self, start: int, stop: int) -> None:
+    def release(self, start: int, stop: int) -> None:  # noqa: B027 - strings have nothing to do
         """Let go of the memory of segments that were read; they can be read again."""
 
     def strings(self, indices: Sequence[int]) -> list[str]:
@@ -230,7 +230,7 @@ def _open(path: str | os.PathLike[str], name: str, expected: str) -> IO[bytes]:
         return _spool(_read(sys.stdin.buffer), name)
     if os.path.isdir(path):
         raise InputError(f"{path} is a directory: expected a text file, {expected}")
-    file = open(path, "rb")
+    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
     packed = str(path).endswith(".gz")
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and not packed:
         return file

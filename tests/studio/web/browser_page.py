@@ -25,7 +25,7 @@ class Visitor:
         self.answers: list[Any] = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", self._listen)
-        self.page.on("response", lambda answer: self.answers.append(answer))
+        self.page.on("response", lambda answer: self.answers.append(answer))  # noqa: PLW0108
         self.page.on("framenavigated", lambda frame: self.answers.clear())
         self.page.goto(server.site + server.links[name])
         self.page.wait_for_url(lambda address: "/join/" not in address)

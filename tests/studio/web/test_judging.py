@@ -181,7 +181,7 @@ def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
         "() => document.getElementById('count').textContent.startsWith('1 of')"
     )
     assert values(ratings, "eli")[0]["ratings"] == {"quality": 2, "fluency": 10}
-    unnamed = "[...document.querySelectorAll('button,input,textarea')].filter(one => !one.labels?.length && !one.ariaLabel && !one.textContent.trim()).length"
+    unnamed = "[...document.querySelectorAll('button,input,textarea')].filter(one => !one.labels?.length && !one.ariaLabel && !one.textContent.trim()).length"  # noqa: E501
     assert eli.page.evaluate(unnamed) == 0
 
 

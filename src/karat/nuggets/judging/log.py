@@ -128,7 +128,7 @@ def _opened(path: Path) -> FileIO:
         raise OutputError(f"cannot write {path}: it is no file; name one")
     while True:
         try:
-            file = open(path, "ab+", buffering=0)
+            file = open(path, "ab+", buffering=0)  # noqa: SIM115 - open for the whole session
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}") from error
         file.seek(0)

@@ -61,9 +61,9 @@ class QuestionChange(NamedTuple):
     """F and A of one question; a question without weight has no F."""
 
     question: str
-    old_A: float
-    new_A: float
-    delta_A: float
+    old_A: float  # noqa: N815
+    new_A: float  # noqa: N815
+    delta_A: float  # noqa: N815
     old: float | None = None
     new: float | None = None
     delta: float | None = None

@@ -31,7 +31,7 @@ class ServingLock:
     def __init__(self, store: Path) -> None:
         self.path = store.with_name(store.name + ".lock")
         try:
-            self._file: IO[str] = open(self.path, "a+", encoding="ascii")
+            self._file: IO[str] = open(self.path, "a+", encoding="ascii")  # noqa: SIM115
         except OSError as error:
             why = error.strerror or error
             raise OutputError(f"cannot make the lock {short(self.path)}: {why}") from None
