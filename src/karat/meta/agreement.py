@@ -437,13 +437,13 @@ def _measures(by: Statistic, at: str) -> Measures:
 
 
 def _measure_exchanged_matrices(by: Statistic, at: str) -> Measures:
-    def some(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+    def measure_batch(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         human = arranged(np.broadcast_to(h, chosen.shape), at)
         return over_groups(by, each_group(human, arranged(np.where(chosen, b, a), at), by))
 
-    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+    def measure(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         size = max(1, _CELLS_AT_A_TIME // max(1, h.size))
         starts = range(0, len(chosen), size)
-        return np.concatenate([some(h, a, b, chosen[k : k + size]) for k in starts])
+        return np.concatenate([measure_batch(h, a, b, chosen[k : k + size]) for k in starts])
 
-    return found
+    return measure

@@ -139,7 +139,7 @@ class RankAverage(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how averages, intervals and ranks were made, and on the sets."""
-        return (*_made(self), *_remarks(self.results))
+        return (*_method_notes(self), *_result_remarks(self.results))
 
 
 def meta_average(
@@ -398,7 +398,7 @@ def _note(tasks: Sequence[AveragedTask], metric: str) -> str:
 # ----------------------------------------------------------------------------------- in sentences
 
 
-def _made(result: RankAverage) -> Iterator[str]:
+def _method_notes(result: RankAverage) -> Iterator[str]:
     experiment = result.results[0].experiment
     tasks = sum(len(ranking.resampled) for ranking in result.results)
     shares = " and ".join(f"{weight:.3g}" for weight in result.weights)
@@ -433,7 +433,7 @@ def _made(result: RankAverage) -> Iterator[str]:
         yield f"Left out, since some results lack them: {', '.join(result.left_out)}."
 
 
-def _remarks(results: Sequence[Ranking]) -> Iterator[str]:
+def _result_remarks(results: Sequence[Ranking]) -> Iterator[str]:
     """Yield the remarks of all results, with the set's name where others lack them."""
     remarks_by_result = [result.remarks for result in results]
     for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):

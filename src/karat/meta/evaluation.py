@@ -67,12 +67,12 @@ class Ranking(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how intervals and ranks were made, and on what the data allow."""
-        return (*_made(self), *self.remarks)
+        return (*_method_notes(self), *self.remarks)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on what the data allow."""
-        return tuple(_few(self))
+        return tuple(_warn_of_few_systems(self))
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -176,8 +176,8 @@ class MetaEvaluation(Ranking):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the scores and on what the data allow."""
-        sentences = (*_turned(self), *self.scored.notes(), *_few(self))
-        return (*_scored(self), *sentences, *self.evalset.notes)
+        sentences = (*_sign_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
+        return (*_system_score_notes(self), *sentences, *self.evalset.notes)
 
 
 def meta_evaluate(
@@ -200,7 +200,7 @@ def meta_evaluate(
         options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **options)
-    evalset = _narrowed(as_evalset(evalset, progress), experiment)
+    evalset = _select_inputs(as_evalset(evalset, progress), experiment)
     scored = replace(
         score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
         system_scores=experiment.system_scores,
@@ -224,7 +224,7 @@ def meta_evaluate(
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
 
 
-def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
+def _select_inputs(evalset: EvalSet, experiment: Experiment) -> EvalSet:
     """The systems and references that an experiment uses; what it asks for must be there."""
     chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     chosen = with_references(chosen, experiment.references)
@@ -276,7 +276,7 @@ def rank_metrics(
 # -------------------------------------------------------------------------------- in sentences
 
 
-def _made(result: Ranking) -> Iterator[str]:
+def _method_notes(result: Ranking) -> Iterator[str]:
     experiment = result.experiment
     if experiment.resamples:
         over = "systems and segments" if experiment.over == "both" else experiment.over
@@ -305,7 +305,7 @@ def _made(result: Ranking) -> Iterator[str]:
             "distribution, ties taken out); points are taken as independent, which outputs of one "
             "system or one segment are not; not corrected. Means over groups have none."
         )
-    yield from _own_tests(result)
+    yield from _special_tests_notes(result)
     pooled = [name for name in experiment.statistics if STATISTICS[name].pooled]
     if any(row.left_out for row in result.rows if row.statistic not in pooled):
         yield (
@@ -316,7 +316,7 @@ def _made(result: Ranking) -> Iterator[str]:
         yield f"Groups: {' and '.join(pooled)} take the pairs of all groups in one pool."
 
 
-def _scored(result: MetaEvaluation) -> Iterator[str]:
+def _system_score_notes(result: MetaEvaluation) -> Iterator[str]:
     """State which outputs systems' scores come from, where some outputs are not judged."""
     experiment = result.experiment
     if not {*experiment.levels} & {*OF_SYSTEMS}:
@@ -336,7 +336,7 @@ def _scored(result: MetaEvaluation) -> Iterator[str]:
         )
 
 
-def _own_tests(result: Ranking) -> Iterator[str]:
+def _special_tests_notes(result: Ranking) -> Iterator[str]:
     """State which statistics have another test than the others, or none, and why."""
     experiment = result.experiment
     if not experiment.trials or len(experiment.metrics) < 2:
@@ -357,7 +357,7 @@ def _own_tests(result: Ranking) -> Iterator[str]:
         yield "No ranks by spa of corpus scores: choose the level system-mean."
 
 
-def _turned(result: MetaEvaluation) -> Iterator[str]:
+def _sign_notes(result: MetaEvaluation) -> Iterator[str]:
     """State the one convention of signs, where a metric has the other."""
     rates = [str(m) for m in result.scored.metrics if m.sign < 0]
     if rates:
@@ -368,7 +368,7 @@ def _turned(result: MetaEvaluation) -> Iterator[str]:
         )
 
 
-def _few(result: Ranking) -> Iterator[str]:
+def _warn_of_few_systems(result: Ranking) -> Iterator[str]:
     """Warn where few systems were compared as systems."""
     points = [row.points for row in result.rows if row.level.startswith("system")]
     fewest = min(points, default=MIN_RANKING_SYSTEMS)

@@ -135,7 +135,7 @@ def judge_agreement(
     given = as_evalset(given)
     remaining = given.without(*excluded) if excluded else given
     names = given.known_dimensions(dimensions)
-    parts = [(name, _of_kinds(remaining.judgements.of_dimension(name))) for name in names]
+    parts = [(name, _split_by_kind(remaining.judgements.of_dimension(name))) for name in names]
     base = agreement_of(
         given.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
     )
@@ -144,12 +144,12 @@ def judge_agreement(
     judges = tuple(
         row
         for name, judgements in parts
-        for row in _flagged_first(_with_kinds(name, judgements, base.judges))
+        for row in _flagged_first(_rows_with_kinds(name, judgements, base.judges))
     )
-    return replace(base, judges=judges, notes=(*base.notes, *_about_kinds(judges)))
+    return replace(base, judges=judges, notes=(*base.notes, *_kind_notes(judges)))
 
 
-class _OfKinds(NamedTuple):
+class _JudgementsByKind(NamedTuple):
     """The judgements of a dimension: judges x outputs, people apart from the others."""
 
     people: JudgeTable
@@ -164,7 +164,7 @@ class _OfKinds(NamedTuple):
     kinds: Mapping[str, str]
 
 
-def _of_kinds(rows: JudgementTable) -> _OfKinds:
+def _split_by_kind(rows: JudgementTable) -> _JudgementsByKind:
     units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
     table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
     kinds = [rows.judge_kinds.get(judge, PERSON) for judge in table.judges]
@@ -176,7 +176,7 @@ def _of_kinds(rows: JudgementTable) -> _OfKinds:
     outputs = [table.units[u] for u in judged_units.tolist()]
     names = [table.judges[k] for k in people]
     settled = table.values[final]
-    return _OfKinds(
+    return _JudgementsByKind(
         JudgeTable(names, outputs, table.values[people][:, judged_units]),
         [system for system, _ in outputs],
         JudgeTable(
@@ -190,8 +190,8 @@ def _of_kinds(rows: JudgementTable) -> _OfKinds:
     )
 
 
-def _with_kinds(
-    dimension: str, judgements: _OfKinds, people: Sequence[JudgeRow]
+def _rows_with_kinds(
+    dimension: str, judgements: _JudgementsByKind, people: Sequence[JudgeRow]
 ) -> Iterator[JudgeRow]:
     """Yield the rows of people and of models, with their kinds."""
     rows_by_judge = {row.judge: row for row in people if row.dimension == dimension}
@@ -208,7 +208,7 @@ def _with_kinds(
         yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
 
 
-def _about_kinds(judges: Sequence[JudgeRow]) -> Iterator[str]:
+def _kind_notes(judges: Sequence[JudgeRow]) -> Iterator[str]:
     """Yield which judges are models, and how they and adjudicated values are compared."""
     models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
     if models:
@@ -226,7 +226,7 @@ def agreement_of(
     name: str, tables: Sequence[tuple[str, JudgeTable, Sequence[Hashable]]], out: Sequence[str]
 ) -> JudgeAgreement:
     """Return the agreement in tables: for each dimension judges x units, and units' systems."""
-    rows = tuple(_dimension(*each) for each in tables)
+    rows = tuple(_dimension(*arguments) for arguments in tables)
     judges = tuple(
         row
         for dimension, table, _ in tables

@@ -190,7 +190,7 @@ class PlacedTask(NamedTuple):
     """True for the evaluation that the recommendation is for."""
 
 
-def _placed(task: str, guideline: str) -> PlacedTask:
+def _place_task(task: str, guideline: str) -> PlacedTask:
     tables = [table for table in PAPER if (table.task, table.guideline) == (task, guideline)]
     best = dict.fromkeys(table.best[:2] for table in tables)
     numbers = tuple(table.number for table in tables)
@@ -238,9 +238,9 @@ class Recommendation(Result):
         """The evaluations of the paper on the plane, and the one that was asked for."""
         requested = self.task, self.guideline
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
-        paper_tasks = tuple(_placed(*pair) for pair in pairs if pair != requested)
+        paper_tasks = tuple(_place_task(*pair) for pair in pairs if pair != requested)
         cells = tuple(dict.fromkeys((row.alpha, row.n) for row in self.rows))
-        return (*paper_tasks, _placed(*requested)._replace(best=cells, asked=True))
+        return (*paper_tasks, _place_task(*requested)._replace(best=cells, asked=True))
 
     @property
     def settings(self) -> dict[str, object]:
@@ -294,11 +294,11 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
         yield POINTS_UNSIGNED
     for fit, verdict in zip(study.fits, study.verdicts, strict=False):
         if not fit.group:
-            yield _held(fit, study.region, verdict)
+            yield _prediction_note(fit, study.region, verdict)
     for fit, halves in zip(study.fits, study.halves, strict=False):
         if not fit.group:
-            yield _split(fit, halves)
-    yield from _beside(study)
+            yield _halves_note(fit, halves)
+    yield from _reading_notes(study)
     yield from study.remarks
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < MIN_PLANE_SYSTEMS:
@@ -310,7 +310,7 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
     yield from study.evalset.notes
 
 
-def _beside(study: PlaneStudy) -> Iterator[str]:
+def _reading_notes(study: PlaneStudy) -> Iterator[str]:
     """Yield how other metrics and groups of segments are to be read."""
     if study.compared:
         chosen = ", ".join(map(str, study.asked_references))
@@ -324,7 +324,7 @@ def _beside(study: PlaneStudy) -> Iterator[str]:
         )
 
 
-def _held(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
+def _prediction_note(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
     means = (
         f"Mean R^2 there {format_percent(result.inside)}, elsewhere "
         f"{format_percent(result.outside)}"
@@ -341,7 +341,7 @@ def _held(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
     )
 
 
-def _split(fit: PlaneFit, halves: Halves) -> str:
+def _halves_note(fit: PlaneFit, halves: Halves) -> str:
     if not halves.splits:
         return (
             f"{fit.dimension}: systems are too few, or too much alike, to try a pick on the other "
@@ -405,7 +405,9 @@ class Lengths(Named):
         for place, length in enumerate(lengths):
             parts.setdefault(bisect_right(bounds, length), []).append(place)
         index_lists = (parts[part] for part in sorted(parts))
-        return {_span([lengths[place] for place in places]): places for places in index_lists}
+        return {
+            _format_span([lengths[place] for place in places]): places for places in index_lists
+        }
 
     def _bounds(self, ordered: list[float]) -> list[float]:
         """The shortest length of each part but the first, as near to equal sizes as ties allow."""
@@ -419,7 +421,7 @@ def _mean_length(references: tuple[str, ...]) -> float:
     return sum(len(text.split()) for text in references) / max(len(references), 1)
 
 
-def _span(lengths: list[float]) -> str:
+def _format_span(lengths: list[float]) -> str:
     low, high = (f"{end:.2f}".rstrip("0").rstrip(".") for end in (min(lengths), max(lengths)))
     return f"{low} to {high} words"
 
@@ -563,7 +565,7 @@ class GroupRow(NamedTuple):
     """`holds`, `fails`, `undecided`, or empty if none was asked for."""
 
 
-def _in_line(fit: PlaneFit, result: Verdict | None) -> GroupRow:
+def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
     top, pick = fit.maximum, fit.pick
     row = fit.row(BLEU_CELL if top is None else top)
     return GroupRow(
@@ -613,7 +615,7 @@ class PlaneStudy(Result):
     def groups(self) -> tuple[GroupRow, ...]:
         """All planes in a line each, if groups were asked for."""
         verdicts = self.verdicts or (None,) * len(self.fits)
-        return tuple(map(_in_line, self.fits, verdicts)) if self.by else ()
+        return tuple(map(_group_row, self.fits, verdicts)) if self.by else ()
 
     @property
     def rows(self) -> tuple[PlaneRow, ...]:

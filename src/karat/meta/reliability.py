@@ -163,7 +163,7 @@ class ReliabilityCurves(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how documents were made, and on what the numbers say."""
-        return (*_made(self.asked_settings, len(self.tests)), *self.remarks)
+        return (*_method_notes(self.asked_settings, len(self.tests)), *self.remarks)
 
     @property
     def signature(self) -> str:
@@ -237,10 +237,11 @@ def _reliability(
     """Score all documents; `given` is `evalset`, or that set with its scores."""
     _check_lengths(settings, len(evalset))
     combinations_by_count = {
-        number: _taken(evalset, number, settings) for number in settings.references
+        number: _choose_references(evalset, number, settings) for number in settings.references
     }
     turns = {
-        number: _turns(len(places), settings) for number, places in combinations_by_count.items()
+        number: _assign_shuffles(len(places), settings)
+        for number, places in combinations_by_count.items()
     }
     parts = sum(map(len, combinations_by_count.values())) * len(settings.lengths)
     meter = _Meter(progress, parts, settings.shuffles_per_combination)
@@ -250,12 +251,12 @@ def _reliability(
         scores = _document_scores(part, metrics, settings.documents, meter, threads)
         for key, values in _values(evalset, number, scores, settings, turn, meter):
             values_by_key.setdefault(key, []).append(values)
-    rows, pooled = _pooled(values_by_key, settings)
+    rows, pooled = _pool_rows(values_by_key, settings)
     signed = {**_signatures(metrics, settings.references), "set": evalset.signature}
     about = (
-        *_about_references(evalset, combinations_by_count),
-        *_about_metrics(metrics),
-        *_undefined(rows),
+        *_reference_notes(evalset, combinations_by_count),
+        *_metric_notes(metrics),
+        *_undefined_notes(rows),
     )
     notes = (*about, *evalset.notes)
     used = {number: turn.reshape(-1) for number, turn in turns.items()}
@@ -280,7 +281,9 @@ _Places = tuple[int, ...] | None
 """Places of references, from 0; None for all that a set has."""
 
 
-def _taken(evalset: EvalSet, number: int | None, settings: ReliabilitySettings) -> list[_Places]:
+def _choose_references(
+    evalset: EvalSet, number: int | None, settings: ReliabilitySettings
+) -> list[_Places]:
     """Combinations of so many references: all, or a sample that is the same for a seed."""
     if number == references_of(evalset):
         return [None]
@@ -304,7 +307,7 @@ def _taken(evalset: EvalSet, number: int | None, settings: ReliabilitySettings) 
     return [combinations[k] for k in sorted(indices)]
 
 
-def _turns(combinations: int, settings: ReliabilitySettings) -> Ints:
+def _assign_shuffles(combinations: int, settings: ReliabilitySettings) -> Ints:
     """Return combinations x shuffles: which shuffles each combination is scored on."""
     used = combinations * settings.shuffles_per_combination
     turns: Ints = np.arange(used) % settings.repeats
@@ -369,7 +372,7 @@ def _values(
         meter.part()
 
 
-def _pooled(
+def _pool_rows(
     values_by_key: Mapping[_Key, list[Floats]], settings: ReliabilitySettings
 ) -> tuple[tuple[ReliabilityRow, ...], tuple[Floats, ...]]:
     """Rows in order, curve by curve, with the values of all combinations of references."""
@@ -448,7 +451,7 @@ def _signatures(metrics: Sequence[Metric], numbers: Sequence[int | None]) -> dic
     return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in pairs}
 
 
-def _made(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
+def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
     scored = {
         "summed": "that of their statistics added up",
         "joined": "that of their texts joined into one",
@@ -474,7 +477,7 @@ def _made(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
         )
 
 
-def _about_references(
+def _reference_notes(
     evalset: EvalSet, combinations_by_count: Mapping[int | None, Sequence[_Places]]
 ) -> Iterator[str]:
     have = min(map(len, evalset.references))
@@ -486,7 +489,7 @@ def _about_references(
         yield f"{references_in_words(number)}: {share} {n_possible:,} combinations of {have}."
 
 
-def _undefined(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
+def _undefined_notes(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     """Say why there are curves without any value."""
     curves: dict[tuple[str, str], list[float]] = {}
     for row in rows:
@@ -507,7 +510,7 @@ def single_segments_note(metrics: Sequence[Metric]) -> str:
     )
 
 
-def _about_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
+def _metric_notes(metrics: Sequence[Metric]) -> Iterator[str]:
     if single := single_segments_note(metrics):
         yield single
     rates = [str(m) for m in metrics if m.sign < 0]

@@ -39,7 +39,7 @@ OF_SYSTEMS = ("system", "system-mean")
 """The levels whose points are systems."""
 
 
-class Behind(NamedTuple):
+class SegmentScores(NamedTuple):
     """The segments behind systems' scores."""
 
     human: Floats
@@ -64,7 +64,7 @@ class View:
     metrics: Mapping[Any, Floats]
     at: str
     """A level of matrices: how they are correlated."""
-    behind: Behind | None = None
+    segment_scores: SegmentScores | None = None
     """Human and metric scores of the segments behind the points, if points are systems."""
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
@@ -88,10 +88,10 @@ class View:
 
     def select_metric(self, metric: Any) -> View:
         """Return the view of one of its metrics."""
-        segments = self.behind and self.behind._replace(
-            metrics={metric: self.behind.metrics[metric]}
+        segments = self.segment_scores and self.segment_scores._replace(
+            metrics={metric: self.segment_scores.metrics[metric]}
         )
-        return replace(self, metrics={metric: self.metrics[metric]}, behind=segments)
+        return replace(self, metrics={metric: self.metrics[metric]}, segment_scores=segments)
 
     def tests(self, by: Statistic) -> bool:
         """Return True if metrics can be compared by exchanging their scores.
@@ -133,10 +133,10 @@ class View:
         scores = list(self.metrics.values())
         return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
 
-    def _require_segment_scores(self, by: Statistic) -> Behind:
-        if self.behind is None:
+    def _require_segment_scores(self, by: Statistic) -> SegmentScores:
+        if self.segment_scores is None:
             raise InputError(_only_systems(by))
-        return self.behind
+        return self.segment_scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -161,7 +161,10 @@ class SystemsView(View):
 
 
 def _systems_view(
-    human: Floats, metrics: Iterable[Any], score: Callable[[Any, Floats], Floats], segments: Behind
+    human: Floats,
+    metrics: Iterable[Any],
+    score: Callable[[Any, Floats], Floats],
+    segments: SegmentScores,
 ) -> View:
     """Return one point a system: its mean human score, and what `score` gives it."""
     everything = np.ones((1, human.shape[1]))
@@ -201,7 +204,7 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
         human, metrics: the matrices; NaN is a missing score.
         at: name of the level.
     """
-    return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
+    return View(human, metrics, at, SegmentScores(human, metrics) if at == "system" else None)
 
 
 def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) -> View:
@@ -211,7 +214,10 @@ def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) 
     if system_scores == "judged":
         return matrix_view(human, metrics, "system")
     return _systems_view(
-        human, metrics, lambda m, counts: drawn_means(metrics[m], counts), Behind(human, metrics)
+        human,
+        metrics,
+        lambda m, counts: drawn_means(metrics[m], counts),
+        SegmentScores(human, metrics),
     )
 
 
@@ -219,7 +225,7 @@ def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
     counted = scored.counted(human)
     rows = {m: scored.known_rows(m) for m in scored.metrics}
-    segments = Behind(human, rows, corpus=True)
+    segments = SegmentScores(human, rows, corpus=True)
 
     def score(metric: Metric, counts: Floats) -> Floats:
         return scored.corpus(metric, counts, counted)

@@ -39,11 +39,11 @@ def guard(cls: type[Metric]) -> None:
 
 def _wrap_check(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
     @wraps(function)
-    def called(self: Metric, argument: Any) -> Any:
+    def checked(self: Metric, argument: Any) -> Any:
         subject, wrong = f"{self}: its {function.__name__}()", partial(problem, self, argument)
         return call(subject, type(self), partial(function, self, argument), wrong, MetricError)
 
-    return called
+    return checked
 
 
 def _rows_problem(metric: Metric, pairs: Pairs, rows: Any) -> str:
