@@ -74,8 +74,8 @@ def fast_align(source: list[str], pivot: list[str]) -> Rows:
             variational_bayes=True,
         )
         aligner = systran_align.Aligner(forward, backward)
-        found = aligner.align_batch([a.split() for a in source], [b.split() for b in pivot])
-    return [[(i, j) for i, j in row["alignments"]] for row in found]
+        alignments = aligner.align_batch([a.split() for a in source], [b.split() for b in pivot])
+    return [[(i, j) for i, j in row["alignments"]] for row in alignments]
 
 
 ALIGNERS: dict[str, Callable[[list[str], list[str]], Rows]] = {

@@ -27,7 +27,7 @@ from jobs import peak_mb
 MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
 
 
-def made(count: int):  # type: ignore[no-untyped-def]
+def random_set(count: int):  # type: ignore[no-untyped-def]
     """The set: a key, a large run, four small ones, and judgements."""
     from karat.nuggets.sets.judgements import Judged, Judgements
     from karat.nuggets.sets.keys import Nugget, Question, make_key
@@ -40,12 +40,12 @@ def made(count: int):  # type: ignore[no-untyped-def]
         str(q): [" ".join(rng.sample(words, 5)) for _ in range(NUGGETS)] for q in range(QUESTIONS)
     }
     key = make_key(
-        Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(some)))
-        for q, some in facts.items()
+        Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(descriptions)))
+        for q, descriptions in facts.items()
     )
     rows: list[Judged] = []
 
-    def said(tag: str, size: int):  # type: ignore[no-untyped-def]
+    def responses(tag: str, size: int):  # type: ignore[no-untyped-def]
         for at in range(size):
             q = str(at % QUESTIONS)
             has = [g for g in range(NUGGETS) if rng.random() < 0.1]
@@ -57,8 +57,8 @@ def made(count: int):  # type: ignore[no-untyped-def]
                 )
             yield q, Response(text)
 
-    runs = [make_run("large", said("large", count))]
-    runs += [make_run(f"small{k}", said(f"small{k}", JUDGED)) for k in range(4)]
+    runs = [make_run("large", responses("large", count))]
+    runs += [make_run(f"small{k}", responses(f"small{k}", JUDGED)) for k in range(4)]
     return NuggetSet(
         "large", key, MappingProxyType({run.tag: run for run in runs}), Judgements(tuple(rows))
     )
@@ -69,13 +69,13 @@ def score(count: int) -> dict[str, float]:
     from karat.nuggets.scores.decisions import decide_run
     from karat.nuggets.scores.official import Official
 
-    nuggets = made(count)
+    nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
-    found = nuggeteer(nuggets)
-    run, how = nuggets.runs["large"], Official()
-    decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess("large"))
-    how.score(run, nuggets.key, decided)
-    found.intervals(run, decided, how)
+    predictions = nuggeteer(nuggets)
+    run, measure = nuggets.runs["large"], Official()
+    decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess("large"))
+    measure.score(run, nuggets.key, decisions)
+    predictions.intervals(run, decisions, measure)
     return {"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before}
 
 
@@ -83,7 +83,7 @@ def judge(count: int) -> dict[str, float]:
     from karat.nuggets.guess.nuggeteer import nuggeteer
     from karat.nuggets.judging.agenda import Agenda
 
-    nuggets = made(count)
+    nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
     agenda = Agenda(nuggets, nuggeteer(nuggets, measured=False).chances)
     ready = time.process_time()
@@ -103,17 +103,17 @@ def main() -> None:
     if len(sys.argv) > 2:
         print(json.dumps({"score": score, "judge": judge}[sys.argv[1]](int(sys.argv[2]))))
         return
-    whole = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
     print("| | responses | CPU s | peak MB | of it the set | an answer, s |")
     print("|---|---|---|---|---|---|")
-    for what in ("score", "judge"):
-        for count in (whole // 10, whole):
-            argv = [sys.executable, __file__, what, str(count)]
+    for job in ("score", "judge"):
+        for count in (most // 10, most):
+            argv = [sys.executable, __file__, job, str(count)]
             done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
             row = json.loads(done.stdout)
             answer = f"{row['an_answer']:.3f}" if "an_answer" in row else ""
             print(
-                f"| {what} | {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | "
+                f"| {job} | {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | "
                 f"{row['before_mb']:.0f} | {answer} |",
                 flush=True,
             )

@@ -42,7 +42,7 @@ def rag24() -> tuple[Key, list[Run], Judgements]:
         for g, nugget in enumerate(row["nuggets"]):
             value = VALUES[nugget["assignment"]]
             judged.append(Judged(row["qid"], str(g), text, value, run))
-    runs = [make_run(tag, some) for tag, some in answers.items()]
+    runs = [make_run(tag, responses) for tag, responses in answers.items()]
     return make_key(questions.values()), runs, Judgements(tuple(judged))
 
 
@@ -51,8 +51,8 @@ def realsumm() -> tuple[Key, list[Run], Judgements]:
     folder = data() / "nuggets-realsumm"
     units = [line.split("\t") for line in _lines(folder / "SCUs.txt")]
     questions = [
-        Question(str(q), tuple(Nugget(str(g), (unit,)) for g, unit in enumerate(some)))
-        for q, some in enumerate(units)
+        Question(str(q), tuple(Nugget(str(g), (unit,)) for g, unit in enumerate(unit_texts)))
+        for q, unit_texts in enumerate(units)
     ]
     runs, judged = [], []
     for file in sorted((folder / "summaries").glob("*.summary")):

@@ -29,17 +29,17 @@ FOLDS = {"realsumm": 20, "rag24": 21}
 RESAMPLES, SEED = 1000, 2006
 
 
-def sums(cells: Folded, found: Validated) -> np.ndarray:
+def sums(cells: Folded, validated: Validated) -> np.ndarray:
     """Questions x (loss, pairs it is of, carried rightly, carried, to be carried)."""
     judged = cells.judged
-    yes, p = cells.labels > 0, np.clip(found.probabilities, 1e-6, 1 - 1e-6)
+    yes, p = cells.labels > 0, np.clip(validated.probabilities, 1e-6, 1 - 1e-6)
     loss = -np.where(yes, np.log(p), np.log(1 - p))
-    open_ = judged & ~found.known
+    open_ = judged & ~validated.known
     columns = [
         np.where(open_, loss, 0.0),
         open_,
-        judged & yes & found.carried,
-        judged & found.carried,
+        judged & yes & validated.carried,
+        judged & validated.carried,
         judged & yes,
     ]
     question = cells.pool.cell_question
@@ -48,28 +48,30 @@ def sums(cells: Folded, found: Validated) -> np.ndarray:
 
 def measures(total: np.ndarray) -> np.ndarray:
     """Log loss and F of sums."""
-    loss, pairs, hits, said, wanted = np.moveaxis(total, -1, 0)
-    return np.stack([loss / pairs, 2 * hits / (said + wanted)], axis=-1)
+    loss, pairs, hits, predicted, actual = np.moveaxis(total, -1, 0)
+    return np.stack([loss / pairs, 2 * hits / (predicted + actual)], axis=-1)
 
 
 def compared(title: str, cells: Folded, X: np.ndarray, near: Likeness | None) -> None:
-    both = [sums(cells, cross_validate(cells, some, near)) for some in (X[:, : len(NAMES)], X)]
+    both = [
+        sums(cells, cross_validate(cells, columns, near)) for columns in (X[:, : len(NAMES)], X)
+    ]
     rng = np.random.default_rng(SEED)
-    drawn = rng.multinomial(len(both[0]), np.full(len(both[0]), 1 / len(both[0])), RESAMPLES)
-    plain, with_cosine = (measures(some.sum(axis=0)) for some in both)
-    differences = measures(drawn @ both[1]) - measures(drawn @ both[0])
+    resamples = rng.multinomial(len(both[0]), np.full(len(both[0]), 1 / len(both[0])), RESAMPLES)
+    plain, with_cosine = (measures(columns.sum(axis=0)) for columns in both)
+    differences = measures(resamples @ both[1]) - measures(resamples @ both[0])
     low, high = np.quantile(differences, (0.025, 0.975), axis=0)
     for k, name in enumerate(("log loss", "F")):
         change = with_cosine[k] - plain[k]
         ends = f"{low[k]:+.4f}, {high[k]:+.4f}"
-        told = f"{plain[k]:.4f} | {with_cosine[k]:.4f} | {change:+.4f} [{ends}]"
-        print(f"| {title} | {name} | {told} |", flush=True)
+        cells_text = f"{plain[k]:.4f} | {with_cosine[k]:.4f} | {change:+.4f} [{ends}]"
+        print(f"| {title} | {name} | {cells_text} |", flush=True)
 
 
 def main() -> None:
-    given = sys.argv[1:]
-    model = given.pop(given.index("--model") + 1) if "--model" in given else "wordllama"
-    names = [name for name in given if name in SETS] or list(SETS)
+    arguments = sys.argv[1:]
+    model = arguments.pop(arguments.index("--model") + 1) if "--model" in arguments else "wordllama"
+    names = [name for name in arguments if name in SETS] or list(SETS)
     vectors = load_vectors(model)
     print("| set, left out | | without | with cosine | difference |\n|---|---|---|---|---|")
     for name in names:

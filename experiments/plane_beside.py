@@ -53,7 +53,7 @@ GROUPED = (
 DEMO = (Fit("demo", ("fluency",), "mt", "fluency", "groups"),)
 
 
-def studied(fit: Fit, beside: Sequence[str], resamples: int) -> PlaneStudy:
+def studied(fit: Fit, metrics: Sequence[str], resamples: int) -> PlaneStudy:
     """Fit planes with the first reference of each segment."""
     metric = kt.metric(FAMILY)
     assert isinstance(metric, AEv)
@@ -62,7 +62,7 @@ def studied(fit: Fit, beside: Sequence[str], resamples: int) -> PlaneStudy:
         metric,
         fit.dimensions,
         references=[1],
-        compare_with=beside,
+        compare_with=metrics,
         by=fit.by or None,
         region=kt.predicted(fit.task, fit.guideline) if fit.guideline else None,
         resamples=resamples,
@@ -111,16 +111,16 @@ def group_rows(fit: Fit, resamples: int) -> Iterator[list[str]]:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    known = list(dict.fromkeys(fit.evalset for fit in (*MEASURED, *GROUPED, *DEMO)))
-    parser.add_argument("--sets", nargs="+", choices=known, default=known[:-1])
+    set_names = list(dict.fromkeys(fit.evalset for fit in (*MEASURED, *GROUPED, *DEMO)))
+    parser.add_argument("--sets", nargs="+", choices=set_names, default=set_names[:-1])
     parser.add_argument("--resamples", type=int, default=1000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for title, heads, fits, rows in (
         ("Metrics beside the plane", BESIDE_HEADS, (*MEASURED, *DEMO), beside_rows),
         ("Groups of segments", GROUP_HEADS, (*GROUPED, *DEMO), group_rows),
     ):
-        chosen = [fit for fit in fits if fit.evalset in asked.sets]
-        table = [row for fit in chosen for row in rows(fit, asked.resamples)]
+        chosen = [fit for fit in fits if fit.evalset in options.sets]
+        table = [row for fit in chosen for row in rows(fit, options.resamples)]
         print(f"## {title} ({FAMILY})\n\n{markdown(heads, table)}\n", flush=True)
 
 

@@ -133,14 +133,14 @@ from karat.nuggets.scores.official import Official as Official
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
 from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
-from karat.paraphrase.pem.bags import PivotSettings as PivotSettings
-from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
 from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
 from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
+from karat.paraphrase.pem.features import PivotSettings as PivotSettings
+from karat.paraphrase.pem.features import pivot_statistics as pivot_statistics
+from karat.paraphrase.pem.metrics import PEMMetric as PEMMetric
+from karat.paraphrase.pem.metrics import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
-from karat.paraphrase.pem.pem_metric import PEMMetric as PEMMetric
-from karat.paraphrase.pem.pivot_metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
@@ -151,7 +151,7 @@ from karat.realize.explanation import RealizedTree as RealizedTree
 from karat.realize.explanation import SupertagList as SupertagList
 from karat.realize.explanation import explain_tree as explain_tree
 from karat.realize.explanation import list_supertags as list_supertags
-from karat.realize.fergus.fergus import Fergus as Fergus
+from karat.realize.fergus import Fergus as Fergus
 from karat.realize.generation import RealizedSentences as RealizedSentences
 from karat.realize.generation import realize_trees as realize_trees
 from karat.realize.input_trees import InputTrees as InputTrees

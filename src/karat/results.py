@@ -44,7 +44,6 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.evalsets:judges_document",
-        "AskingPlan": "karat.llm.report:plan_document",
         "MetricCatalogue": "karat.report.documents.evalsets:catalogue_document",
         "Reproduction": "karat.report.reproduction:reproduction_document",
         "SegmentExplanations": "karat.report.segment.document:explanations_document",

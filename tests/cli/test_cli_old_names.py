@@ -11,22 +11,56 @@ import pytest
 import karat as kt
 
 Called = Callable[..., Any]
-TREE = "1\tit\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\trains\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-TRAIN = ("realize", "train", "t.conllu", "-o", "m.npz")
+TEXTS = ("a.txt", "-r", "ref1.txt", "-m", "bleu")
+PLANE = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "2")
 
 
-def test_the_model_of_a_realiser_was_an_argument(folder: Path, called: Called) -> None:
-    (folder / "t.conllu").write_text(TREE)
-    assert called(*TRAIN, "--realizer", "fergus").returncode == 0
-    done = called("realize", "generate", "m.npz", "t.conllu")
-    note = "karat: note: MODEL TREES is now TREES --model MODEL\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, "it rains\n", note)
-    assert called("realize", "generate", "t.conllu", "--model", "m.npz").stdout == "it rains\n"
-    done = called("realize", "generate", "t.conllu")
-    assert done.stderr.startswith("karat: Missing option '--model'. For example: karat realize ")
-    done = called("realize", "generate", "m.npz", "t.conllu", "more")
-    assert done.stderr.endswith("karat: Got unexpected extra argument (more)\n")
+RENAMED = [
+    (("score", *TEXTS, "--bootstrap", "9"), "--bootstrap", "--resamples"),
+    (("score", *TEXTS, "--as", "text"), "--as", "--read-as"),
+    (("lm", "train", "a.txt", "--as=text", "-o", "m.lm"), "--as", "--read-as"),
+    ((*PLANE, "--halves", "2"), "--halves", "--splits"),
+    ((*PLANE, "--splits", "2", "--beside", "bleu"), "--beside", "--compare-with"),
+    (("data", "judges", "demo", "--control", "drift"), "--control", "--exclude"),
+    (("paraphrase", "align", "two.tsv", "--source-tok", "13a"), "--source-tok", "--tok"),
+    (
+        ("meta", "reliability", "demo", "-m", "bleu", "--references", "1", "--repeats", "1"),
+        "--references",
+        "--reference-counts",
+    ),
+]
+
+
+@pytest.mark.parametrize(("args", "old", "new"), RENAMED)
+def test_an_old_name_works_with_one_note(
+    folder: Path, called: Called, args: tuple[str, ...], old: str, new: str
+) -> None:
+    (folder / "two.tsv").write_text("a house\tein Haus\n")
+    done = called(*args)
+    assert (done.returncode, done.stderr) == (0, f"karat: note: {old} is now {new}\n")
+    fresh = [word.replace(old, new) if word.startswith(old) else word for word in args]
+    again = called(*fresh)
+    assert (again.returncode, again.stderr) == (0, "")
+    if "train" not in args and "-f" not in args:  # which tell how long they took
+        assert again.stdout == done.stdout
+
+
+def test_an_old_name_that_is_repeated_has_one_note(called: Called) -> None:
+    done = called(*PLANE, "--splits", "2", "--beside", "bleu", "--beside", "ter")
+    assert done.stderr == "karat: note: --beside is now --compare-with\n"
+
+
+def test_words_after_two_dashes_are_no_options(called: Called) -> None:
+    done = called("score", *TEXTS, "--", "--bootstrap")
     assert done.returncode == 2
+    assert done.stderr.startswith("karat: --bootstrap: No such file")
+
+
+def test_references_of_a_grid_were_arguments(called: Called) -> None:
+    done = called("grid", "a.txt", "ref1.txt", "ref2.txt")
+    note = "karat grid CANDIDATE REFERENCE is now karat grid CANDIDATE -r REFERENCE"
+    assert (done.returncode, done.stderr) == (0, f"karat: note: {note}\n")
+    assert done.stdout == called("grid", "a.txt", "-r", "ref1.txt", "-r", "ref2.txt").stdout
 
 
 def test_a_report_was_an_option(folder: Path, called: Called) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from functools import partial, wraps
+from collections.abc import Callable, Sequence
+from functools import partial, reduce, wraps
 from typing import Any, TypeVar
 
 import click
@@ -197,21 +197,33 @@ def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
     return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)
 
 
+def combine(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return the decorator that adds several options, in this order."""
+    return lambda function: reduce(lambda call, add: add(call), reversed(options), function)
+
+
 def bundle(
-    name: str, *options: Any, make: CommandFunction = dict
+    name: str, *options: Any, make: CommandFunction = dict, arguments: Sequence[str] = ()
 ) -> Callable[[CommandFunction], CommandFunction]:
-    """Return options whose values a command gets together, as `name`: what `make` makes of them."""
+    """Return options whose values a command receives together, as `name`.
+
+    Args:
+        name: name of the command's parameter.
+        options: decorators that add the options.
+        make: called with the values of the options; its result is the value of the parameter.
+        arguments: names of the command's arguments that `make` takes, too.
+    """
 
     def add(function: CommandFunction) -> CommandFunction:
         @wraps(function)
-        def called(**given: Any) -> Any:
-            mine = {param.name: given.pop(param.name) for param in added}
-            return function(**given, **{name: make(**mine)})
+        def call(**values: Any) -> Any:
+            bundled = {key: values.pop(key) for key in (*arguments, *(p.name for p in added))}
+            return function(**values, **{name: make(**bundled)})
 
-        known = len(getattr(called, "__click_params__", ()))
-        for each in reversed(options):
-            called = each(called)
-        added = called.__click_params__[known:][::-1]  # type: ignore[attr-defined]
-        return called
+        n_before = len(getattr(call, "__click_params__", ()))
+        for decorate in reversed(options):
+            call = decorate(call)
+        added = call.__click_params__[n_before:][::-1]  # type: ignore[attr-defined]
+        return call
 
     return add

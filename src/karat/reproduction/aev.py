@@ -26,7 +26,7 @@ from karat.meta.plane_study import (
 )
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.requests import Request, described, places
+from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,

@@ -20,7 +20,7 @@ from karat.meta.reliability import (
     reliability,
 )
 from karat.metrics.gtm import GTM
-from karat.reproduction.requests import Request, described, places
+from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,

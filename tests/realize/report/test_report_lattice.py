@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.realize.report.lattice import order_graph
+from karat.realize.report.drawings import order_graph
 from karat.realize.report.word_graph import (
     GraphArc,
     _chains,

@@ -15,10 +15,9 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.contexts import Contexts
-from karat.paraphrase.generate.english import ARTICLES
-from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.rewriting import ChooseArticle
+from karat.paraphrase.generate.confidence import PhraseContexts
+from karat.paraphrase.generate.rewrites import ARTICLES, trusted
+from karat.paraphrase.generate.rewritten_text import ChooseArticle
 from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.segments import Segments
@@ -64,9 +63,9 @@ class Generator:
         return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, self.casing)))
 
     @cached_property
-    def contexts(self) -> Contexts:
+    def contexts(self) -> PhraseContexts:
         """The words beside phrases, by the language model."""
-        return Contexts(self.language)
+        return PhraseContexts(self.language)
 
     @property
     def fold(self) -> Callable[[str], str]:
