@@ -204,11 +204,9 @@ def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
     """Return the metrics that were named, or those of the baseline, or the default."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT
-    from karat.scoring import load_metrics
+    from karat.scoring import as_metrics
 
-    if written is not None:
-        for one in load_metrics(metrics or baseline_metrics(baseline) or DEFAULT):
-            yield from one.input_files()
+    return as_metrics(names or baseline_metrics(baseline) or DEFAULT)
 
 
 def _source_outputs(
@@ -226,24 +224,20 @@ def _source_outputs(
 def _text_outputs(
     inputs: InputFiles, metrics: Sequence[Metric], columns: Mapping[str, Any], progress: Progress
 ) -> tuple[Any, Any]:
-    """Return the texts of one system and their references, however they are given."""
-    from karat.gating.texts import DEFAULT
-    from karat.scoring import load_metrics
-
-    table = TableOptions(
-        _listed(columns["candidate"]), None, columns["id"], "local", (), None, None
-    )
-    if are_tables(given, table):
-        if columns["id"] is None:
-            told = "a table needs a column of ids: name it with --id"
-            raise InputError(f"{given.candidates[0]}: {told}")
-        return _one(given.candidates), list(given.references) or None
-    given.check(None)
-    if given.evalset is not None:
-        found = load_set(*given.evalset, progress)
-        return found.select(systems=given.candidates or found.systems), None
-    _one(given.candidates)
-    return given.open(load_metrics(metrics or DEFAULT), progress, copies=True)
+    """Return the texts of one system and their references, from a table, a set or files."""
+    column, id_column = columns["candidate"], columns["id"]
+    table = TableOptions(candidate=() if column is None else (column,), id=id_column)
+    if are_tables(inputs, table):
+        if id_column is None:
+            advice = "a table needs a column of ids: name it with --id"
+            raise InputError(f"{inputs.candidates[0]}: {advice}")
+        return _single_candidate(inputs), list(inputs.references) or None
+    inputs.check(None)
+    if inputs.evalset is not None:
+        evalset = inputs.evalset.load(progress)
+        return evalset.select(systems=inputs.candidates or evalset.systems), None
+    _single_candidate(inputs)
+    return inputs.open(metrics, progress, copies=True)
 
 
 def _single_candidate(inputs: InputFiles) -> str:

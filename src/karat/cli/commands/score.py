@@ -134,15 +134,14 @@ def score_command(
     karat score --set demo -m gtm --level document
     karat score data.parquet --candidate output -r reference --by system
     """
-    from karat.scoring import load_metrics, score
+    from karat.scoring import as_metrics, score
 
-    chosen = load_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
-    settings["segments"] = settings["segments"] or level == "segment"
-    others = {name: bool(settings[name]) for name in ("segments", "resamples")}
-    layout.check(**others, signature_only=signature_only)
-    if level == "document":
-        _check_documents(settings, layout)
-    if are_tables(given, table):
+    names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
+    parsed = as_metrics(names)
+    segments = settings["segments"] = settings["segments"] or level == "segment"
+    resamples = settings["resamples"]
+    view.check(level, segments=segments, resamples=resamples, signature_only=signature_only)
+    if are_tables(inputs, table):
         if level == "document":
             raise InputError("--level document does not work with tables: they have no documents")
         if signature_only:
@@ -270,20 +269,9 @@ def compare_command(
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.comparison import compare
-    from karat.scoring import load_metrics
+    from karat.scoring import as_metrics
 
-    chosen = load_metrics(metrics or options.DEFAULT_METRICS)
-    if are_tables(given, table):
-        from karat.arrow.table_scores import compare_table
-
-        check_tables(given, output, table)
-        with Bar() as progress:
-            how = {**table.settings(given), **settings}
-            compared = compare_table(tables_of(given), chosen, progress=progress, **how)
-        shown = compared.wide() if wide else compared
-        show(shown.document(options.command_line()), format, output)
-        return
-    given.check(output, [file for m in chosen for file in m.input_files()])
+    parsed = as_metrics(metrics or options.DEFAULT_METRICS)
     with Bar() as progress:
         if are_tables(inputs, table):
             from karat.arrow.table_scores import compare_table
