@@ -248,7 +248,7 @@ def _spread(found: Verdict) -> str:
 
 
 def _difference(plane: Plane) -> Difference:
-    theirs = f"{plane.published.what}; guideline: {plane.published.guideline}"
+    theirs = f"{plane.published.description}; guideline: {plane.published.guideline}"
     ours = f"{plane.data}; {plane.size}"
     return Difference(f"data of {plane.where}", theirs, ours)
 

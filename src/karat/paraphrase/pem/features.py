@@ -160,7 +160,7 @@ class PivotBags:
         found = self.table.kernel.overlaps(*mine, *theirs, pairs.starts, *maps, rules, pairs.check)
         if (bad := np.isnan(found[:, 0, 0])).any():
             raise InputError(
-                f"segment {pairs.place(int(bad.argmax())):,}: too many pivot n-grams with "
+                f"segment {pairs.segment_number(int(bad.argmax())):,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )
@@ -182,7 +182,7 @@ class TargetBags:
         """Return pairs x orders x (common, candidate, reference)."""
         mine = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
         theirs = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
-        common = pairs.matches(self.recipe, self.order).each
+        common = pairs.matches(self.recipe, self.order).per_pair
         spread = np.repeat(mine, np.diff(pairs.starts), axis=0)
         return np.stack([common, spread, theirs], axis=-1).astype(np.float64)
 
@@ -279,7 +279,7 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
 
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
-    return [one.metric.given.digest for one in features if isinstance(one.metric, ExternalScores)]
+    return [one.metric.scores_by_system.digest for one in features if isinstance(one.metric, ExternalScores)]
 
 
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
@@ -324,7 +324,7 @@ class MetricColumns:
 
     def measured(self, pairs: Pairs) -> tuple[Floats, list[NDArray[Any]]]:
         """Return the scores of all pairs, and the rows of each metric that they are made from."""
-        each = pairs.each()
+        each = pairs.split_references()
         found = [_column(one.checked(), each) for one in self.features]
         columns = [column for column, _ in found]
         scores = np.column_stack(columns) if columns else np.empty((int(pairs.starts[-1]), 0))
