@@ -279,7 +279,11 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
 
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
-    return [one.metric.scores_by_system.digest for one in features if isinstance(one.metric, ExternalScores)]
+    return [
+        one.metric.scores_by_system.digest
+        for one in features
+        if isinstance(one.metric, ExternalScores)
+    ]
 
 
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
