@@ -42,7 +42,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
 from karat.results import Result
-from karat.settings import Named, check_trials, parse_settings, setting
+from karat.settings import NamedSettings, check_trials, parse_settings, setting
 from karat.stats.resampling import SEED
 from karat.stats.significance import UNDECIDED
 
@@ -368,7 +368,7 @@ class Grouping(Protocol):
 
 
 @dataclass(frozen=True)
-class Groups(Named):
+class Groups(NamedSettings):
     """The set's own groups: documents, questions, or the lengths that summaries were asked for."""
 
     name: ClassVar[str] = "groups"
@@ -387,7 +387,7 @@ class Groups(Named):
 
 
 @dataclass(frozen=True)
-class Lengths(Named):
+class Lengths(NamedSettings):
     """Parts of about as many segments each, by the mean length of their references in words.
 
     Segments of equal length stay together, so there may be fewer parts.
@@ -426,7 +426,7 @@ def _format_span(lengths: list[float]) -> str:
     return f"{low} to {high} words"
 
 
-GROUPINGS: Registry[type[Named]] = Registry(
+GROUPINGS: Registry[type[NamedSettings]] = Registry(
     "groupings", "grouping", {"groups": Groups, "lengths": Lengths}
 )
 

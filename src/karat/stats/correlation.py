@@ -452,14 +452,14 @@ def _calibrated_rows(human: Floats, metric: Floats, copies: Copies | None = None
     """Return the accuracy of each row with its best tie threshold; Ctrl-C ends it."""
     pairs = np.zeros(len(human), np.int64) if copies is None else copies.pairs
     rows = zip(human, metric, pairs.reshape(-1, 1), strict=True)
-    return np.array([calibrate(h, m, own_stop(), of_row).accuracy for h, m, of_row in rows])
+    return np.array([calibrate(h, m, current_stop(), of_row).accuracy for h, m, of_row in rows])
 
 
 calibrated_accuracy = Statistic(
     "acc-eq",
     _calibrated_rows,
     "the same with the best tie threshold, one for all groups",
-    together=lambda h, m, copies: calibrate(h, m, own_stop(), copies)[1:4],
+    together=lambda h, m, copies: calibrate(h, m, current_stop(), copies)[1:4],
     test=exchange_pairs,
     exchanges_cells=False,
     lowest=0.0,
