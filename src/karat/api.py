@@ -73,9 +73,9 @@ def score(
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
-    how: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
-    segments = scoring.resolve_level(level, segments, resamples) == "segment"
-    how |= {"segments": segments, "threads": threads, "signature": signature}
+    settings: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
+    segments = scoring.as_level(level, segments, resamples) == "segment"
+    settings |= {"segments": segments, "threads": threads, "signature": signature}
     systems, references = _with_references(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns, skip_missing, level)

@@ -151,8 +151,8 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     """Return the error that is expected of each unit's predictions; all alike without judges."""
     errors = np.ones(len(sample.units))
     if prediction is None:
-        return even
-    predicted = np.where(sample.present, prediction.all_outputs, 0.0).sum(axis=0)
+        return errors
+    predicted = np.where(sample.present, prediction.every, 0.0).sum(axis=0)
     level = predicted / np.maximum(sample.present.sum(axis=0), 1)
     has_label = sample.known
     gap = np.where(has_label, sample.y - prediction.units, 0.0)
