@@ -15,7 +15,7 @@ from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
 from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
-from karat.progress import Progress, n_threads, silent
+from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import MAX_EXACT_CELLS

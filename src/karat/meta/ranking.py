@@ -11,7 +11,7 @@ from karat.arrays import Floats, np
 from karat.meta.agreement import Agreement, Percentiles, percentiles, perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
-from karat.progress import Progress, map_jobs
+from karat.progress import Progress
 from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS, clusters

@@ -31,7 +31,7 @@ from karat.meta.documents import score_joined
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
-from karat.registry import Registry, call, expect_type, make_check
+from karat.registry import Registry, call, make_check
 from karat.stats.correlation import Statistic, defined, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 

@@ -15,8 +15,8 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Floats, Ints, NDArray, as_floats, np
 from karat.errors import InputError
-from karat.progress import Stop, own_stop
-from karat.registry import Registry, check_that
+from karat.progress import Stop, current_stop
+from karat.registry import Registry, make_check
 from karat.stats.distributions import MIN_POINTS, p_of_r, p_of_tau
 from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
 from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, cells_of_rows
@@ -33,7 +33,7 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     """
     cells = cells_of_rows(~np.isnan(human))
     h, a, b = (cells.of(x) for x in (human, first, second))
-    stop = own_stop()
+    stop = current_stop()
     first_epsilon, second_epsilon = (calibrate(human, x, stop).epsilon for x in (first, second))
     if np.isnan(first_epsilon):
         return tried.undefined()
@@ -499,7 +499,7 @@ STATISTICS: Registry[Statistic] = Registry(
         **{one.name: one for one in (*_UNGROUPED_STATISTICS, calibrated_accuracy, soft_accuracy)},
         **_POOLED_STATISTICS,
     },
-    check=check_that(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
+    check=make_check(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 
 
