@@ -65,7 +65,7 @@ def estimate_system(
     guess, guesses = np.zeros(len(units)), np.zeros(len(population))
     shift = more = 0.0
     if prediction is not None:
-        guess, guesses = prediction.units[system, units], prediction.every[system, population]
+        guess, guesses = prediction.units[system, units], prediction.all_outputs[system, population]
         shift = float(prediction.means[system])
         more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
@@ -197,7 +197,7 @@ def estimate_difference(
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = _unit_differences(sample, units, pair, prediction.units)
-        guesses = prediction.every[a, population] - prediction.every[b, population]
+        guesses = prediction.all_outputs[a, population] - prediction.all_outputs[b, population]
         shift = float((guesses * design.sizes[population]).sum() / design.sizes[population].sum())
         more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
