@@ -128,7 +128,9 @@ def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
     for system in range(len(sample.systems)):
         units = sample.labelled(system)
         share = unit_shares(units, sample.design_of(system), sample.population(system))
-        guess = np.zeros(len(sample.units)) if prediction is None else prediction.all_outputs[system]
+        guess = (
+            np.zeros(len(sample.units)) if prediction is None else prediction.all_outputs[system]
+        )
         residual = sample.y[system, units] - guess[units]
         mean = fsum((share * residual).tolist())
         rows = np.zeros((len(guess), len(COLUMNS)))

@@ -15,7 +15,7 @@ from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
 from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
-from karat.progress import Progress, silent
+from karat.progress import Progress, n_threads, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import MAX_EXACT_CELLS
@@ -217,7 +217,7 @@ def meta_evaluate(
             scores = view(level, scored, human)
             for name in resolved.statistics:
                 task = RankingTask(dimension, level, STATISTICS[name])
-                ranked = rank(resolved, scores, task, progress, as_threads(threads))
+                ranked = rank(resolved, scores, task, progress, n_threads(threads))
                 rows += ranked.rows
                 tests += ranked.tests
                 resampled[task.names] = ranked.resampled
@@ -269,7 +269,7 @@ def rank_metrics(
         mean_view(*scores, system_scores) if level == "system" else matrix_view(*scores, level)
     )
     task = RankingTask("human", level, STATISTICS[statistic])
-    rows, tests, resampled = rank(experiment, score_view, task, progress, as_threads(threads))
+    rows, tests, resampled = rank(experiment, score_view, task, progress, n_threads(threads))
     return Ranking(experiment, tuple(rows), tuple(tests), {task.names: resampled})
 
 

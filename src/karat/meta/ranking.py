@@ -11,7 +11,7 @@ from karat.arrays import Floats, np
 from karat.meta.agreement import Agreement, Percentiles, percentiles, perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
-from karat.progress import Progress
+from karat.progress import Progress, map_jobs
 from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS, clusters
@@ -174,7 +174,7 @@ def _resample(
     def work(metric: Any, progress: Progress) -> Floats:
         return scores.select_metric(metric).resample_statistic(by, *settings, progress)
 
-    return np.concatenate(side_by_side(work, [*scores.metrics], threads, progress, "resampling"))
+    return np.concatenate(map_jobs(work, [*scores.metrics], threads, progress, "resampling"))
 
 
 def _test_pairs(
@@ -198,7 +198,7 @@ def _test_pairs(
         better, worse = (metrics[m] for m in pair)
         return perm_both(human, better, worse, *settings), differences[0]
 
-    results = side_by_side(work, pairs, threads, progress, "comparing metrics")
+    results = map_jobs(work, pairs, threads, progress, "comparing metrics")
     corrected = CORRECTIONS[experiment.correction]([test.p for test, _ in results])
     tests, exchanges = [], {}
     for pair, (test, differences), p in zip(pairs, results, corrected, strict=True):

@@ -31,7 +31,7 @@ from karat.meta.documents import score_joined
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
-from karat.registry import Registry, call, make_check
+from karat.registry import Registry, call, expect_type, make_check
 from karat.stats.correlation import Statistic, defined, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 
@@ -180,7 +180,7 @@ def view(name: str, scored: ScoredSet, human: Floats) -> View:
     """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
     make = LEVELS[name]
-    judged, problem = scored.judged(human), returned(View, "a karat.View")
+    judged, problem = scored.judged(human), expect_type(View, "a karat.View")
     score_view: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
     return score_view
 
