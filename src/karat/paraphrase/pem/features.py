@@ -33,7 +33,7 @@ from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.base import Metric
 from karat.metrics.cosine import Cosine
-from karat.metrics.given import ExternalScores
+from karat.metrics.given import Given
 from karat.metrics.names import metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
@@ -173,7 +173,7 @@ class PivotBags:
         )
         if (bad := np.isnan(stats[:, 0, 0])).any():
             raise InputError(
-                f"segment {pairs.segment_number(int(bad.argmax())):,}: too many pivot n-grams with "
+                f"segment {pairs.place(int(bad.argmax())):,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )
@@ -193,11 +193,11 @@ class TargetBags:
 
     def rows(self, pairs: Pairs) -> Floats:
         """Return pairs x orders x (common, candidate, reference)."""
-        mine = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
-        theirs = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
-        common = pairs.matches(self.recipe, self.order).per_pair
-        spread = np.repeat(mine, np.diff(pairs.starts), axis=0)
-        return np.stack([common, spread, theirs], axis=-1).astype(np.float64)
+        paraphrase_totals = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
+        original_totals = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
+        common = pairs.matches(self.recipe, self.order).each
+        spread = np.repeat(paraphrase_totals, np.diff(pairs.starts), axis=0)
+        return np.stack([common, spread, original_totals], axis=-1).astype(np.float64)
 
 
 class MetricFeature(NamedTuple):
@@ -298,9 +298,7 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
     return [
-        one.metric.scores_by_system.digest
-        for one in features
-        if isinstance(one.metric, ExternalScores)
+        feature.metric.given.digest for feature in features if isinstance(feature.metric, Given)
     ]
 
 
@@ -320,45 +318,7 @@ def feature_notes(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class MetricColumns:
-    """A counter whose rows are the scores of each pair, a column for each metric."""
-
-    features: Sequence[MetricFeature]
-    sums: list[list[NDArray[Any]]] = field(default_factory=list)
-    """Sums of the rows of each metric, for each batch: metrics have notes on them."""
-
-    @property
-    def slow(self) -> bool:
-        """True if one of the metrics is."""
-        return any(one.metric.slow for one in self.features)
-
-    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        """Ask for what the metrics ask for."""
-        for one in self.features:
-            yield from one.metric.overlaps()
-
-    def rows(self, pairs: Pairs) -> Floats:
-        """Return the scores of all pairs of a candidate and a reference."""
-        scores, statistics = self.measured(pairs)
-        self.sums.append([rows.sum(axis=0) for rows in statistics])
-        return scores
-
-    def measured(self, pairs: Pairs) -> tuple[Floats, list[NDArray[Any]]]:
-        """Return the scores of all pairs, and the rows of each metric that they are made from."""
-        each = pairs.split_references()
-        found = [_column(one.checked(), each) for one in self.features]
-        columns = [column for column, _ in found]
-        scores = np.column_stack(columns) if columns else np.empty((int(pairs.starts[-1]), 0))
-        return scores, [rows for _, rows in found]
-
-    def notes(self) -> tuple[str, ...]:
-        """Return the notes of the metrics on all pairs so far."""
-        totals = [np.sum(parts, axis=0) for parts in zip(*self.sums, strict=True)]
-        return feature_notes(self.features, totals)
-
-
-def _column(of: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
+def _score_pairs(metric: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
     """Return the scores of all pairs, and the rows that they are made from."""
     single = metric.of_segments()
     rows: Any = single.rows(pairs)

@@ -23,7 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
-from karat.metrics.base import format_signature
+from karat.metrics.base import signed
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate.confidence import CONFIDENCE
@@ -331,9 +331,9 @@ class PEM:
         """The signature of its scores, the same as that of the metric `pem` with this model."""
         return self.signature_of_scores()
 
-    def signature_of_scores(self, drawn: Mapping[str, object] = MappingProxyType({})) -> str:
-        """Return the signature of its scores; `drawn` says how intervals were made."""
-        return format_signature(f"pem:model={self.label}@{self.digest}", 1, drawn)
+    def signature_of_scores(self, resampling: Mapping[str, object] = MappingProxyType({})) -> str:
+        """Return the signature of its scores; `resampling` says how intervals were made."""
+        return signed(f"pem:model={self.label}@{self.digest}", 1, resampling)
 
     def signature_with(self, combination: str, resampling: Mapping[str, object]) -> str:
         """Return the signature of an evaluation with another combination of its features."""
