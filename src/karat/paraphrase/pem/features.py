@@ -33,7 +33,7 @@ from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.base import Metric
 from karat.metrics.cosine import Cosine
-from karat.metrics.given import Given
+from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
@@ -298,7 +298,9 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
     return [
-        feature.metric.given.digest for feature in features if isinstance(feature.metric, Given)
+        feature.metric.given.digest
+        for feature in features
+        if isinstance(feature.metric, ExternalScores)
     ]
 
 
