@@ -23,8 +23,7 @@ from pathlib import Path
 
 from tables import write_table
 
-from karat.arrow.engines import as_engine
-from karat.arrow.jobs import JobFailure, work_of
+from karat.arrow.jobs import JobFailure, as_engine, work_of
 from karat.arrow.statistics import Statistics
 from karat.arrow.table_scores import plan_job
 from karat.metrics.names import metric

@@ -17,7 +17,6 @@ from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.ranked_segments import Places, SegmentText, TextLookup
 from karat.scoring import Scoring
-from karat.stats.buckets import MOST_ROWS, as_buckets
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
 """The columns that were named: candidate, reference, by, id."""

@@ -26,7 +26,7 @@ from karat.metrics.names import metric
 from karat.progress import Stop, map_in_order, n_threads
 from karat.registry import Registry
 from karat.settings import NamedSettings, parse_setting, parse_settings, setting
-from karat.stats.buckets import BUCKETS, MOST_ROWS
+from karat.stats.buckets import BUCKETS, MAX_ROWS
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -156,7 +156,7 @@ class TableJob:
     buckets: int | None = None
     keep: bool = False
     """True to keep rows."""
-    most_rows: int | None = MOST_ROWS
+    most_rows: int | None = MAX_ROWS
     """The most rows to keep; where there are more, they are put into buckets. None: no limit."""
     rows: str | None = None
     """A folder for files with the scores of all rows."""
@@ -179,7 +179,7 @@ class TableJob:
 
 
 TOO_MANY = (
-    f"above {MOST_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
+    f"above {MAX_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
     "--buckets 0 keeps them"
 )
 
@@ -270,7 +270,7 @@ def _kinds_into(
 
 
 def add_statistics(
-    total: Statistics, part: Part | Statistics, most_rows: int | None = MOST_ROWS
+    total: Statistics, part: Part | Statistics, most_rows: int | None = MAX_ROWS
 ) -> Statistics:
     """Add a part; where more rows are kept than should be, buckets take their place."""
     if isinstance(part, Statistics) and part.buckets and not total.buckets:

@@ -11,15 +11,15 @@ from karat.arrow.batches import RowRange, speaks_arrow, table_batches
 from karat.arrow.columns import Columns
 from karat.arrow.statistics import NO_IDS, SegmentRows, Statistics, SystemSums, TableMeasure
 from karat.arrow.tables import DataTable, read_table, rows_table, sums_table
-from karat.comparison import BaselineTest, Comparison, Example, compared, make_examples
+from karat.comparison import BaselineTest, Comparison, Example, compare_statistics, make_examples
 from karat.errors import InputError, short
 from karat.metrics.base import Metric, check_form
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.ranked_segments import Places, SegmentText, TextLookup
-from karat.scoring import Drawn, Scoring, as_metrics, scored
+from karat.scoring import Resampling, Scoring, load_metrics, score_statistics
 from karat.settings import check_trials
-from karat.stats.buckets import BUCKETS, MOST_ROWS, as_buckets
+from karat.stats.buckets import BUCKETS
 from karat.stats.resampling import SEED
 
 
@@ -96,10 +96,10 @@ class Merged:
         check_trials("resamples", resamples, 0)
         check_form(signature)
         statistics = self.statistics
-        resampling = Drawn(resamples, seed, statistics.buckets if resamples else None)
+        resampling = Resampling(resamples, seed, statistics.buckets if resamples else None)
         self._check(resampling)
         stats = statistics.system_stats(resampled=resamples > 0 or segments, values=segments)
-        scoring = scored(stats, statistics.references, resampling, signature, progress)
+        scoring = score_statistics(stats, statistics.references, resampling, signature, progress)
         remarks = (*self.remarks, *skipping_notes(statistics))
         return replace(scoring, remarks=remarks, skipped=statistics.skipped)
 
@@ -118,18 +118,18 @@ class Merged:
         check_form(signature)
         statistics = self.statistics.without_unpaired()
         planned = BaselineTest.of(baseline, statistics.names(), test, trials, resamples)
-        resampling = Drawn(planned.resamples, seed, statistics.buckets)
+        resampling = Resampling(planned.resamples, seed, statistics.buckets)
         self._check(resampling, **planned.fields)
         statistics.check_paired()
         stats = statistics.system_stats(resampled=True, values=True)
-        comparison = compared(
+        comparison = compare_statistics(
             stats, statistics.references, planned, resampling, signature, progress
         )
         remarks = (*self.remarks, *skipping_notes(statistics, self.statistics))
         segments = int(statistics.systems[planned.baseline].counted[:, 0].sum())
         return replace(comparison, remarks=remarks, skipped=statistics.skipped, segments=segments)
 
-    def _check(self, resampling: Drawn, **fields: object) -> None:
+    def _check(self, resampling: Resampling, **fields: object) -> None:
         """Require resampling data and valid signature claims."""
         for m in self.statistics.metrics:
             m.check_claims(self.statistics.references, {**fields, **resampling.fields})
@@ -192,7 +192,7 @@ def stats(
     several candidates are several systems), `by` the column of systems and `id` that of the
     segments' ids.
     """
-    chosen = as_metrics(metrics)
+    chosen = load_metrics(metrics)
     columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
     measure = TableMeasure(tuple(chosen), keep=True)
     return rows_table(chosen, list(measure.parts(table_batches(batch, columns), threads)))
@@ -214,7 +214,7 @@ def sums(
     With `buckets` sums are also by bucket of ids, so that intervals and paired tests can be made of
     them; scores need none. The other arguments are those of `stats`.
     """
-    chosen = as_metrics(metrics)
+    chosen = load_metrics(metrics)
     columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
     if buckets is not None and id is None:
         raise InputError("buckets are made of ids: name the column that has them (id=)")

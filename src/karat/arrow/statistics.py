@@ -20,7 +20,7 @@ from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Counting, cuts_of
 from karat.progress import Stop, map_in_order, n_threads
-from karat.scoring import Collected, compact
+from karat.scoring import SystemStats
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
 MAX_SYSTEMS = 10_000
@@ -322,11 +322,11 @@ class Statistics:
     ) -> Collected:
         total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
         if rows is None:
-            return Collected(total, (), None)
+            return SystemStats(total, (), None)
         scores = None
         if values and not self.buckets:
             scores = self.metrics[at].of_segments().measure(rows[at])["value"]
-        return Collected(total, (rows[at],), scores)
+        return SystemStats(total, (rows[at],), scores)
 
     def _bucket_rows(self, name: str) -> list[NDArray[Any]]:
         system_sums = self.systems[name]

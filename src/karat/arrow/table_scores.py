@@ -50,8 +50,8 @@ from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import Scoring, as_metrics
-from karat.stats.buckets import MOST_ROWS, as_buckets
+from karat.scoring import Scoring, load_metrics
+from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
@@ -298,18 +298,18 @@ def measure_table(
         threads, progress: as for `score`.
     """
     names = candidate, reference, by, id
-    as_buckets(0, buckets)  # refused, where it is no number of buckets
+    resolve_buckets(0, buckets)  # refused, where it is no number of buckets
     runner = choose_engine(engine, engine_options, threads)
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
         local_engine = _check_in_memory(runner, rows=rows, shards=shards)
-        chosen = tuple(as_metrics(metrics))
+        chosen = tuple(load_metrics(metrics))
         more = local_engine.threads, scores, skip_missing, progress
         return measure_frame(frame, names, chosen, buckets, resampled, *more)
     resampled = resampled or (shards is not None and id is not None)
-    job, pieces = plan_job(table, as_metrics(metrics), names, buckets, resampled, skip_missing)
+    job, pieces = plan_job(table, load_metrics(metrics), names, buckets, resampled, skip_missing)
     job = replace(job, single_rows=single_rows)
-    total = Statistics(as_metrics(metrics), job.buckets)
+    total = Statistics(load_metrics(metrics), job.buckets)
     total.skipped = {} if skip_missing else None
     total = _measure_pieces(job, pieces, total, runner, (rows, shards), progress)
     return Merged(total, _remarks(runner, total.rows))
@@ -380,7 +380,7 @@ def plan_job(
 
     Unless rows with missing texts are skipped, files that are known to have some are refused.
     """
-    as_buckets(0, buckets)
+    resolve_buckets(0, buckets)
     columns, tables = find_columns(table, names)
     columns = replace(columns.with_scores(metrics), skip_missing=skip_missing)
     if resampled:
@@ -392,8 +392,8 @@ def plan_job(
     pieces = plan_tables(tables)
     if not skip_missing:
         check_nulls(pieces, columns)
-    used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if resampled else None
-    most = None if buckets == 0 else MOST_ROWS
+    used = resolve_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if resampled else None
+    most = None if buckets == 0 else MAX_ROWS
     return TableJob(
         columns, tuple(map(sign_metric, metrics)), used, resampled and not used, most
     ), pieces
@@ -519,7 +519,7 @@ def write_shards(
         id: column of ids; with it, data for intervals and tests are kept, too.
     """
     number, count = as_shard(shard)
-    chosen = as_metrics(metrics)
+    chosen = load_metrics(metrics)
     names = candidate, reference, by, id
     resampled = id is not None
     job, pieces = plan_job(table, chosen, names, buckets, resampled, skip_missing)

@@ -18,7 +18,7 @@ from karat.arrow.statistics import Part, SegmentRows, Statistics, part_of_rows
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.stats.buckets import MOST_BUCKETS, sum_cells
+from karat.stats.buckets import sum_cells
 
 SUMS = (
     "system",
