@@ -17,6 +17,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.ranked_segments import Places, SegmentText, TextLookup
 from karat.scoring import Scoring
+from karat.stats.buckets import MAX_ROWS, resolve_buckets
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
 """The columns that were named: candidate, reference, by, id."""
@@ -159,7 +160,7 @@ def measure_frame(
 
     Rows with missing texts are skipped, or refused before anything is scored.
     """
-    used = as_buckets(0, buckets) if resampled else None
+    used = resolve_buckets(0, buckets) if resampled else None
     columns = frame_columns(frame, names).with_scores(metrics)
     columns.places(TABLE, frame.names)
     columns = replace(columns, skip_missing=skip_missing)
@@ -179,7 +180,7 @@ def measure_frame(
         if scores is not None:
             scores.add(part)
         counted_part = part if keeps_rows else part._replace(segment_rows=None)
-        total = add_statistics(total, counted_part, None if buckets == 0 else MOST_ROWS)
+        total = add_statistics(total, counted_part, None if buckets == 0 else MAX_ROWS)
         progress(total.rows, expected, "scoring rows")
     for name, count in (total.skipped or {}).items():
         if count and name not in total.systems:

@@ -19,7 +19,7 @@ from karat.progress import Progress, silent
 from karat.ranked_segments import Places, SegmentText, TextLookup
 from karat.scoring import Resampling, Scoring, load_metrics, score_statistics
 from karat.settings import check_trials
-from karat.stats.buckets import BUCKETS
+from karat.stats.buckets import BUCKETS, MAX_ROWS, resolve_buckets
 from karat.stats.resampling import SEED
 
 
@@ -66,7 +66,7 @@ class Merged:
             sums = [sums for part in parts for sums in part.systems[system].sums]
             rows = [part.sorted_rows(system) for part in parts] if system_sums.row_blocks else []
             joined.systems[system] = SystemSums(system_sums.counted, sums, _side_by_side(rows))
-        if joined.rows > MOST_ROWS and joined.keeps and first.has_ids:
+        if joined.rows > MAX_ROWS and joined.keeps and first.has_ids:
             joined = joined.in_buckets(BUCKETS)
         return cls(joined)
 
@@ -218,7 +218,7 @@ def sums(
     columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
     if buckets is not None and id is None:
         raise InputError("buckets are made of ids: name the column that has them (id=)")
-    measure = TableMeasure(tuple(chosen), as_buckets(0, buckets))
+    measure = TableMeasure(tuple(chosen), resolve_buckets(0, buckets))
     statistics = Statistics(chosen, measure.buckets)
     for part in measure.parts(table_batches(batch, columns), threads):
         statistics += part

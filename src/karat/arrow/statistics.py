@@ -20,7 +20,7 @@ from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Counting, cuts_of
 from karat.progress import Stop, map_in_order, n_threads
-from karat.scoring import SystemStats
+from karat.scoring import SystemStats, shrink_integers
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
 MAX_SYSTEMS = 10_000
@@ -169,7 +169,7 @@ def _select_system(rows: SegmentRows, code: int) -> SegmentRows:
     ids: Ints | list[str] | None = rows.ids
     if ids is not None:
         ids = [ids[i] for i in indices.tolist()] if isinstance(ids, list) else ids[indices]
-    tables = [compact(table[indices]) for table in rows.tables]
+    tables = [shrink_integers(table[indices]) for table in rows.tables]
     return SegmentRows(rows.codes[indices], ids, rows.references[indices], tables)
 
 
@@ -296,7 +296,7 @@ class Statistics:
 
     def system_stats(
         self, *, resampled: bool, values: bool = False
-    ) -> dict[tuple[str, Metric], Collected]:
+    ) -> dict[tuple[str, Metric], SystemStats]:
         """Return the statistics of every system by every metric, systems in order of their names.
 
         With `resampled`, include rows in the order of their ids, or sums of buckets, to resample;
@@ -319,7 +319,7 @@ class Statistics:
 
     def _metric_stats(
         self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool
-    ) -> Collected:
+    ) -> SystemStats:
         total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
         if rows is None:
             return SystemStats(total, (), None)

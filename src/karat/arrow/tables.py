@@ -18,7 +18,7 @@ from karat.arrow.statistics import Part, SegmentRows, Statistics, part_of_rows
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.stats.buckets import sum_cells
+from karat.stats.buckets import MAX_BUCKETS, sum_cells
 
 SUMS = (
     "system",
@@ -213,7 +213,7 @@ def _read_sums(columns: TableColumns) -> Iterator[MetricPart]:
                 | (bucket[indices] < 0)
                 | (bucket[indices] >= max(size, 1))
             )
-            is_valid_size = size == 0 or 2 <= size <= MOST_BUCKETS
+            is_valid_size = size == 0 or 2 <= size <= MAX_BUCKETS
             if width not in (count, 3 * count) or not is_valid_size or bad.any():
                 place = f"{columns.name}, row {indices[0] + 1:,}"
                 raise InputError(f"{place}: not a row that karat.arrow.sums wrote")
