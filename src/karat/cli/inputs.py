@@ -176,7 +176,7 @@ class InputFiles(NamedTuple):
             sources = [_open_lines(path, progress, self.as_text) for path in self.references]
         check_aligned([*systems.values(), *trees, *sources])
         if trees:
-            return {**systems}, trees[0].beside(trees)
+            return {**systems}, trees[0].combine(trees)
         return {**systems}, References(sources, self.optional_references)
 
     def _open_format(

@@ -135,14 +135,14 @@ class MetaEvaluation(Ranking):
     @property
     def size(self) -> SetSize:
         """Systems, segments, judged outputs and judges of the dimensions asked for."""
-        evalset, judged = self.evalset, self.evalset.judgements.by_people()
+        evalset, judged = self.evalset, self.evalset.judgements.without_models()
         dimensions = self.experiment.dimensions
         names = {
             part
             for dimension in dimensions
             for part in evalset.difference(dimension) or (dimension,)
         }
-        judgements = judged.where(
+        judgements = judged.select_rows(
             np.isin(judged.dimension, [judged.dimensions.index(n) for n in names])
         )
         outputs = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))

@@ -36,7 +36,7 @@ def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
     if not row.judgements:
         return (f"{told}, no judgements.",)
     judged = several(row.judgements, "judgement")
-    if raters_unnamed(found.evalset.judgements.by_people().judges):
+    if raters_unnamed(found.evalset.judgements.without_models().judges):
         return (f"{told}, {judged}; the raters are not named.", *_gaps(found))
     judged = f"{judged} by {several(row.judges, 'judge')}"
     return (f"{told}, {judged}.", *_gaps(found))

@@ -37,7 +37,7 @@ def make_evalset(contents: Contents) -> EvalSet:
         [row.segment for row in contents.items.values()],
         _system_columns(contents),
         reading=Reading(),
-        where=contents.project.name,
+        location=contents.project.name,
         references=[row.references for row in contents.items.values()],
         groups=_text_column([row.group for row in contents.items.values()]),
         sources=_text_column([row.source for row in contents.items.values()]),
