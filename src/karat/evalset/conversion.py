@@ -202,7 +202,7 @@ def check_evalset(
     A set that cannot be used is no error here: `evalset` is then None, and `problems` says why.
 
     Args:
-        given: name or path of the set, as for `load_evalset`.
+        evalset: the set, or its name or path, as for `load_evalset`.
         format: name of its format; by default detected.
         judgements, model_judges, draws: additions, as for `load_evalset`.
         progress: function that is called with the progress.
@@ -344,7 +344,7 @@ def convert_evalset(
     """Convert a set to another format, and describe it.
 
     Args:
-        given: name or path of the set, as for `load_evalset`.
+        name_or_path: name or path of the set, as for `load_evalset`.
         path: target, which must not exist yet.
         format: format of the target, `dir` or `jsonl`.
         read_as: format of the set; by default detected.

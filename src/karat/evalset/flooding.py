@@ -81,7 +81,7 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
 
     Args:
         evalset: a set with ratings, or its name or path.
-        how: settings, such as the dimension and the share of answers.
+        settings: settings, such as the dimension and the share of answers.
     """
     evalset = as_evalset(evalset)
     human = evalset.human(settings.dimension)

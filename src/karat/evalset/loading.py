@@ -32,7 +32,7 @@ _FORMATS = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
 RESERVED_OPTIONS = (
-    *("name_or_path", "given", "path", "format", "read_as", "progress"),
+    *("name_or_path", "evalset", "path", "format", "read_as", "progress"),
     *("judgements", "model_judges", "draws"),
 )
 """Names of parameters of functions that take the options of readers, too."""
