@@ -282,7 +282,7 @@ def measure_table(
 
     Args:
         table, metrics: as for `score_table`.
-        drawn: keep what intervals and tests need.
+        resampled: keep what intervals and tests need.
         single_rows: require the scores of single rows, which buckets do not have.
         scores: receives the scores of the rows of a table in memory.
         candidate, reference: columns of texts; by default detected. Several columns of candidates
