@@ -28,7 +28,7 @@ from urllib.parse import unquote
 from karat.arrays import NDArray, np
 from karat.errors import InputError, OutputError, quoted, short
 from karat.gating.items import ItemScores
-from karat.scoring import compact
+from karat.scoring import shrink_integers
 from karat.storage.output import FilePath, write_atomically
 
 FORMAT = "# karat gate baseline"

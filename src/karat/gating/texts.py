@@ -12,12 +12,12 @@ from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
-from karat.scoring import Wanted, as_inputs, as_metrics, collect
+from karat.scoring import Keep, compute_statistics, load_metrics, make_inputs
 from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
 if TYPE_CHECKING:
-    from karat.arrow.frame_scores import Asked
+    from karat.arrow.frame_scores import ColumnNames
     from karat.metrics.base import Metric
 
 TABLE_SYSTEM = "candidate"
@@ -117,7 +117,7 @@ def _table_texts(
     Metrics that are columns of the table have their scores.
     """
     from karat.arrow.table_scores import read_rows
-    from karat.metrics.given import Given
+    from karat.metrics.given import ExternalScores
 
     columns: dict[str, list[float]] = {}
     outputs: list[str] = []
@@ -133,8 +133,8 @@ def _table_texts(
         for name, values in batch.numbers.items():
             columns.setdefault(name, []).extend(values.tolist())
     chosen = [
-        m.taking(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
-        if isinstance(m, Given) and m.of_table and m.column
+        m.with_scores(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
+        if isinstance(m, ExternalScores) and m.of_table and m.column
         else m
         for m in metrics
     ]

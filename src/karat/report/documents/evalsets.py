@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.evalset.conversion import EvalSetCheck
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
-from karat.evalset.saving import EvalSetCheck
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
 from karat.report.model import (
@@ -24,9 +24,9 @@ from karat.report.model import (
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
+    from karat.evalset.conversion import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
-    from karat.evalset.saving import EvalSetCheck
     from karat.meta.judge_agreement import JudgeAgreement
 
 

@@ -292,9 +292,9 @@ def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
 
 def _other_metrics(fit: PlaneFit) -> list[Table]:
     """Return the agreement of other metrics, for people, if any were asked for."""
-    if not fit.beside:
+    if not fit.compared:
         return []
-    rows = tuple(_in_percent(row, _PERCENT) for row in fit.beside)
+    rows = tuple(_in_percent(row, _PERCENT) for row in fit.compared)
     title = f"Other metrics, {fit.name}"
     return [Table(f"beside-{fit.name}", title, _OTHERS, rows, readers="people")]
 
