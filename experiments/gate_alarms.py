@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.gating.decisions import FAIL, PASS, GateRow, decide
-from karat.gating.gates import Paired
+from karat.gating.decisions import FAIL, PASS, GateRow, PairedItems, decide
 from karat.gating.items import MeasuredItems
 from karat.progress import silent
 from karat.scoring import Keep, compute_statistics, load_metrics, make_inputs
@@ -53,8 +52,8 @@ def decide_metrics(
 ) -> dict[str, GateRow]:
     """The decision by each metric alone, and under `both` the worse of both together."""
     pairs = [
-        Paired(MeasuredItems(m, str(m), new), old)
-        for m, new, old in zip(as_metrics(METRICS), after, before, strict=True)
+        PairedItems(MeasuredItems(m, str(m), new), old)
+        for m, new, old in zip(load_metrics(METRICS), after, before, strict=True)
     ]
     limits = dict.fromkeys(METRICS, tolerated)
     alone = [decide([pair], limits, "none", 1000, 12345, silent)[0] for pair in pairs]

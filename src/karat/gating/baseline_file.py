@@ -281,7 +281,7 @@ class _BaselineReader:
                 self.refuse(end + 1, f"found no columns {_encode(name)}.… where they are expected")
             values = table[:, start : start + width]
             integers = values.astype(np.int64)
-            values = compact(integers) if (integers == values).all() else values
+            values = shrink_integers(integers) if (integers == values).all() else values
             columns = tuple(column.rpartition(".")[2] for column in metric_columns)
             stored_metrics.append(StoredMetric(name, signature, columns, values))
             start += width

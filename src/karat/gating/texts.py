@@ -44,18 +44,18 @@ def read_texts(
     """
     if id is not None:
         table_columns = candidate, references, None, id
-        chosen = as_metrics(metrics or DEFAULT_METRICS)
+        chosen = load_metrics(metrics or DEFAULT_METRICS)
         output, references, ids, metrics = _table_texts(output, table_columns, chosen)
     elif candidate is not None or _is_table(output):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
-    inputs = as_inputs(output, references, metrics or DEFAULT_METRICS, threads, progress)
+    inputs = make_inputs(output, references, metrics or DEFAULT_METRICS, threads, progress)
     if len(inputs.systems) != 1:
         names = short(", ".join(map(str, inputs.systems)))
         raise InputError(f"{len(inputs.systems)} systems were given ({names}): a gate takes one")
     ((system, texts),) = inputs.systems.items()
     refs, numbered = inputs.references, _segment_ids(ids, output, len(texts))
     inputs = inputs._replace(segments=SegmentNames(len(texts), numbered, inputs.segments.left_out))
-    stats = collect(inputs, Wanted(rows=True), threads, progress)
+    stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     measures = [
         MeasuredItems(m, m.method(refs.number), np.concatenate(stats[system, m].rows))
         for m in inputs.metrics
@@ -110,7 +110,7 @@ def _source_strings(source: Segments) -> list[str]:
 
 
 def _table_texts(
-    table: Any, table_columns: Asked, metrics: Sequence[Metric]
+    table: Any, table_columns: ColumnNames, metrics: Sequence[Metric]
 ) -> tuple[Any, VaryingReferences, list[str], list[Metric]]:
     """Return the candidates, the references and the ids of all rows of a table, and the metrics.
 

@@ -45,7 +45,7 @@ def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
     if not row.judgements:
         return (f"{usable}, no judgements.",)
     judged = format_count(row.judgements, "judgement")
-    if raters_unnamed(check.evalset.judgements.by_people().judges):
+    if raters_unnamed(check.evalset.judgements.without_models().judges):
         return (f"{usable}, {judged}; the raters are not named.", *_gap_sentences(check))
     judged = f"{judged} by {format_count(row.judges, 'judge')}"
     return (f"{usable}, {judged}.", *_gap_sentences(check))

@@ -83,12 +83,12 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     ]
     if not first:
         return tuple(_undefined_sentence(result.rows))
-    enough = [leader for leader in first if not leader.few]
+    enough = [leader for leader in first if not leader.has_few_points]
     sentences = list(_level_sentences(_finest_leaders(enough), all_leaders, labels))
     sentences += _level_sentences(
         [leader for leader in enough if leader.level in OF_SYSTEMS], all_leaders, labels
     )
-    return (*sentences, *_too_few_sentences([leader for leader in first if leader.few]))
+    return (*sentences, *_too_few_sentences([leader for leader in first if leader.has_few_points]))
 
 
 def _undefined_sentence(rows: Sequence[MetaRow]) -> Iterator[str]:
@@ -251,7 +251,7 @@ def meta_basis(result: Ranking) -> str:
             "Tied metrics have the same rank: they do not differ significantly (PERM-BOTH, "
             f"{experiment.trials:,} trials, p <= {experiment.level:g}, {corrected})."
         )
-    unranked = [leader for leader in leaders(result.rows) if leader.few]
+    unranked = [leader for leader in leaders(result.rows) if leader.has_few_points]
     if any(leader.unit == "system" for leader in unranked):
         parts.append(f"Ranks at system level need {FEWEST_RANKED} systems or more.")
     if any(leader.unit != "system" for leader in unranked):
@@ -326,7 +326,7 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
     enough = [
         leader if len(leader.rows) > 1 else _without_ranks(leader)
         for leader in all_leaders
-        if not leader.few
+        if not leader.has_few_points
     ]
     galleries = []
     if enough:
@@ -335,7 +335,9 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
         galleries.append(Gallery(title, _rank_panels(enough, labels, result.terms), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
-        if few_points := [leader for leader in all_leaders if leader.few and leader.unit == unit]:
+        if few_points := [
+            leader for leader in all_leaders if leader.has_few_points and leader.unit == unit
+        ]:
             count = format_count(min(leader.best.points for leader in few_points), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
             explanation = (
@@ -438,7 +440,7 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
     panels = [
         panel
         for leader in leaders(result.rows)
-        if not leader.few and result.experiment.resamples
+        if not leader.has_few_points and result.experiment.resamples
         for panel in _difference_forests(leader, labels, separated)
     ]
     if not panels:

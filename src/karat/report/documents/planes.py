@@ -172,7 +172,7 @@ def recommendation_answer(recommendation: Recommendation) -> tuple[str, ...]:
         )
         return (f"{advice}, but measured no such task.",)
     best = [
-        f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.what})"
+        f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.description})"
         for table in recommendation.tables
     ]
     advice = f"{use} for {task} with the guideline {recommendation.guideline}: {join_names(best)}"
@@ -259,8 +259,8 @@ def _plane_document(
     groups: Sequence[Any] = (),
 ) -> Document:
     blocks.append(_data_table("rows", "Cells", planes.rows, _CELLS))
-    if planes.beside:
-        blocks.append(_data_table("beside", "Other metrics", planes.beside))
+    if planes.compared:
+        blocks.append(_data_table("beside", "Other metrics", planes.compared))
     if groups:
         blocks.append(_data_table("groups", "Groups of segments", groups))
     title = f"The evaluation plane on {name}"
@@ -374,7 +374,9 @@ def recommendation_document(recommendation: Recommendation, command: str) -> Doc
     figure = Figure(chart.title, chart, chart.caption)
     tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
     for table in recommendation.tables:
-        name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
+        name = (
+            f"The paper's Table {table.number}: R^2 in percent ({table.description}; legible rows)"
+        )
         tables.append(paper_table(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {recommendation.guideline}: {guideline}"
     answer = recommendation_answer(recommendation)

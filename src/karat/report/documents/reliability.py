@@ -39,7 +39,7 @@ MAX_SENTENCES = 4
 
 def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
     """Return the metric ahead on the longest texts of each dimension, by the first statistic."""
-    by = curves.asked.statistics[0]
+    by = curves.asked_settings.statistics[0]
     rows = [row for row in curves.rows if row.statistic == by]
     sentences = [
         sentence
@@ -52,7 +52,7 @@ def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
 def reliability_basis(curves: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {format_count(curves.asked.repeats, 'shuffle')} of segments into "
+        f"Means of {format_count(curves.asked_settings.repeats, 'shuffle')} of segments into "
         "pseudo-documents. In brackets: the middle 95% of the shuffles, which is no interval for "
         "other segments."
     )

@@ -27,7 +27,7 @@ from karat.report.model import (
     number,
 )
 from karat.results import LazyRows
-from karat.scoring import DocumentScore, Results, ScoreRow, Scoring
+from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
 
 if TYPE_CHECKING:
     from karat.arrow.table_scores import WrittenShards
