@@ -255,7 +255,9 @@ def test_evaluation_in_blocks_is_the_same(
 ) -> None:
     treebank = bank(tmp_path, toy_content(10, 7))
     whole = evaluate_realizer(model, treebank, "relations")
-    monkeypatch.setattr(evaluation, "split_into_blocks", partial(split_into_blocks, most=3))
+    monkeypatch.setattr(
+        evaluation, "split_into_blocks", partial(split_into_blocks, max_sentences=3)
+    )
     parts = evaluate_realizer(model, treebank, "relations")
     assert [row._replace(speed=0) for row in parts.rows] == [
         row._replace(speed=0) for row in whole.rows

@@ -55,8 +55,8 @@ class TreeChooser:
         labels = grammar.labels(trees.tags, trees.relations)
         columns = words, labels, trees.heads, suffixes(trees.words), trees.offsets
         numbers = frame_numbers(grammar, frames), rare.astype(np.int32)
-        found = _kernel.count_trees(grammar.kernel, *columns, *numbers, trees.places)
-        return cls(grammar, *found)
+        treelet_counts = _kernel.count_trees(grammar.kernel, *columns, *numbers, trees.places)
+        return cls(grammar, *treelet_counts)
 
     def columns(
         self, trees: InputTrees
@@ -74,9 +74,11 @@ class TreeChooser:
 
     def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
         """Return the k best supertaggings of one tree, the best first."""
-        one = trees.choose([tree])
-        labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *self.columns(one), k)
-        n = len(one.words)
+        single = trees.choose([tree])
+        labels, frames, slots, scores, _ = _kernel.choose_trees(
+            self.kernel, *self.columns(single), k
+        )
+        n = len(single.words)
         parts = [slice(i * n, (i + 1) * n) for i in range(len(scores))]
         return [
             Supertags(labels[p], frames[p], slots[p], scores[i : i + 1])
@@ -122,8 +124,8 @@ class Weights:
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
     """Train a model of the sentences of a treebank, cut into words as it has them."""
-    whole = trees.without_spaces()
-    sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
+    spaceless = trees.without_spaces()
+    sentences = [spaceless.sentence(i, spaceless.reference(i)) for i in range(len(spaceless))]
     return LanguageModel.train(sentences, order, tok="none")
 
 
@@ -138,11 +140,11 @@ def batched(
     order: Callable[[InputTrees], Orders], trees: InputTrees, k: int, progress: Progress
 ) -> Orders:
     """Return what `order` makes of all trees, of which it is given few at a time."""
-    found: Orders = []
-    for part in small_batches(trees, max(BATCH // k, 1)):
-        found += order(part)
-        progress(len(found), len(trees), "realising")
-    return found
+    all_orders: Orders = []
+    for batch in small_batches(trees, max(BATCH // k, 1)):
+        all_orders += order(batch)
+        progress(len(all_orders), len(trees), "realising")
+    return all_orders
 
 
 def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
@@ -153,15 +155,15 @@ def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
 
 def as_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
     """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
-    found, at = [], 0
-    sizes, listed, said = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
+    all_orders, start = [], 0
+    sizes, node_list, score_list = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
     for tree, size in enumerate(sizes):
         orders = []
         for i in range(int(starts[tree]), int(starts[tree + 1])):
-            orders.append(Order(tuple(listed[at : at + size]), said[i]))
-            at += size
-        found.append(orders)
-    return found
+            orders.append(Order(tuple(node_list[start : start + size]), score_list[i]))
+            start += size
+        all_orders.append(orders)
+    return all_orders
 
 
 WEIGHTS = Weights(margin=1000.0)
@@ -198,9 +200,9 @@ def train_left_right(
     nodes = np.flatnonzero(mothers >= 0)
     words, above = grammar.find(trees.words), mothers[nodes]
     left = trees.places[nodes] < trees.places[above]
-    found = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
+    side_counts = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
     name = "LR, random trees" if random_trees else "LR, real trees"
-    return LeftRight(name, grammar, lm, *found)
+    return LeftRight(name, grammar, lm, *side_counts)
 
 
 def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
@@ -283,23 +285,23 @@ class Fergus:
         words, _, heads, ends, offsets = self.chooser.columns(trees)
         tagged = words, supertags.labels, heads, ends, offsets, supertags.frames, supertags.slots
         search = self.lm.kernel, lm_words(self.lm, trees), self.weights.wider(k).values(), k
-        found = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
-        nodes, scores, parts, starts = found
+        linearized = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
+        nodes, scores, parts, starts = linearized
         return as_orders(trees, nodes, scores, starts), parts
 
     def about(self) -> dict[str, Any]:
         """Return the description of the model in a store."""
-        said = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
+        description = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
         names = [baseline.name for baseline in self.baselines]
-        return said | {"lm": self.lm.about, "left_right": names}
+        return description | {"lm": self.lm.about, "left_right": names}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model in a store."""
-        found = dict(self.chooser.grammar.arrays)
-        found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
+        arrays = dict(self.chooser.grammar.arrays)
+        arrays |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
         for i, baseline in enumerate(self.baselines):
-            found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
-        return found | with_prefix("lm_", self.lm.arrays)
+            arrays |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
+        return arrays | with_prefix("lm_", self.lm.arrays)
 
 
 _LIMITS = {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)}

@@ -65,10 +65,10 @@ class ContentLemmas:
     @cached_property
     def best(self) -> dict[int, str]:
         """Node -> its form in the best order of its tree, as far as there is one."""
-        found = dict[int, str]()
+        form_of_node = dict[int, str]()
         for node, form in zip(self.forms.nodes.tolist(), self.forms.forms, strict=True):
-            found.setdefault(node, form)
-        return found
+            form_of_node.setdefault(node, form)
+        return form_of_node
 
     def texts(self, detokenise: bool) -> list[str]:
         """Return all orders as sentences with capitals, or as text."""
@@ -91,7 +91,9 @@ class ContentSentences:
         if self.lemmas is not None:
             return self.lemmas.texts(detokenise)
         trees = self.found.inserted.trees
-        pairs = ((i, order) for i, few in enumerate(self.found.orders) for order in few)
+        pairs = (
+            (i, order) for i, tree_orders in enumerate(self.found.orders) for order in tree_orders
+        )
         return [trees.sentence(i, order.nodes) for i, order in pairs]
 
     def fillings(self) -> Mapping[str, list[Filling]]:
@@ -147,10 +149,10 @@ class ContentRealizer:
         inflection = self.model.the_inflection()
         bank = inflection.with_forms(treebank)
         content = content_trees(bank, self.completer.final, lemmas=True)
-        found = self.complete(content, k)
-        made = lemmatize_completed(found.inserted, bank, inflection.inflector.table)
-        lemmas = ContentLemmas(inflection, made, made.forms(inflection, found.orders))
-        return ContentSentences(content, found, lemmas)
+        realized = self.complete(content, k)
+        completed = lemmatize_completed(realized.inserted, bank, inflection.inflector.table)
+        lemmas = ContentLemmas(inflection, completed, completed.forms(inflection, realized.orders))
+        return ContentSentences(content, realized, lemmas)
 
     def complete(self, content: ContentTrees, k: int = 1) -> RealizedContent:
         """Return content words with what was inserted, and their k best orders."""
@@ -169,9 +171,9 @@ class ContentRealizer:
             progress: function that is called with the progress.
         """
         check_lengths(treebank)
-        for first, some in split_into_blocks(treebank, most):
+        for first, block in split_into_blocks(treebank, most):
             progress(first, len(treebank), "completing")
-            yield first, self.realize(some, k)
+            yield first, self.realize(block, k)
         progress(len(treebank), len(treebank), "completing")
 
 
@@ -188,31 +190,31 @@ def labels_of_trees(trees: InputTrees) -> Labels:
     """Return the labels that a realiser of such trees sees."""
     if trees.inputs == "words":
         return {}
-    found: dict[str, Iterable[str]] = {"relation": trees.relations, "UPOS tag": trees.tags}
-    return found | {"XPOS tag": trees.fine, "feature": _features(trees.features)}
+    labels: dict[str, Iterable[str]] = {"relation": trees.relations, "UPOS tag": trees.tags}
+    return labels | {"XPOS tag": trees.fine, "feature": _features(trees.features)}
 
 
 def labels_of_content(treebank: Treebank, inputs: str) -> Labels:
     """Return the labels that the completion of such content words sees."""
-    found: dict[str, Iterable[str]] = {"relation": treebank.relations}
+    labels: dict[str, Iterable[str]] = {"relation": treebank.relations}
     if inputs != "relations":
-        found |= {"UPOS tag": treebank.upos, "feature": _features(treebank.features)}
-    return found | ({"XPOS tag": treebank.xpos} if inputs == "lemmas" else {})
+        labels |= {"UPOS tag": treebank.upos, "feature": _features(treebank.features)}
+    return labels | ({"XPOS tag": treebank.xpos} if inputs == "lemmas" else {})
 
 
 def note_unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
     """Return a note on the labels that the model never saw; none if it saw all."""
-    known, counts, names = _known(model), list[str](), list[str]()
-    for kind in (kind for kind in known if kind in labels):
-        if new := sorted({*labels[kind]} - known[kind] - {"", MISSING}):
+    trained_labels, counts, names = _known(model), list[str](), list[str]()
+    for kind in (kind for kind in trained_labels if kind in labels):
+        if new := sorted({*labels[kind]} - trained_labels[kind] - {"", MISSING}):
             counts.append(f"{len(new):,} {kind}{'' if len(new) == 1 else 's'}")
             names += new
     if not names:
         return ()
-    several = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
+    counted = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    shown = ", ".join(visible(name[:LONGEST_FIELD]) for name in names[:NAMED])
-    return (f"The input has {several} that the model never saw: {shown}{more}.",)
+    listed = ", ".join(visible(name[:LONGEST_FIELD]) for name in names[:NAMED])
+    return (f"The input has {counted} that the model never saw: {listed}{more}.",)
 
 
 def _features(listed: Iterable[str]) -> set[str]:
@@ -221,23 +223,23 @@ def _features(listed: Iterable[str]) -> set[str]:
 
 def _known(model: RealizerModel) -> dict[str, frozenset[str]]:
     """Return all labels of each kind that the model was trained on, if it knows them."""
-    found: dict[str, frozenset[str]] = {}
+    trained: dict[str, frozenset[str]] = {}
     if model.fergus is not None:
         grammar = model.fergus.chooser.grammar
-        found = {"relation": frozenset(grammar.relations), "UPOS tag": frozenset(grammar.tags)}
+        trained = {"relation": frozenset(grammar.relations), "UPOS tag": frozenset(grammar.tags)}
     elif "words" in model.ordering:
         guessed = model.ordering["words"].labeller.classifiers[0].names
         kinds = {"relation": "relations", "UPOS tag": "tags"}
-        found = {kind: frozenset(guessed[name]) for kind, name in kinds.items()}
+        trained = {kind: frozenset(guessed[name]) for kind, name in kinds.items()}
     if model.inflection is not None:
         cells = model.inflection.inflector.table.counts
         features = _features(cell.features for cell in cells)
         values = {part.partition("=")[2] for part in features if part.startswith("Tense=")}
         tenses = {f"{AUXILIARY}{value}" for value in {*values, *MOODS, *MODALITY.values()}}
-        found.setdefault("UPOS tag", frozenset(cell.upos for cell in cells))
-        found["XPOS tag"] = frozenset(cell.xpos for cell in cells)
-        found["feature"] = frozenset(features | tenses | {CLOSED})
-    return found
+        trained.setdefault("UPOS tag", frozenset(cell.upos for cell in cells))
+        trained["XPOS tag"] = frozenset(cell.xpos for cell in cells)
+        trained["feature"] = frozenset(features | tenses | {CLOSED})
+    return trained
 
 
 COMMA = ","
@@ -295,7 +297,11 @@ def realize_trees(
         forms = model.lemma_realizer().forms(trees, orders)
         sizes, texts = _written(model.the_inflection(), forms, lm, detokenise)
     else:
-        texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]
+        texts = [
+            trees.sentence(i, order.nodes)
+            for i, tree_orders in enumerate(orders)
+            for order in tree_orders
+        ]
         marked = punctuate(lm, texts) if lm else texts
         pairs = zip(marked, texts, strict=True)
         sizes, texts = [after.count(" ") - before.count(" ") for after, before in pairs], marked
@@ -401,7 +407,11 @@ def check_detokenise(detokenise: bool, inputs: str) -> None:
 
 def _ranked(orders: Orders, texts: Sequence[str], first: int = 0) -> tuple[RealizedSentence, ...]:
     """Return a row for the text of every order of every tree; the first tree has a number."""
-    pairs = [(i, rank, o) for i, few in enumerate(orders, first) for rank, o in enumerate(few, 1)]
+    pairs = [
+        (i, rank, o)
+        for i, tree_orders in enumerate(orders, first)
+        for rank, o in enumerate(tree_orders, 1)
+    ]
     return tuple(
         RealizedSentence(i + 1, rank, order.score, text)
         for (i, rank, order), text in zip(pairs, texts, strict=True)

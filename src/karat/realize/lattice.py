@@ -63,33 +63,35 @@ class TreeLattice:
         below: dict[int, set[int]] = {}
         for arc in self.arcs:
             below.setdefault(arc.head, set()).add(arc.node)
-        found, ahead = {node}, [node]
+        nodes, ahead = {node}, [node]
         while ahead:
-            new = below.get(ahead.pop(), set()) - found
-            found |= new
+            new = below.get(ahead.pop(), set()) - nodes
+            nodes |= new
             ahead += new
-        return frozenset(found)
+        return frozenset(nodes)
 
-    def best_arcs(self, head: int, most: int) -> list[LatticeArc]:
+    def best_arcs(self, head: int, max_arcs: int) -> list[LatticeArc]:
         """Return a treelet's arcs, at most so many, whose best paths cost least.
 
         The arcs of one path stay together.
         """
         arcs = [arc for arc in self.arcs if arc.head == head]
-        ahead, behind = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
+        from_start, to_end = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
         for arc in sorted(arcs, key=lambda arc: arc.start):
-            score = ahead.get(arc.start, -inf) + arc.score
-            ahead[arc.end] = max(ahead.get(arc.end, -inf), score)
+            score = from_start.get(arc.start, -inf) + arc.score
+            from_start[arc.end] = max(from_start.get(arc.end, -inf), score)
         for arc in sorted(arcs, key=lambda arc: -arc.end):
-            score = behind.get(arc.end, -inf) + arc.score
-            behind[arc.start] = max(behind.get(arc.start, -inf), score)
-        whole = {arc: round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs}
-        ranked = sorted(whole.values(), reverse=True)
-        if len(ranked) <= most:
+            score = to_end.get(arc.end, -inf) + arc.score
+            to_end[arc.start] = max(to_end.get(arc.start, -inf), score)
+        path_scores = {
+            arc: round(from_start[arc.start] + arc.score + to_end[arc.end], 6) for arc in arcs
+        }
+        ranked = sorted(path_scores.values(), reverse=True)
+        if len(ranked) <= max_arcs:
             return arcs
-        limit = ranked[most]
-        above = [arc for arc in arcs if whole[arc] > limit]
-        return above or [arc for arc in arcs if whole[arc] == limit]
+        limit = ranked[max_arcs]
+        above = [arc for arc in arcs if path_scores[arc] > limit]
+        return above or [arc for arc in arcs if path_scores[arc] == limit]
 
     @property
     def sequences(self) -> float:
@@ -121,11 +123,11 @@ class TreeLattice:
 
         def below(node: int) -> list[tuple[int, ...]]:
             """Return all orders of a subtree."""
-            found: list[tuple[int, ...]] = []
+            orders: list[tuple[int, ...]] = []
             for order in self.treelet_orders(node):
-                parts = [[(one,)] if one == node else below(one) for one in order]
-                found += [tuple(chain(*choice)) for choice in product(*parts)]
-            return found
+                parts = [[(item,)] if item == node else below(item) for item in order]
+                orders += [tuple(chain(*choice)) for choice in product(*parts)]
+            return orders
 
         return sorted(below(0))
 
@@ -178,6 +180,6 @@ def unravel(
     words, _, heads, suffixes, _ = chooser.columns(trees)
     tagged = words, supertags.labels, heads, suffixes, supertags.frames, supertags.slots
     arcs, sizes = _kernel.tree_lattice(chooser.kernel, *tagged, weights.values())
-    found, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
+    lattice_arcs, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
     treelets = [TreeletSize(h, states, arcs_of[h], paths, cut) for h, states, paths, cut in sizes]
-    return TreeLattice(tuple(trees.words), found, tuple(treelets))
+    return TreeLattice(tuple(trees.words), lattice_arcs, tuple(treelets))

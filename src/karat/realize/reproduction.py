@@ -115,7 +115,7 @@ def _real(request: Request) -> Parts:
 def _bundled() -> Parts:
     bank = _demo()
     held = np.arange(len(bank)) % EVERY == 0
-    train, test = (_some(bank, np.flatnonzero(one)) for one in (~held, held))
+    train, test = (_some(bank, np.flatnonzero(is_chosen)) for is_chosen in (~held, held))
     return Parts(train, test, "the bundled treebank")
 
 
@@ -152,9 +152,9 @@ def _worked() -> Iterator[ReproducedNumber]:
     """Yield the accuracies of the sentence that the paper prints for its baseline."""
     sentence = PRINTED["LR, random trees"]
     for key, paper in EXAMPLE_SCORES.items():
-        ours = float(metric(METRICS[key]).corpus([sentence], [EXAMPLE]).value)
+        value = float(metric(METRICS[key]).corpus([sentence], [EXAMPLE]).value)
         detail = f"the baseline's printed sentence: {sentence}" if key == ACCURACIES[0] else ""
-        values = NAMED[key], "accuracy", paper, ours, "the paper's example"
+        values = NAMED[key], "accuracy", paper, value, "the paper's example"
         yield ReproducedNumber("section 3.2", *values, detail=detail)
 
 
@@ -165,19 +165,19 @@ def _example_numbers(sentences: Mapping[str, str]) -> Iterator[ReproducedNumber]
         for key in ACCURACIES:
             score = metric(METRICS[key])
             paper = EXAMPLE_SCORES[key] if model != "supertags" else 1.0
-            ours = float(score.corpus([sentences[model]], reference).value)
+            value = float(score.corpus([sentences[model]], reference).value)
             detail = f"{sentences[model]} (paper: {printed})" if key == ACCURACIES[0] else ""
-            values = "accuracy", paper, ours, "Figure 2"
+            values = "accuracy", paper, value, "Figure 2"
             yield ReproducedNumber("section 3.3", f"{model}: {NAMED[key]}", *values, detail=detail)
 
 
 def _numbers(scores: list[RealizerScores], data: str) -> Iterator[ReproducedNumber]:
     published = dict(PAPER)
     for row in scores:
-        known = dict(zip(ACCURACIES, published.get(row.model, ()), strict=False))
+        published_values = dict(zip(ACCURACIES, published.get(row.model, ()), strict=False))
         for key in ACCURACIES:
             item = f"{row.model}: {NAMED[key]}"
-            values = known.get(key), getattr(row, key)
+            values = published_values.get(key), getattr(row, key)
             yield ReproducedNumber("Table 1", item, "accuracy", *values, data)
 
 
@@ -213,8 +213,8 @@ def is_example_right(sentence: str, training: Treebank, data: str) -> Conclusion
     right = PRINTED["supertags"].lower()
     claim = f"The supertag model writes the right sentence from Figure 2's tree: {right}"
     if right in {text.removesuffix(" .") for text in _sentences(training)}:
-        seen = f"the training text has this sentence; {sentence}"
-        return Conclusion("section 3.3", claim, UNDECIDED, seen, data)
+        evidence = f"the training text has this sentence; {sentence}"
+        return Conclusion("section 3.3", claim, UNDECIDED, evidence, data)
     return Conclusion("section 3.3", claim, judged(sentence == right), sentence, data)
 
 
@@ -236,7 +236,10 @@ def _figure_2() -> InputTrees:
 def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
     """Return what the models of Table 1 write for the only tree, by their names."""
     realizers: list[Realizer] = [fergus.baselines[0], fergus]
-    return {one.name: tree.sentence(0, one.realize(tree)[0][0].nodes) for one in realizers}
+    return {
+        realizer.name: tree.sentence(0, realizer.realize(tree)[0][0].nodes)
+        for realizer in realizers
+    }
 
 
 def _attached_as_in_training(fergus: Fergus) -> str:

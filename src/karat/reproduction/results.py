@@ -89,17 +89,19 @@ class Reproduction(Result):
     @property
     def holding(self) -> int:
         """The number of conclusions that hold."""
-        return sum(one.verdict == HOLDS for one in self.conclusions)
+        return sum(conclusion.verdict == HOLDS for conclusion in self.conclusions)
 
     @property
     def summary(self) -> str:
         """The answer in a sentence or two."""
-        many = len(self.conclusions)
-        undecided = sum(one.verdict == UNDECIDED for one in self.conclusions)
-        left = f"; {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+        total = len(self.conclusions)
+        undecided = sum(conclusion.verdict == UNDECIDED for conclusion in self.conclusions)
+        rest_text = (
+            f"; {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+        )
         verb = "holds" if self.holding == 1 else "hold"
-        found = f"{self.holding} of {many} conclusions of the paper {verb}"
-        return f"{found} on {_listed(self.data)}{left}. {self.invented}".strip()
+        counted = f"{self.holding} of {total} conclusions of the paper {verb}"
+        return f"{counted} on {_listed(self.data)}{rest_text}. {self.invented}".strip()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -54,8 +54,8 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
     expanded = lattice.expanded()
     if expanded is not None:
         panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
-        told = "Every path is a word sequence that the supertags allow; the chosen one is marked."
-        return _figure(TITLE, panels, told)
+        legend = "Every path is a word sequence that the supertags allow; the chosen one is marked."
+        return _figure(TITLE, panels, legend)
     panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
     caption = (
         "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
@@ -68,15 +68,15 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     """Return a figure of all orders that the supertags allow, with no cost and none marked."""
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
-    told = several(int(lattice.sequences), "word sequence")
+    total = several(int(lattice.sequences), "word sequence")
     if arcs and len(arcs) <= MOST_UNPRUNED:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
-        caption = f"Every path is a word sequence that the supertags allow: {told}."
+        caption = f"Every path is a word sequence that the supertags allow: {total}."
         return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
     panels = [_whole(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
     caption = (
         f"The treelets that have several orders, with all of them; brackets stand for a whole "
-        f"subtree: {told} in all."
+        f"subtree: {total} in all."
     )
     return _figure(UNPRUNED, panels, caption)
 
@@ -84,21 +84,22 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
 def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
     head, inner = treelet.head, {arc.head for arc in lattice.arcs}
-    named = [
+    words = [
         f"[… {word} …]" if node in inner and node != head else word
         for node, word in enumerate(lattice.words)
     ]
     graph = order_graph(lattice.treelet_orders(head))
-    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
-    told = several(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
+    arcs = [arc._replace(word=words[int(arc.word)], best=False) for arc in graph]
+    total = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[head]}: {total}", arcs)
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
     """Return the best orders of the only tree as one graph; common ends are drawn once."""
-    few = [order.nodes for order in orders[:MOST_ORDERS]]
-    caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
-    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
+    node_orders = [order.nodes for order in orders[:MOST_ORDERS]]
+    marked = ", the best marked" if len(node_orders) > 1 else ""
+    caption = f"{several(len(node_orders), 'order')}{marked}."
+    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(node_orders)]
     return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
 
@@ -108,22 +109,25 @@ def optional_figure(words: Sequence[OptionalWord]) -> Figure:
         "The sentence is marked. Where a choice was in doubt, what else was possible is below it, "
         f'with probabilities from before ordering. "{NOTHING}": the place stays empty.'
     )
-    said = [
-        (word or NOTHING, probability, [(text or NOTHING, p) for text, p in others])
-        for word, probability, others in words
+    shown_words = [
+        (word or NOTHING, probability, [(text or NOTHING, p) for text, p in alternatives])
+        for word, probability, alternatives in words
     ]
-    return alternatives_figure(OPTIONAL, caption, said)
+    return alternatives_figure(OPTIONAL, caption, shown_words)
 
 
 def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives]) -> Figure:
     """Return the words of a sentence as a graph, and below each its alternatives."""
     arcs: list[GraphArc] = []
-    for place, (word, probability, others) in enumerate(words):
+    for place, (word, probability, alternatives) in enumerate(words):
         start, end = (_state(at, len(words)) for at in (place, place + 1))
-        told = "" if probability is None else _rated(word, probability)
-        shown = _rated(word, probability) if others and probability is not None else word
-        arcs.append(GraphArc(start, end, shown, True, told))
-        arcs += [GraphArc(start, end, _rated(*one), told=one[0]) for one in others]
+        tooltip = "" if probability is None else _rated(word, probability)
+        label = _rated(word, probability) if alternatives and probability is not None else word
+        arcs.append(GraphArc(start, end, label, True, tooltip))
+        arcs += [
+            GraphArc(start, end, _rated(*alternative), told=alternative[0])
+            for alternative in alternatives
+        ]
     return _figure(title, [LatticePanel("", arcs, compact=True)], caption)
 
 
@@ -142,13 +146,13 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
     size = len(orders[0])
     prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
     state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
-    made: dict[tuple[tuple[int, int], ...], int] = {}
+    state_of_ending: dict[tuple[tuple[int, int], ...], int] = {}
     for n in reversed(range(1, size)):  # prefixes that go on alike are one state
-        ways: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        endings: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for longer in prefixes[n + 1]:
-            ways.setdefault(longer[:n], []).append((longer[n], state[longer]))
-        for prefix, after in ways.items():
-            state[prefix] = made.setdefault(tuple(after), len(made) + 2)
+            endings.setdefault(longer[:n], []).append((longer[n], state[longer]))
+        for prefix, after in endings.items():
+            state[prefix] = state_of_ending.setdefault(tuple(after), len(state_of_ending) + 2)
     state[()] = 0
     steps = dict.fromkeys(
         (state[longer[:-1]], state[longer], longer[-1])
@@ -159,23 +163,23 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
 
 
 def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> LatticePanel:
-    mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
-    named = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in mine}
-    path = [node for node in order if node in named]
-    arcs = _graph([arc[1:4] for arc in mine], path, named.__getitem__)
-    kept = set(lattice.best_arcs(treelet.head, MOST_ARCS))
-    pairs = zip(arcs, mine, strict=True)
-    reached, found = {0}, []
-    for arc in sorted(arc for arc, whole in pairs if whole in kept or arc.best):
+    treelet_arcs = [arc for arc in lattice.arcs if arc.head == treelet.head]
+    names = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in treelet_arcs}
+    path = [node for node in order if node in names]
+    arcs = _graph([arc[1:4] for arc in treelet_arcs], path, names.__getitem__)
+    best_arcs = set(lattice.best_arcs(treelet.head, MOST_ARCS))
+    pairs = zip(arcs, treelet_arcs, strict=True)
+    reached, reached_arcs = {0}, []
+    for arc in sorted(arc for arc, treelet_arc in pairs if treelet_arc in best_arcs or arc.best):
         if arc.start in reached:
             reached.add(arc.end)
-            found.append(arc)
-    told = several(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
+            reached_arcs.append(arc)
+    total = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[treelet.head]}: {total}", reached_arcs)
 
 
 def _graph(
-    steps: Sequence[tuple[int, int, int]], path: Sequence[int], named: Callable[[int], str]
+    steps: Sequence[tuple[int, int, int]], path: Sequence[int], name_of_node: Callable[[int], str]
 ) -> list[GraphArc]:
     """Return arcs for steps from state to state by a node, those of one path marked."""
     after = {(start, node): i for i, (start, _, node) in enumerate(steps)}
@@ -186,7 +190,7 @@ def _graph(
             break
         best.add(after[state, node])
         state = steps[after[state, node]][1]
-    return [GraphArc(a, b, named(node), i in best) for i, (a, b, node) in enumerate(steps)]
+    return [GraphArc(a, b, name_of_node(node), i in best) for i, (a, b, node) in enumerate(steps)]
 
 
 def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
@@ -197,9 +201,9 @@ def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> 
     words = [lattice.words[n] for n in order if n in below]
     if len(words) == 1:
         return words[0]
-    whole = " ".join(words)
-    is_brief = svg.extent(whole) <= svg.extent("x" * 20)
-    return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
+    subtree_text = " ".join(words)
+    is_brief = svg.extent(subtree_text) <= svg.extent("x" * 20)
+    return f"[{subtree_text}]" if is_brief else f"[… {lattice.words[node]} …]"
 
 
 def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
@@ -217,8 +221,8 @@ def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
         parts += drawing.parts
         width, y = max(width, drawing.width), drawing.height + HEADING
     arcs = [arc for panel in panels for arc in panel.arcs]
-    told = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
-    return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
+    description = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    return svg.chart(title, description, y - HEADING, parts, width, fluid=False, class_="grid")
 
 
 def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
@@ -248,8 +252,8 @@ def drawn_tree(supertag: Supertag) -> Drawn:
     leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
     if supertag.kind == "adjunct":
         leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
-    told = f"{supertag.relation}, {supertag.times:,} times"
-    return Drawn(supertag.tag, tuple(leaves), told)
+    remark = f"{supertag.relation}, {supertag.times:,} times"
+    return Drawn(supertag.tag, tuple(leaves), remark)
 
 
 def tree_figure(supertags: Sequence[Supertag]) -> Figure:
@@ -270,8 +274,10 @@ def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
-    return svg.chart(title, told, y + HEIGHT, parts)
+    description = enumeration(
+        [f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees]
+    )
+    return svg.chart(title, description, y + HEIGHT, parts)
 
 
 def _width(tree: Drawn) -> float:
