@@ -10,7 +10,7 @@ from karat.arrays import Floats, Ints, np
 from karat.realize.completer import Choice
 from karat.realize.completion import RealizedContent, Slot
 from karat.realize.content import filling_text
-from karat.realize.forms import Source
+from karat.realize.forms import FormSource
 from karat.realize.inflector import (
     Candidates,
     FormParts,
@@ -21,11 +21,11 @@ from karat.realize.inflector import (
     pair_features,
     tree_scores,
 )
-from karat.realize.input_trees import InputTrees, Order
+from karat.realize.input_trees import InputTrees, WordOrder
 
-SHOWN = 0.05
+MIN_SHOWN_PROBABILITY = 0.05
 """A slot that stays empty is shown if something else is as probable."""
-TOLD = 3
+MAX_SHOWN_FILLINGS = 3
 """Fillings of a slot that are told, beside the chosen one."""
 
 
@@ -65,7 +65,7 @@ class CompletionExplained(NamedTuple):
 
     fillings: tuple[SlotFilling, ...]
     tree: InputTrees
-    orders: tuple[Order, ...]
+    orders: tuple[WordOrder, ...]
     optional: tuple[OptionalWord, ...]
     """The best order with what else its slots might have."""
 
@@ -73,13 +73,13 @@ class CompletionExplained(NamedTuple):
 def explain_completion(realized: RealizedContent, words: list[str]) -> CompletionExplained:
     """Explain what was inserted into the only tree, whose content words are given."""
     rows = [row for choice in realized.choices for row in _rows(choice, words, realized)]
-    optional, orders = tuple(_optional(realized)), tuple(realized.orders[0])
+    optional, orders = tuple(_optional_words(realized)), tuple(realized.orders[0])
     return CompletionExplained(tuple(rows), realized.inserted.trees, orders, optional)
 
 
 def _rows(choice: Choice, words: list[str], realized: RealizedContent) -> list[SlotFilling]:
     """Return the ways to fill a slot, unless it is all but sure to be empty."""
-    if not any(filling and chance >= SHOWN for filling, chance in choice.fillings):
+    if not any(filling and chance >= MIN_SHOWN_PROBABILITY for filling, chance in choice.fillings):
         return []
     chosen = filling_text(realized.fillings[choice.slot][choice.node])
     ranked = sorted(choice.fillings, key=lambda candidate: -candidate[1])
@@ -91,7 +91,7 @@ def _rows(choice: Choice, words: list[str], realized: RealizedContent) -> list[S
             **scores[candidate].minus(best)._asdict() if best and candidate in scores else {}
         )
         for n, (text, candidate, chance) in enumerate(ranked_texts)
-        if n < TOLD or text == chosen
+        if n < MAX_SHOWN_FILLINGS or text == chosen
     ]
 
 
@@ -99,13 +99,13 @@ Ways = Mapping[Slot, Mapping[str, float]]
 """Texts of the fillings of each slot, with their probabilities."""
 
 
-def _optional(realized: RealizedContent) -> Iterator[OptionalWord]:
+def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
     """Yield the words of the only tree, and the slots that are empty where they would stand."""
     probabilities = {
         (c.slot, c.node): {filling_text(f): p for f, p in c.fillings} for c in realized.choices
     }
-    empty = _empty(realized)
-    yield from _left_out(empty.get(-1, ()), probabilities)
+    empty = _empty_slots(realized)
+    yield from _empty_slot_words(empty.get(-1, ()), probabilities)
     tree, places = realized.inserted.trees, realized.inserted.places
     by_slot = groupby(
         realized.orders[0][0].nodes, lambda n: place.slot if (place := places[n]) else n
@@ -113,12 +113,12 @@ def _optional(realized: RealizedContent) -> Iterator[OptionalWord]:
     for slot, nodes in ((slot, list(nodes)) for slot, nodes in by_slot):
         if not isinstance(slot, tuple):
             yield OptionalWord(tree.words[slot])
-            yield from _left_out(empty.get(int(tree.places[slot]), ()), probabilities)
+            yield from _empty_slot_words(empty.get(int(tree.places[slot]), ()), probabilities)
         else:
-            yield _filled([tree.words[n] for n in nodes], slot, realized, probabilities)
+            yield _filled_slot([tree.words[n] for n in nodes], slot, realized, probabilities)
 
 
-def _filled(
+def _filled_slot(
     words: list[str], slot: Slot, realized: RealizedContent, probabilities: Ways
 ) -> OptionalWord:
     """Return words of a slot; others are told if these are all that it has."""
@@ -130,16 +130,20 @@ def _filled(
 
 
 def _likely(probabilities: Mapping[str, float], chosen: str) -> tuple[tuple[str, float], ...]:
-    return tuple((text, p) for text, p in probabilities.items() if text != chosen and p >= SHOWN)
+    return tuple(
+        (text, p)
+        for text, p in probabilities.items()
+        if text != chosen and p >= MIN_SHOWN_PROBABILITY
+    )
 
 
-def _left_out(slots: Iterable[Slot], probabilities: Ways) -> Iterator[OptionalWord]:
+def _empty_slot_words(slots: Iterable[Slot], probabilities: Ways) -> Iterator[OptionalWord]:
     for slot in slots:
         if alternatives := _likely(probabilities.get(slot, {}), ""):
             yield OptionalWord("", probabilities[slot].get(""), alternatives)
 
 
-def _empty(realized: RealizedContent) -> dict[int, list[Slot]]:
+def _empty_slots(realized: RealizedContent) -> dict[int, list[Slot]]:
     """Return the slots left empty after each content word in the order of the widest fillings."""
     last, visited, after = -1, set[Slot](), dict[int, list[Slot]]()
     for node in realized.wide_orders[0][0].nodes:
@@ -178,7 +182,7 @@ def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordF
     choices = candidates.choices
     tree = tree_scores(inflector.by_neighbours, nodes, order, candidates)
     chosen = choose_forms(inflector.by_neighbours, candidates, choices.priors + tree)
-    score_parts = (choices.priors, tree, *_of_neighbours(inflector, candidates, chosen))
+    score_parts = (choices.priors, tree, *_neighbour_scores(inflector, candidates, chosen))
     probabilities = choices.probabilities(np.sum(score_parts, axis=0))
     word_forms: list[WordForm] = []
     for place, node in enumerate(order.tolist()):
@@ -193,7 +197,7 @@ def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordF
                 form,
                 float(probabilities[row]),
                 is_chosen,
-                _told(source),
+                describe_source(source),
             )
             word_forms.append(
                 WordForm(
@@ -203,7 +207,7 @@ def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordF
     return word_forms
 
 
-def _of_neighbours(
+def _neighbour_scores(
     inflector: Inflector, candidates: Candidates, chosen: Ints
 ) -> tuple[Floats, Floats]:
     """Return the scores of all forms with the chosen neighbours before and after them."""
@@ -219,7 +223,7 @@ def _of_neighbours(
     return np.where(several, left, 0.0), np.where(several, right, 0.0)
 
 
-def _told(source: Source) -> str:
+def describe_source(source: FormSource) -> str:
     """Return where forms come from, for people."""
     if source.origin == "seen":
         return "seen with these tags and features"

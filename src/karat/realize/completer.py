@@ -33,10 +33,10 @@ from karat.realize.slot_features import (
     Hashes,
     NodeFeatures,
     filled_templates,
+    hash_strings,
     learn_lemmas,
     mix,
     ragged,
-    strings,
 )
 from karat.realize.symbols import from_half_bytes, to_half_bytes
 from karat.realize.treebank import Treebank
@@ -91,13 +91,13 @@ Kind = tuple[str, str]
 T = TypeVar("T")
 
 BITS = 22
-LEAST, NODES = 2, 10_000
+MIN_FEATURE_COUNT, NODES = 2, 10_000
 """Features that occur less often have no weights; where more nodes teach, one in so many."""
 EPOCHS, REMEMBERED = 6, 2
 DAMPING = 1.0
-SEEN = 3
+MIN_FILLING_COUNT = 3
 """Fillings that are rarer are not learned."""
-SHARE = 0.002
+MIN_FILLED_SHARE = 0.002
 """Of the nodes of a kind that fill a slot: where there are fewer, the slot stays empty."""
 
 
@@ -108,10 +108,10 @@ class Learning(NamedTuple):
     dropout: float = 0.3
 
 
-USUAL = Learning()
+DEFAULT_LEARNING = Learning()
 
 
-class SeenTrees:
+class TreeViews:
     """Trees as classifiers see them: features that all slots share, and those of filled slots."""
 
     def __init__(self, trees: ContentTrees, inputs: str, lemmas: Mapping[str, str]) -> None:
@@ -138,7 +138,7 @@ class SeenTrees:
         blocks = self._base
         if filled:
             blocks = blocks + self._features.blocks(columns, filled_templates(len(filled)), 2000)
-        return _chosen(*ragged(blocks, self.nodes, BITS), nodes)
+        return _select_nodes(*ragged(blocks, self.nodes, BITS), nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class SlotClassifier(Generic[T]):
     known: Flags
     weights: Weights
 
-    def chances(self, views: SeenTrees, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
+    def chances(self, views: TreeViews, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
         """Return the nodes that may have fillings, and the probability of each."""
         members = [j for j, kind in enumerate(views.kinds) if kind in self.kinds]
         nodes = np.array(members, dtype=np.int64)
@@ -194,24 +194,27 @@ class SlotClassifier(Generic[T]):
 
 
 def train_classifier(
-    views: SeenTrees,
+    views: TreeViews,
     gold: Sequence[T],
     filled: Sequence[Hashes],
     nothing: T,
     seed: int,
-    learning: Learning = USUAL,
+    learning: Learning = DEFAULT_LEARNING,
 ) -> SlotClassifier[T]:
     """Train a classifier on nodes whose fillings are known.
 
     Its weights are the mean of those at the halves of the last epochs.
     """
     times = Counter[Any](gold)
-    fillings = (nothing, *sorted(f for f, n in times.items() if f != nothing and n >= SEEN))
+    fillings = (
+        nothing,
+        *sorted(f for f, n in times.items() if f != nothing and n >= MIN_FILLING_COUNT),
+    )
     number = {filling: i for i, filling in enumerate(fillings)}
-    kinds = _kinds_filled(views.kinds, gold, nothing)
+    kinds = _filled_kinds(views.kinds, gold, nothing)
     members = [j for j, kind in enumerate(views.kinds) if kind in kinds and gold[j] in number]
     numbers, offsets = views.numbers(filled, np.array(members, dtype=np.int64))
-    min_count = max(LEAST, len(members) // NODES)
+    min_count = max(MIN_FEATURE_COUNT, len(members) // NODES)
     has_weight = np.bincount(numbers, minlength=1 << BITS) >= min_count
     rows = _rows(numbers, offsets, has_weight)
     labels = np.array([number[gold[j]] for j in members], dtype=np.int32).reshape(-1, 1)
@@ -227,14 +230,14 @@ def train_classifier(
     return SlotClassifier(fillings, kinds, has_weight, weights)
 
 
-def _kinds_filled(kinds: list[Kind], gold: Sequence[T], nothing: T) -> frozenset[Kind]:
+def _filled_kinds(kinds: list[Kind], gold: Sequence[T], nothing: T) -> frozenset[Kind]:
     """Return the kinds of nodes that fill a slot often enough."""
     totals = Counter(kinds)
     filled = Counter(kind for kind, filling in zip(kinds, gold, strict=True) if filling != nothing)
-    return frozenset(kind for kind, n in filled.items() if n >= SHARE * totals[kind])
+    return frozenset(kind for kind, n in filled.items() if n >= MIN_FILLED_SHARE * totals[kind])
 
 
-def _chosen(numbers: Numbers, offsets: Ints, nodes: Ints) -> tuple[Numbers, Ints]:
+def _select_nodes(numbers: Numbers, offsets: Ints, nodes: Ints) -> tuple[Numbers, Ints]:
     """Return the features of some nodes alone."""
     counts = np.diff(offsets)[nodes]
     begins = np.append(0, np.cumsum(counts)).astype(np.int64)
@@ -254,9 +257,9 @@ COMPLETED = ("all", "relations")
 """Kinds of input that can be completed: words with tags, features and relations; with relations."""
 VERSION = 2
 """Of the stored part: raised when its layout or the features of its classifiers change."""
-TRIED = 6
+MAX_FILLINGS = 6
 """Likeliest fillings of a slot that are kept."""
-EMPTY = 0.5
+EMPTY_FACTOR = 0.5
 """Factor on the probability of an empty slot, for what later slots see."""
 
 _KINDS = schema.listed(schema.listed(schema.text))
@@ -314,7 +317,7 @@ class Completer:
         """Fill the slots that are wanted and empty, wherever a node is not final."""
         if missing := set(slots) - set(self.slots):
             raise InputError(f"the model does not fill the slots {', '.join(sorted(missing))}")
-        views = SeenTrees(trees, self.inputs, self.lemmas)
+        views = TreeViews(trees, self.inputs, self.lemmas)
         filled: list[Hashes] = []
         fillings, choices = dict(trees.fillings), list[Choice]()
         for slot in SLOTS:
@@ -324,10 +327,10 @@ class Completer:
                 for choice in slot_choices:
                     fillings[slot][choice.node] = choice.best
                 choices += slot_choices
-            filled.append(texts_of(fillings[slot]))
+            filled.append(hash_fillings(fillings[slot]))
         return CompletedTrees(self._tagged(trees, views), fillings, tuple(choices))
 
-    def _choices(self, slot: str, views: SeenTrees, filled: list[Hashes]) -> list[Choice]:
+    def _choices(self, slot: str, views: TreeViews, filled: list[Hashes]) -> list[Choice]:
         """Return the likeliest fillings of a slot where it may be filled."""
         model, input_fillings, closed = (
             self.slots[slot],
@@ -338,14 +341,14 @@ class Completer:
         free = [n for n, j in enumerate(nodes.tolist()) if not input_fillings[j] and not closed[j]]
         nodes, chances = nodes[free], chances[free]
         weighted = chances.copy()
-        weighted[:, 0] *= np.float32(EMPTY)
-        ranked = np.argsort(-weighted, axis=1, kind="stable")[:, :TRIED]
+        weighted[:, 0] *= np.float32(EMPTY_FACTOR)
+        ranked = np.argsort(-weighted, axis=1, kind="stable")[:, :MAX_FILLINGS]
         choices = []
         for j, best, p in zip(nodes.tolist(), ranked.tolist(), chances.tolist(), strict=True):
             choices.append(Choice(j, slot, tuple((model.fillings[k], p[k]) for k in best)))
         return choices
 
-    def _tagged(self, trees: ContentTrees, views: SeenTrees) -> ContentTrees:
+    def _tagged(self, trees: ContentTrees, views: TreeViews) -> ContentTrees:
         """Return the trees with tags, guessed if they are not given."""
         if self.tagger is None:
             return trees
@@ -416,9 +419,9 @@ def check_features(treebank: Treebank, inputs: str) -> None:
         raise InputError(f"{treebank.name}: no features (FEATS): give --complete-from relations")
 
 
-def texts_of(fillings: Sequence[Filling]) -> Hashes:
+def hash_fillings(fillings: Sequence[Filling]) -> Hashes:
     """Return a symbol of every filling."""
-    return strings(filling_text(filling) for filling in fillings)
+    return hash_strings(filling_text(filling) for filling in fillings)
 
 
 def _filling(stored: list[list[list[str]]]) -> Filling:
@@ -426,7 +429,7 @@ def _filling(stored: list[list[list[str]]]) -> Filling:
     return tuple(tuple(SlotWord(*word) for word in item) for item in stored)
 
 
-LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
+SLOT_LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
 """Of slots that learn otherwise: commas have few sure signs, and learn too many by heart."""
 
 
@@ -437,16 +440,16 @@ def train_completer(
     check_features(treebank, inputs)
     final = final_marks(treebank)
     trees, lemmas = content_trees(treebank, final), learn_lemmas(treebank)
-    views = SeenTrees(trees, inputs, lemmas)
+    views = TreeViews(trees, inputs, lemmas)
     filled: list[Hashes] = []
     slots: dict[str, SlotClassifier[Filling]] = {}
     for n, slot in enumerate(SLOTS):
         progress(n, len(SLOTS) + 1, f"completion, {slot}")
         gold = trees.fillings[slot]
-        learning = LEARNING.get(slot, USUAL)
+        learning = SLOT_LEARNING.get(slot, DEFAULT_LEARNING)
         classifier = train_classifier(views, gold, filled, (), seed * 100 + n, learning)
         slots[slot] = classifier.rounded()
-        filled.append(texts_of(gold))
+        filled.append(hash_fillings(gold))
     progress(len(SLOTS), len(SLOTS) + 1, "completion, tags")
     tagger = None
     if inputs == "relations":

@@ -11,7 +11,7 @@ from karat.arithmetic import log
 from karat.arrays import Floats, Ints, np
 from karat.lm.model import LanguageModel
 from karat.realize.completer import Choice, ClassModel, CompletedTrees, Completer
-from karat.realize.content import SLOTS, ContentTrees, Filling, Item, base
+from karat.realize.content import SLOTS, ContentTrees, Filling, Item, base_relation
 from karat.realize.input_trees import SPACE, SPACES, InputTrees, Orders, Realizer, unordered_trees
 from karat.realize.treebank import Treebank
 
@@ -23,7 +23,7 @@ Slot = tuple[str, int]
 """A slot and the content word that has it."""
 
 
-class Place(NamedTuple):
+class InsertionPlace(NamedTuple):
     """The place of a word in a slot: the number of its item, and its own within the item."""
 
     slot: Slot
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     part: int
 
 
-class Node(NamedTuple):
+class InsertionNode(NamedTuple):
     """A word of a completed tree.
 
     `head` counts from 1 within the tree, 0 is the root's. `place` is None for content words.
@@ -42,7 +42,7 @@ class Node(NamedTuple):
     tag: str
     relation: str
     head: int
-    place: Place | None
+    place: InsertionPlace | None
     source: int
 
 
@@ -55,11 +55,11 @@ class InsertedTrees:
     """
 
     trees: InputTrees
-    places: list[Place | None]
+    places: list[InsertionPlace | None]
     sources: Ints
 
 
-def completed(trees: ContentTrees, fillings: Mapping[str, list[Filling]]) -> InsertedTrees:
+def insert_fillings(trees: ContentTrees, fillings: Mapping[str, list[Filling]]) -> InsertedTrees:
     """Return the trees with the words of their slots as daughters of the words that have them.
 
     They may be longer than an input may be.
@@ -74,7 +74,7 @@ def completed(trees: ContentTrees, fillings: Mapping[str, list[Filling]]) -> Ins
     return InsertedTrees(unordered, [node.place for node in moved], sources)
 
 
-def as_given(trees: ContentTrees, treebank: Treebank) -> Treebank:
+def to_treebank(trees: ContentTrees, treebank: Treebank) -> Treebank:
     """Return content words with what is in their slots, as a person would write the trees.
 
     The content words of a sentence come first, in the order of `trees`, which were made of
@@ -92,9 +92,9 @@ def as_given(trees: ContentTrees, treebank: Treebank) -> Treebank:
 
 def _all_nodes(
     trees: ContentTrees, fillings: Mapping[str, list[Filling]]
-) -> tuple[list[Node], list[int]]:
+) -> tuple[list[InsertionNode], list[int]]:
     """Return the words of all trees, and where each tree begins."""
-    nodes: list[Node] = []
+    nodes: list[InsertionNode] = []
     offsets = [0]
     for start, end in pairwise(trees.offsets.tolist()):
         nodes += _tree(trees, fillings, start, end)
@@ -104,11 +104,13 @@ def _all_nodes(
 
 def _tree(
     trees: ContentTrees, fillings: Mapping[str, list[Filling]], start: int, end: int
-) -> list[Node]:
+) -> list[InsertionNode]:
     """Return one tree's content words, then all that is in their slots."""
     heads = [int(head) - start + 1 if head >= 0 else 0 for head in trees.heads[start:end]]
     nodes = [
-        Node(trees.words[j], trees.tags[j], trees.relations[j], head, None, int(trees.places[j]))
+        InsertionNode(
+            trees.words[j], trees.tags[j], trees.relations[j], head, None, int(trees.places[j])
+        )
         for j, head in enumerate(heads, start)
     ]
     for slot in SLOTS:
@@ -122,19 +124,19 @@ def _tree(
 
 def _item(
     words: Item, slot: Slot, item: int, heads: tuple[int, int], sources: tuple[int, ...]
-) -> Iterator[Node]:
+) -> Iterator[InsertionNode]:
     """Yield the words of an item in a slot; `heads` are those of its first word and of others."""
     for part, word in enumerate(words):
-        place, source = Place(slot, item, part), sources[part] if sources else -1
-        yield Node(word.word, word.tag, word.relation, heads[part > 0], place, source)
+        place, source = InsertionPlace(slot, item, part), sources[part] if sources else -1
+        yield InsertionNode(word.word, word.tag, word.relation, heads[part > 0], place, source)
 
 
-LIKELY = 0.08
+MIN_WIDE_PROBABILITY = 0.08
 """Probability of the widest filling that a sentence is ordered with."""
-LEAST = 0.02
+MIN_PROBABILITY = 0.02
 """Fillings that are less probable are not tried."""
-MOST_TRIED = 10_000  # permutations; the first one always fits the filling itself
-MOST_WAYS = 4
+MAX_PERMUTATIONS = 10_000  # permutations; the first one always fits the filling itself
+MAX_PLACEMENTS = 4
 """Ways to show one filling in the places of another."""
 
 Shown = tuple[Item | None, ...]
@@ -162,42 +164,48 @@ class Token(NamedTuple):
 Sentence = list[Token]
 
 
-def widest(choice: Choice) -> Filling:
+def widest_filling(choice: Choice) -> Filling:
     """Return the longest likely filling that has places for the best one.
 
     Of equally long fillings it is the likeliest.
     """
-    likely = [pair for pair in choice.fillings if pair[1] >= LIKELY and _ways(choice.best, pair[0])]
+    likely = [
+        pair
+        for pair in choice.fillings
+        if pair[1] >= MIN_WIDE_PROBABILITY and _placements(choice.best, pair[0])
+    ]
     return max(likely, key=lambda pair: (len(pair[0]), pair[1]))[0] if likely else choice.best
 
 
 def list_candidates(choice: Choice, wide: Filling) -> list[Candidate]:
     """Return the ways to fill a slot in the places of its widest filling."""
-    probable = [pair for pair in choice.fillings if pair[1] >= LEAST or pair[0] == choice.best]
+    probable = [
+        pair for pair in choice.fillings if pair[1] >= MIN_PROBABILITY or pair[0] == choice.best
+    ]
     return [
         Candidate(filling, chance, placement)
         for filling, chance in probable
-        for placement in _ways(filling, wide)
+        for placement in _placements(filling, wide)
     ]
 
 
-def _ways(filling: Filling, wide: Filling) -> list[Shown]:
+def _placements(filling: Filling, wide: Filling) -> list[Shown]:
     """Return the ways to show a filling in the places of a wider one."""
     fitting = (
         positions
-        for positions in islice(permutations(range(len(wide)), len(filling)), MOST_TRIED)
+        for positions in islice(permutations(range(len(wide)), len(filling)), MAX_PERMUTATIONS)
         if all(_is_alike(item, wide[k]) for item, k in zip(filling, positions, strict=True))
     )
     places = (dict(zip(positions, filling, strict=True)) for positions in fitting)
     placements = (tuple(placement.get(k) for k in range(len(wide))) for placement in places)
-    return list(islice(dict.fromkeys(placements), MOST_WAYS))
+    return list(islice(dict.fromkeys(placements), MAX_PLACEMENTS))
 
 
 def _is_alike(a: Item, b: Item) -> bool:
-    return len(a) == len(b) and base(a[0].relation) == base(b[0].relation)
+    return len(a) == len(b) and base_relation(a[0].relation) == base_relation(b[0].relation)
 
 
-def sentences(inserted: InsertedTrees, orders: Orders) -> Iterator[Sentence]:
+def ordered_tokens(inserted: InsertedTrees, orders: Orders) -> Iterator[Sentence]:
     """Yield the words of every tree in its best order."""
     trees = inserted.trees
     for start, (best, *_) in zip(trees.offsets[:-1].tolist(), orders, strict=True):
@@ -227,7 +235,7 @@ LN_10 = 2.302585092994046
 ROUNDS = 2
 
 
-class Weights(NamedTuple):
+class RescoringWeights(NamedTuple):
     """Weights of the two models, and what a word of a filling is worth."""
 
     words: float
@@ -237,24 +245,24 @@ class Weights(NamedTuple):
 
 WEIGHTS = {
     "all": {
-        "aux": Weights(0.0, 0.0, 1.1),
-        "mark": Weights(0.0, 0.15, 2.0),
-        "case": Weights(0.5, 0.0, 1.5),
-        "cc": Weights(0.0, 0.3, 0.7),
-        "article": Weights(0.3, 0.0, 1.5),
-        "final": Weights(0.15, 0.3, 1.1),
-        "comma": Weights(0.15, 0.15, 1.6),
-        "other": Weights(0.0, 0.15, 1.1),
+        "aux": RescoringWeights(0.0, 0.0, 1.1),
+        "mark": RescoringWeights(0.0, 0.15, 2.0),
+        "case": RescoringWeights(0.5, 0.0, 1.5),
+        "cc": RescoringWeights(0.0, 0.3, 0.7),
+        "article": RescoringWeights(0.3, 0.0, 1.5),
+        "final": RescoringWeights(0.15, 0.3, 1.1),
+        "comma": RescoringWeights(0.15, 0.15, 1.6),
+        "other": RescoringWeights(0.0, 0.15, 1.1),
     },
     "relations": {
-        "aux": Weights(0.0, 0.3, 2.0),
-        "mark": Weights(0.3, 0.0, 2.0),
-        "case": Weights(0.3, 0.15, 1.5),
-        "cc": Weights(0.0, 0.3, 1.1),
-        "article": Weights(0.3, 0.15, 2.0),
-        "final": Weights(0.3, 0.0, 1.5),
-        "comma": Weights(0.15, 0.15, 1.6),
-        "other": Weights(0.0, 0.3, 1.5),
+        "aux": RescoringWeights(0.0, 0.3, 2.0),
+        "mark": RescoringWeights(0.3, 0.0, 2.0),
+        "case": RescoringWeights(0.3, 0.15, 1.5),
+        "cc": RescoringWeights(0.0, 0.3, 1.1),
+        "article": RescoringWeights(0.3, 0.15, 2.0),
+        "final": RescoringWeights(0.3, 0.0, 1.5),
+        "comma": RescoringWeights(0.15, 0.15, 1.6),
+        "other": RescoringWeights(0.0, 0.3, 1.5),
     },
 }
 """Of every slot, for either input: chosen on documents held out of EWT's training part."""
@@ -274,14 +282,14 @@ class FillingScore(NamedTuple):
         return FillingScore(*(a - b for a, b in zip(self, other, strict=True)))
 
 
-class Rescored(NamedTuple):
+class RescoredFillings(NamedTuple):
     """The best filling of every slot, and the scores of all that were tried there."""
 
     best: dict[Slot, Filling]
     scores: dict[Slot, dict[Filling, FillingScore]]
 
 
-class Decision:
+class InsertionDecision:
     """A sentence with slots to decide: their candidates, and the number of the one that is best.
 
     `scores` has those of the last time that slots were decided.
@@ -295,7 +303,7 @@ class Decision:
     ) -> None:
         self.sentence, self.slots = sentence, slots
         self.best = {
-            slot: _first(candidates, choices[slot].best) for slot, candidates in slots.items()
+            slot: _index_of(candidates, choices[slot].best) for slot, candidates in slots.items()
         }
         self.scores: dict[Slot, list[FillingScore]] = {}
         self.places: dict[Slot, list[int]] = {slot: [] for slot in slots}
@@ -357,24 +365,24 @@ class Decision:
         return best_scores
 
 
-def _first(candidates: list[Candidate], filling: Filling) -> int:
+def _index_of(candidates: list[Candidate], filling: Filling) -> int:
     return next((n for n, candidate in enumerate(candidates) if candidate.filling == filling), 0)
 
 
-def rescored(
+def rescore(
     inserted: InsertedTrees,
     orders: Orders,
     choices: Sequence[Choice],
     wide: Mapping[str, Sequence[Filling]],
     model: LanguageModel,
     classes: ClassModel,
-    weights: Mapping[str, Weights],
-) -> Rescored:
+    weights: Mapping[str, RescoringWeights],
+) -> RescoredFillings:
     """Return what fits best into the slots of trees that have their widest likely fillings."""
     choice_of_slot = {(choice.slot, choice.node): choice for choice in choices}
     decisions = [
-        Decision(sentence, slots, choice_of_slot)
-        for sentence in sentences(inserted, orders)
+        InsertionDecision(sentence, slots, choice_of_slot)
+        for sentence in ordered_tokens(inserted, orders)
         if (slots := open_slots(sentence, choice_of_slot, wide))
     ]
     for _ in range(ROUNDS):
@@ -384,16 +392,16 @@ def rescored(
         for decision in decisions
         for slot, candidates in decision.slots.items()
     }
-    return Rescored(
+    return RescoredFillings(
         best, {slot: decision.scored(slot) for decision in decisions for slot in decision.slots}
     )
 
 
 def _decide(
-    decisions: Sequence[Decision],
+    decisions: Sequence[InsertionDecision],
     model: LanguageModel,
     classes: ClassModel,
-    weights: Mapping[str, Weights],
+    weights: Mapping[str, RescoringWeights],
 ) -> None:
     """Decide all slots once, each with what the others have."""
     if not decisions:
@@ -467,23 +475,23 @@ def realize_content(
     Features and candidates of all trees are held at once: give it blocks of trees.
     """
     completed_trees = completer.complete(content, slots)
-    fillings = _changed(
+    fillings = _replace_fillings(
         completed_trees,
-        {(choice.slot, choice.node): widest(choice) for choice in completed_trees.choices},
+        {(choice.slot, choice.node): widest_filling(choice) for choice in completed_trees.choices},
     )
-    wide = completed(completed_trees.trees, fillings)
+    wide = insert_fillings(completed_trees.trees, fillings)
     wide_orders = orderer.realize(wide.trees)
     models = orderer.language_model, completer.classes, WEIGHTS[completer.inputs]
-    rescoring = rescored(wide, wide_orders, completed_trees.choices, fillings, *models)
-    fillings = _changed(completed_trees, rescoring.best, fillings)
-    inserted = completed(completed_trees.trees, fillings)
+    rescoring = rescore(wide, wide_orders, completed_trees.choices, fillings, *models)
+    fillings = _replace_fillings(completed_trees, rescoring.best, fillings)
+    inserted = insert_fillings(completed_trees.trees, fillings)
     orders = orderer.realize(inserted.trees, k)
     return RealizedContent(
         inserted, orders, fillings, completed_trees.choices, wide, wide_orders, rescoring.scores
     )
 
 
-def _changed(
+def _replace_fillings(
     completed_trees: CompletedTrees,
     replacements: Mapping[tuple[str, int], Filling],
     fillings: Fillings | None = None,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.realize.input_trees import as_names, check_lengths
+from karat.realize.input_trees import check_lengths, to_names
 from karat.realize.treebank import Treebank
 
 SLOTS = ("aux", "mark", "case", "cc", "article", "final", "comma", "other")
@@ -45,7 +45,7 @@ Filling = tuple[Item, ...]
 """All that is in a slot, sorted; empty if nothing is."""
 
 
-def base(relation: str) -> str:
+def base_relation(relation: str) -> str:
     """Return a relation without its subtype: aux for aux:pass."""
     return relation.partition(":")[0]
 
@@ -55,7 +55,7 @@ def slot_of(word: str, relation: str, features: str, final: frozenset[str]) -> s
 
     `final` has the marks that end sentences, which `final_marks` finds.
     """
-    kind = base(relation)
+    kind = base_relation(relation)
     if kind == "det":
         return "article" if "PronType=Art" in features.split("|") else ""
     if kind != "punct":
@@ -72,15 +72,15 @@ def is_comma(word: str) -> bool:
     )
 
 
-def may_end(word: str) -> bool:
+def can_end_sentence(word: str) -> bool:
     """Return whether a mark could end a sentence: no comma, quote, bracket or dash."""
     plain = all(unicodedata.category(c) == "Po" and c not in "\"'" for c in word)
     return plain and not is_comma(word)
 
 
-def wanted_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
+def check_completion_classes(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the slots of some classes but for those to keep, in the order they are filled."""
-    complete, keep = as_names("complete", complete), as_names("keep", keep)
+    complete, keep = to_names("complete", complete), to_names("keep", keep)
     for parameter, names, allowed in (("complete", complete, CLASSES), ("keep", keep, SLOTS)):
         for name in names:
             if name not in allowed:
@@ -94,7 +94,7 @@ def wanted_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str
     return tuple(slot for slot in SLOTS if slot not in keep and _class_of(slot) in complete)
 
 
-def classes_said(slots: Sequence[str]) -> str:
+def name_classes(slots: Sequence[str]) -> str:
     """Return what is in some slots, as people call it."""
     names = (name for name, class_slots in CLASSES.items() if {*class_slots} & {*slots})
     return " and ".join(names).replace("-", " ")
@@ -175,9 +175,11 @@ def final_marks(treebank: Treebank) -> frozenset[str]:
     at_root = (starts + treebank.heads - 1 == roots).tolist()
     counts: Counter[tuple[str, bool]] = Counter()
     for j, (word, relation) in enumerate(zip(treebank.words, treebank.relations, strict=True)):
-        if at_root[j] and base(relation) == "punct":
+        if at_root[j] and base_relation(relation) == "punct":
             counts[word, j in last] += 1
-    often = {word: n for (word, end), n in counts.items() if end and n >= 3 and may_end(word)}
+    often = {
+        word: n for (word, end), n in counts.items() if end and n >= 3 and can_end_sentence(word)
+    }
     return frozenset(word for word, n in often.items() if n > counts[word, False])
 
 
@@ -214,7 +216,7 @@ def content_trees(
         for j, slot in sentence.slots.items():
             members[slot].setdefault(sentence.above(j), []).append(j)
             items[j] = sentence.item(j)
-            feature = _left_behind(treebank, j, slot)
+            feature = _feature_of_function_word(treebank, j, slot)
             if feature:
                 at = sentence.above(j)
                 features[at] = "|".join(sorted({*filter(None, features[at].split("|")), feature}))
@@ -224,13 +226,13 @@ def content_trees(
         ]
         offsets.append(len(content))
     closed = np.array([CLOSED in features[j].split("|") for j in content], dtype=bool)
-    fillings, sources = _slots_filled(treebank, words, content, members, items)
+    fillings, sources = _fill_slots(treebank, words, content, members, items)
     trees = ContentTrees(
         name=treebank.name,
         words=[words[j] for j in content],
         tags=[treebank.upos[j] for j in content],
         relations=[treebank.relations[j] for j in content],
-        features=[_without(features[j], CLOSED) for j in content],
+        features=[_remove_feature(features[j], CLOSED) for j in content],
         heads=np.array(heads, dtype=np.int64),
         offsets=np.array(offsets, dtype=np.int64),
         ids=treebank.ids,
@@ -239,10 +241,10 @@ def content_trees(
         places=np.array(content, dtype=np.int64),
         sources=sources,
     )
-    return _sorted(trees, _lemmas_of(trees, treebank) if lemmas else [()] * len(content))
+    return _sort_nodes(trees, _lemmas_of(trees, treebank) if lemmas else [()] * len(content))
 
 
-def _slots_filled(
+def _fill_slots(
     treebank: Treebank,
     words: list[str],
     content: list[int],
@@ -289,11 +291,11 @@ def _lemmas_of(trees: ContentTrees, treebank: Treebank) -> list[tuple[Lemma, ...
     ]
 
 
-def _without(features: str, removed: str) -> str:
+def _remove_feature(features: str, removed: str) -> str:
     return "|".join(part for part in features.split("|") if part != removed)
 
 
-def _left_behind(treebank: Treebank, j: int, slot: str) -> str:
+def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
     """Return the feature of its head that a function word stands for; empty if there is none."""
     features = dict(part.partition("=")[::2] for part in treebank.features[j].split("|"))
     if slot == "article":
@@ -334,12 +336,14 @@ class _Sentence:
         return self.start + head - 1 if head else -1
 
     def _fixed(self, j: int) -> list[int]:
-        return [d for d in self.daughters.get(j, ()) if base(self.bank.relations[d]) == FIXED]
+        return [
+            d for d in self.daughters.get(j, ()) if base_relation(self.bank.relations[d]) == FIXED
+        ]
 
     def _closed(self, j: int) -> bool:
         """Return whether a word has no daughters but marks and `fixed` words without any."""
         for d in self.daughters.get(j, ()):
-            kind = base(self.bank.relations[d])
+            kind = base_relation(self.bank.relations[d])
             if kind != "punct" and not (kind == FIXED and d not in self.daughters):
                 return False
             if kind == "punct" and d in self.daughters:
@@ -364,7 +368,7 @@ class _Sentence:
         ]
 
 
-def _sorted(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTrees:
+def _sort_nodes(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTrees:
     """Sort the nodes of every tree by content, so that nothing of the file's order is left.
 
     `more` has what they are sorted by beside the columns.
@@ -378,10 +382,10 @@ def _sorted(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTr
     starts = np.repeat(trees.offsets[:-1], sizes)
     local = np.where(trees.heads < 0, -1, trees.heads - starts).astype(np.int32)
     nodes = _kernel.canonical_order(keys, local, trees.offsets) + starts
-    return reordered(trees, nodes)
+    return reorder_nodes(trees, nodes)
 
 
-def reordered(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
+def reorder_nodes(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
     """Return the nodes in another order, within every tree."""
     moved = np.empty(len(nodes), dtype=np.int64)
     moved[nodes] = np.arange(len(nodes))

@@ -18,8 +18,14 @@ from karat.arrays import np
 from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.completion import as_given
-from karat.realize.content import SLOTS, ContentTrees, Filling, content_trees, wanted_slots
+from karat.realize.completion import to_treebank
+from karat.realize.content import (
+    SLOTS,
+    ContentTrees,
+    Filling,
+    check_completion_classes,
+    content_trees,
+)
 from karat.realize.generation import ContentRealizer, ContentSentences, check_completion
 from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
@@ -27,16 +33,16 @@ from karat.realize.input_trees import (
     SPACES,
     InputTrees,
     Realizer,
-    check_given,
     check_inputs,
     check_labels,
-    check_listed,
+    check_name_list,
+    check_type,
     input_trees,
     with_lemmas,
 )
 from karat.realize.model import (
     BOTH,
-    INPUTS_SAID,
+    INPUT_PHRASES,
     RealizerModel,
     RealizerResult,
     fingerprints,
@@ -109,7 +115,7 @@ NOT_COMPLETED = (
     "Completion is not evaluated: the model has no ordering model for words with tags and "
     "relations, which would order the completed trees."
 )
-MOSTLY = 0.5
+MAX_TRAINING_SHARE = 0.5
 """The share of known sentences from which on an evaluation is one of training data."""
 
 
@@ -184,7 +190,7 @@ class TrainingOverlap(NamedTuple):
         """The worth of the figures, in a sentence."""
         noun = "sentence" if self.sentences == 1 else "sentences"
         many = f"{self.seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
-        if self.share >= MOSTLY:
+        if self.share >= MAX_TRAINING_SHARE:
             return f"The model was trained on {many}: these figures say nothing about other text."
         if self.seen:
             return f"{many} occur in what the model was trained on too."
@@ -211,7 +217,7 @@ PAPER = (
 )
 """Table 1 of the paper: 100 sentences of the Wall Street Journal, from words alone."""
 
-TAKEN_OUT = {
+REMOVED_CLASSES = {
     "function words and punctuation": ("function-words", "punctuation"),
     "function words": ("function-words",),
     "punctuation": ("punctuation",),
@@ -251,8 +257,8 @@ def evaluate_realizer(
         realizer: `fergus` (with its baselines) or `ordering`; by default all that the model has.
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("treebank", treebank, Treebank)
+    check_type("model", model, RealizerModel)
+    check_type("treebank", treebank, Treebank)
     kinds = _kinds(model, inputs, realizer)
     if kinds != ("words",):
         check_labels(treebank, _labelled(kinds))
@@ -264,7 +270,7 @@ def evaluate_realizer(
             outputs += realize_lemmas(model.lemma_realizer(), treebank, progress=progress)
         if model.completes(kind) and model.orders_content(realizer):
             options: dict[str, Any] = {"realizer": realizer, "progress": progress}
-            completed, slot_rows = complete_again(model, treebank, kind, **options)
+            completed, slot_rows = evaluate_completion(model, treebank, kind, **options)
             outputs, slots = outputs + completed, slots + slot_rows
     rows = [output.scores() for output in outputs]
     n_seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
@@ -300,7 +306,7 @@ def _notes(
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
     if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
         advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
-        yield f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}."
+        yield f"The model has no ordering model for {INPUT_PHRASES[lacking[0]]}: {advice}."
 
 
 def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:
@@ -327,7 +333,7 @@ def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[
 
 def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str, ...]:
     """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
-    check_listed("inputs", inputs)
+    check_name_list("inputs", inputs)
     names = [name.strip() for name in inputs.split(",")]
     for name in names:
         check_inputs(name, (*KINDS, EVERY))
@@ -352,7 +358,7 @@ def _labelled(kinds: Sequence[str]) -> str:
     return "all" if "all" in kinds else "lemmas" if "lemmas" in kinds else "relations"
 
 
-def complete_again(
+def evaluate_completion(
     model: RealizerModel,
     treebank: Treebank,
     inputs: str,
@@ -364,9 +370,11 @@ def complete_again(
     references = input_trees(treebank).without_spaces()
     bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
     outputs, slots = [], []
-    for name, classes in TAKEN_OUT.items():
-        content_realizer = ContentRealizer(model, inputs, wanted_slots(classes), realizer)
-        refilled = _PutBack(content_realizer)
+    for name, classes in REMOVED_CLASSES.items():
+        content_realizer = ContentRealizer(
+            model, inputs, check_completion_classes(classes), realizer
+        )
+        refilled = _Refilled(content_realizer)
         for first, block in split_into_blocks(bank):
             progress(first, len(bank), f"completing, {name}")
             refilled.add(block)
@@ -376,7 +384,7 @@ def complete_again(
     return outputs, slots
 
 
-class _PutBack:
+class _Refilled:
     """Words put back into trees, and those that were taken out of them."""
 
     def __init__(self, realizer: ContentRealizer) -> None:
@@ -392,19 +400,25 @@ class _PutBack:
         realizer = self._realizer
         gold = content_trees(bank, realizer.completer.final)
         stripped = gold.without(realizer.slots)
-        lemmas = as_given(stripped, bank) if realizer.inputs == "lemmas" else None
+        lemmas = to_treebank(stripped, bank) if realizer.inputs == "lemmas" else None
         begin = time.process_time()
         if lemmas is None:
             realized = ContentSentences(stripped, realizer.complete(stripped))
         else:
             realized = realizer.realize(lemmas)
         self.seconds += time.process_time() - begin
-        self.texts += _in_lower_case(realized)
+        self.texts += _lowercase_sentences(realized)
         self._right += [] if lemmas is None else _right_forms(realized, lemmas)
-        fillings = realized.fillings() if lemmas is None else _of_nodes(realized, stripped, lemmas)
+        fillings = (
+            realized.fillings()
+            if lemmas is None
+            else _fillings_of_content(realized, stripped, lemmas)
+        )
         for slot in SLOTS:
             gold_fillings = gold.fillings[slot]
-            self.gold[slot] += gold_fillings if lemmas is None else map(_plain, gold_fillings)
+            self.gold[slot] += (
+                gold_fillings if lemmas is None else map(_plain_filling, gold_fillings)
+            )
             self.found[slot] += fillings[slot]
 
     def forms(self) -> float | None:
@@ -412,12 +426,12 @@ class _PutBack:
         return sum(self._right) / len(self._right) if self._right else None
 
 
-def _plain(filling: Filling) -> Filling:
+def _plain_filling(filling: Filling) -> Filling:
     """Return a filling with plain marks, as sentences from lemmas have them."""
     return tuple(tuple(word._replace(word=plain(word.word)) for word in item) for item in filling)
 
 
-def _in_lower_case(realized: ContentSentences) -> list[str]:
+def _lowercase_sentences(realized: ContentSentences) -> list[str]:
     """Return the best sentence of every tree without capitals, spaces in words replaced."""
     if realized.lemmas is not None:
         forms = [SPACES.sub(SPACE, form) for form in realized.lemmas.forms.forms]
@@ -426,7 +440,7 @@ def _in_lower_case(realized: ContentSentences) -> list[str]:
     return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.found.orders)]
 
 
-def _of_nodes(
+def _fillings_of_content(
     realized: ContentSentences, stripped: ContentTrees, lemmas: Treebank
 ) -> dict[str, list[Filling]]:
     """Return what is in the slots of content words, which were given as lemmas.
@@ -489,7 +503,7 @@ def realize_lemmas(
     begin = time.process_time()
     orders = realizer.realize(trees, 1, progress=progress)
     final = realizer.forms(trees, orders)
-    realizer.inflection.capitalised(final)
+    realizer.inflection.capitalise(final)
     seconds = time.process_time() - begin
     nodes, outputs = final.nodes.tolist(), []
     by_tree = realizer.inflected(trees).words

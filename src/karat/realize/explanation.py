@@ -18,7 +18,7 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
 from karat.realize.completion import RealizedContent
-from karat.realize.content import classes_said, wanted_slots
+from karat.realize.content import check_completion_classes, name_classes
 from karat.realize.fergus import Fergus, Supertags
 from karat.realize.generation import (
     ContentLemmas,
@@ -33,19 +33,19 @@ from karat.realize.grammar import Grammar, Supertag, extract_grammar, frame_text
 from karat.realize.inflection import Inflection, LemmaRealizer, OrderedForms, nodes_of
 from karat.realize.input_trees import (
     InputTrees,
-    Order,
-    as_names,
+    WordOrder,
     check_best,
-    check_given,
     check_labels,
+    check_type,
     input_trees,
+    to_names,
     with_lemmas,
 )
 from karat.realize.lattice import TreeLattice, check_small, unravel
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering import OrderingModel, TreeletScores
-from karat.realize.symbols import columns_of, symbols
-from karat.realize.treebank import Treebank, check_forms, read_treebank, some_sentences
+from karat.realize.symbols import symbols, to_columns
+from karat.realize.treebank import Treebank, check_forms, read_treebank, slice_sentences
 from karat.settings import check_count
 from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
@@ -54,7 +54,7 @@ IN_FILE = "the file"
 """Model of the sentence that the file has."""
 AS_TEXT = "text (--detokenise)"
 """Model of the sentence that has spaces as text does."""
-DRAWN = 12
+N_DRAWN = 12
 """Number of elementary trees that are drawn."""
 
 
@@ -119,7 +119,7 @@ class SupertagsExplained(NamedTuple):
     assignments: tuple[Assignment, ...]
     lattice: TreeLattice
     paths: tuple[PathScore, ...]
-    best: Order
+    best: WordOrder
     every: TreeLattice | None = None
 
 
@@ -150,7 +150,7 @@ class OrderingExplained(NamedTuple):
     labels: tuple[NodeLabel, ...]
     orders: tuple[OrderScore, ...]
     treelets: tuple[tuple[TreeletScores, ...], ...]
-    best: tuple[Order, ...]
+    best: tuple[WordOrder, ...]
 
     def changed(self) -> Iterator[tuple[int, list[tuple[TreeletScores, float]]]]:
         """Yield the rank of each other order, and its treelets that are not as in the best order.
@@ -204,8 +204,8 @@ def explain_tree(
             the paper).
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("trees", trees, InputTrees)
+    check_type("model", model, RealizerModel)
+    check_type("trees", trees, InputTrees)
     check_best("k", k)
     model.best(trees.inputs, realizer)  # an error if there is none for these inputs
     check_tree(trees, tree)
@@ -235,7 +235,7 @@ def explain_tree(
     settings: dict[str, object] = {"inputs": trees.inputs, "tree": tree + 1, "n_best": k}
     return RealizedTree(
         name=trees.name,
-        rows=_beside_the_file(written, single_tree),
+        rows=_compare_with_file(written, single_tree),
         settings=settings | ({"realizer": realizer} if realizer else {}),
         notes=(*notes, *note_unseen_labels(model, labels_of_trees(single_tree))),
         number=tree + 1,
@@ -245,7 +245,7 @@ def explain_tree(
     )
 
 
-def _beside_the_file(
+def _compare_with_file(
     written: list[tuple[str, str]], tree: InputTrees
 ) -> tuple[RealizerSentence, ...]:
     """Return the sentences of realizers, and that of the file if its words have an order."""
@@ -282,12 +282,12 @@ def _explain_lemmas(
         number=tree + 1,
         tree=replace(single_tree, words=[in_order[node] for node in range(len(in_order))]),
         supertags=None,
-        ordering=with_sentences(ordering, ordered),
+        ordering=replace_sentences(ordering, ordered),
         inflection=tuple(forms),
     )
 
 
-def with_sentences(ordering: OrderingExplained, ordered: OrderedForms) -> OrderingExplained:
+def replace_sentences(ordering: OrderingExplained, ordered: OrderedForms) -> OrderingExplained:
     """Return orders of the only tree with sentences of the forms that were made for each."""
     pairs = zip(ordering.orders, ordered.sentences(ordered.forms), strict=True)
     orders = tuple(row._replace(sentence=sentence) for row, sentence in pairs)
@@ -298,7 +298,7 @@ def rows_from_lemmas(
     model: str, inflection: Inflection, ordered: OrderedForms
 ) -> tuple[RealizerSentence, ...]:
     """Return the first sentence with its capitals, and as text."""
-    words = inflection.capitalised(ordered)
+    words = inflection.capitalise(ordered)
     sentence, text = ordered.sentences(words)[0], inflection.texts(ordered, words)[0]
     return (
         RealizerSentence(model, None, sentence),
@@ -318,7 +318,7 @@ def explain_demo(*, progress: Progress = silent) -> RealizedTree:
     place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
     with resources.as_file(place) as path:
         treebank = read_treebank(path)
-    model = train_realizer(some_sentences(treebank, 1, len(treebank)), progress=progress)
+    model = train_realizer(slice_sentences(treebank, 1, len(treebank)), progress=progress)
     explained = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
     note = (
         f"Trained on the other {len(treebank) - 1} sentences of the bundled treebank; this one was "
@@ -392,7 +392,7 @@ def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
         for node, (word, *given_labels) in enumerate(zip(*columns, strict=True)):
             yield NodeLabel(node, word, _mother(tree, node), *given_labels)
         return
-    symbols_of_tree = columns_of(tree)
+    symbols_of_tree = to_columns(tree)
     labelled = model.labeller.label(
         symbols_of_tree if model.inputs == "all" else symbols_of_tree.blank()
     )
@@ -435,8 +435,8 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
         f"{len(supertags):,} supertags with {len(grammar.frames):,} frames; those listed cover "
         f"{covered / max(total, 1):.1%} of {total:,} words."
     )
-    with_slots = [supertag for supertag in supertags if supertag.frame != "*"][: DRAWN // 2]
-    to_draw = dict.fromkeys([*supertags[: DRAWN - len(with_slots)], *with_slots])
+    with_slots = [supertag for supertag in supertags if supertag.frame != "*"][: N_DRAWN // 2]
+    to_draw = dict.fromkeys([*supertags[: N_DRAWN - len(with_slots)], *with_slots])
     return SupertagList(
         name=str(source),
         rows=tuple(supertags[:most]),
@@ -472,13 +472,13 @@ def explain_content_words(
         realizer, complete, keep: as for `generate_sentences`.
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("treebank", treebank, Treebank)
+    check_type("model", model, RealizerModel)
+    check_type("treebank", treebank, Treebank)
     check_best("k", k)
-    complete, keep = as_names("complete", complete), as_names("keep", keep)
-    slots = wanted_slots(complete, keep)
+    complete, keep = to_names("complete", complete), to_names("keep", keep)
+    slots = check_completion_classes(complete, keep)
     _check_completer(model, inputs, slots, realizer)
-    treebank_of_tree = _one_tree(treebank, tree, inputs)
+    treebank_of_tree = _select_tree(treebank, tree, inputs)
     realized = ContentRealizer(model, inputs, slots, realizer).realize(treebank_of_tree, k)
     completed_tree = realized.found.inserted.trees
     by_fergus = model.chosen("all", realizer) == "fergus"
@@ -494,7 +494,7 @@ def explain_content_words(
     if realized.lemmas is not None:
         rows = rows_from_lemmas(MODEL, realized.lemmas.inflection, realized.lemmas.forms)
         forms = _forms(realized.lemmas, realized.found)
-        ordering = ordering and with_sentences(ordering, realized.lemmas.forms)
+        ordering = ordering and replace_sentences(ordering, realized.lemmas.forms)
         realized = _with_words(realized, realized.lemmas.best)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}
@@ -519,16 +519,16 @@ def _check_completer(
 ) -> None:
     """Refuse inputs from which the model does not insert words."""
     if inputs == "words":
-        subject = f"insertion of {classes_said(slots)} is explained from relations"
+        subject = f"insertion of {name_classes(slots)} is explained from relations"
         raise InputError(f"inputs='words': {subject}: give --inputs all, relations or lemmas")
     check_completion(model, inputs, slots, realizer)
 
 
-def _one_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
+def _select_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
     """Return one tree of a treebank; refuse it if it lacks what the inputs have."""
     check_labels(treebank, inputs)
     check_tree(treebank, tree)
-    single = some_sentences(treebank, tree, tree + 1)
+    single = slice_sentences(treebank, tree, tree + 1)
     if inputs == "lemmas":
         return with_lemmas(single)
     check_forms(single)

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 START = -1
-SEVERAL = 3
+MIN_SEVERAL_EDITS = 3
 """Characters, changed on both sides, that may be several changes."""
 Edit = tuple[tuple[int, str, str], ...]
 """Place, what is taken away and what is put there; from the first place to the last."""
@@ -28,7 +28,7 @@ def edit_between(lemma: str, form: str) -> Edit:
     begin = common_beginning(lemma, form)
     end = common_beginning(lemma[begin:][::-1], form[begin:][::-1])
     old, new = lemma[begin : len(lemma) - end], form[begin : len(form) - end]
-    if min(len(old), len(new)) < SEVERAL:
+    if min(len(old), len(new)) < MIN_SEVERAL_EDITS:
         return (_at(lemma, begin, begin + len(old), new),)
     matcher = SequenceMatcher(None, lemma, form, autojunk=False)
     changed = [opcode for opcode in matcher.get_opcodes() if opcode[0] != "equal"]
@@ -46,7 +46,7 @@ def _at(lemma: str, begin: int, end: int, new: str) -> tuple[int, str, str]:
     return START if at_start else len(lemma) - end, lemma[begin:end], new
 
 
-def edited(lemma: str, edit: Edit) -> str | None:
+def apply_edit(lemma: str, edit: Edit) -> str | None:
     """Return the form that an edit makes of a lemma; nothing if it does not fit."""
     parts, done = [], 0
     for place, old, new in edit:
@@ -58,12 +58,12 @@ def edited(lemma: str, edit: Edit) -> str | None:
     return "".join([*parts, lemma[done:]]) or None
 
 
-LONGEST, LAST_DIGITS = 5, 3
+MAX_SUFFIX, LAST_DIGITS = 5, 3
 """Characters of a suffix; `^` stands for the beginning of the lemma, `0` for any digit."""
-SUPPORT = 2
-LEAST = 0.3
+MIN_TYPES = 2
+MIN_RULE_PROBABILITY = 0.3
 """Probability of a rule that is used; slips of the pen have rules that are less probable."""
-SHARE = 0.2
+MIN_TYPE_SHARE = 0.2
 """Share of the types that must speak for a form that is not the best."""
 _DIGIT = re.compile(r"\d")
 
@@ -92,7 +92,7 @@ def suffixes(lemma: str) -> Iterator[str]:
     if shape != marked:
         yield shape[:-LAST_DIGITS] + marked[-LAST_DIGITS:]
         yield shape
-    yield from (shape[len(shape) - n :] for n in range(min(LONGEST, len(shape)), -1, -1))
+    yield from (shape[len(shape) - n :] for n in range(min(MAX_SUFFIX, len(shape)), -1, -1))
 
 
 class SuffixRules:
@@ -117,8 +117,8 @@ class SuffixRules:
         for label in labels:
             for suffix in suffixes(lemma):
                 edits = self._edits.get((label, suffix), Counter())
-                if edits.total() >= SUPPORT and (guess := _most_probable(lemma, edits)):
-                    if guess.probability >= LEAST:
+                if edits.total() >= MIN_TYPES and (guess := _most_probable(lemma, edits)):
+                    if guess.probability >= MIN_RULE_PROBABILITY:
                         return guess._replace(suffix=suffix)
                     break
         return Guess({lemma: 0}, 0.0)
@@ -128,7 +128,7 @@ def _most_probable(lemma: str, edits: Counter[Edit]) -> Guess | None:
     """Return the forms that the most frequent edits make of a lemma, if any of them fits."""
     total, types_of_form = edits.total(), dict[str, int]()
     for edit, times in sorted(edits.items(), key=lambda one: (-one[1], one[0])):
-        if form := edited(lemma, edit):
+        if form := apply_edit(lemma, edit):
             types_of_form.setdefault(form, times)
     if not types_of_form:
         return None
@@ -136,16 +136,16 @@ def _most_probable(lemma: str, edits: Counter[Edit]) -> Guess | None:
     forms = {
         form: times
         for form, times in types_of_form.items()
-        if times == best or times >= SHARE * total
+        if times == best or times >= MIN_TYPE_SHARE * total
     }
     return Guess(forms, best / (total + 1))
 
 
-MOST_DIFFERENT = 3
+MAX_DIFFERENCES = 3
 """Features in which a cell may differ from one whose forms it takes."""
 UNSEEN = 0.05
 """Probability that cells have the same form whose differences were never seen."""
-LEAST_SHARE = 0.02
+MIN_FORM_SHARE = 0.02
 """A form that is seen once, and more rarely than this share, is a slip."""
 SURE = 0.95
 """Share of a form's occurrences that must be of one lemma, for the form to tell the lemma."""
@@ -184,7 +184,7 @@ Forms = Mapping[str, int]
 """Forms, and how often each was seen; if they are guessed, how many types speak for each."""
 
 
-class Source(NamedTuple):
+class FormSource(NamedTuple):
     """Forms of a cell, and where they come from: `seen`, `similar`, `rule`, `lemma` or `inserted`.
 
     `detail` tells which tags and features they were seen with, or the suffix of the rule.
@@ -274,11 +274,11 @@ class FormTable:
         """Return the forms that a cell may have; there is at least one."""
         return self.source(cell).forms
 
-    def source(self, cell: Cell) -> Source:
+    def source(self, cell: Cell) -> FormSource:
         """Return the forms that a cell may have, and where they come from."""
         reduced = self._known_part(cell)
         if reduced in self.counts:
-            return Source(self.counts[reduced], "seen")
+            return FormSource(self.counts[reduced], "seen")
         cells = [] if reduced[1:] in self._tagged else self._completing(reduced)
         if not cells:
             return self._guess(reduced)
@@ -286,7 +286,7 @@ class FormTable:
             (Counter(self.counts[completing_cell]) for completing_cell in cells), Counter[str]()
         )
         shared = reduced if len(cells) > 1 else cells[0]
-        return Source(_without_slips(forms), "similar", shared.tagged)
+        return FormSource(_without_slips(forms), "similar", shared.tagged)
 
     @cached_property
     def _tagged(self) -> frozenset[tuple[str, ...]]:
@@ -323,26 +323,26 @@ class FormTable:
         """Return the forms that a cell would have if it had not been seen."""
         return self._guess(cell).forms
 
-    def _guess(self, cell: Cell) -> Source:
+    def _guess(self, cell: Cell) -> FormSource:
         """Return the forms of the most similar cell, or of a rule if that is more probable."""
         forms, probability, suffix = self._rules.guess(cell.lemma, cell.labels)
-        source = Source(forms, "lemma") if suffix is None else Source(forms, "rule", suffix)
+        source = FormSource(forms, "lemma") if suffix is None else FormSource(forms, "rule", suffix)
         for other in self._cells.get(cell.lemma, ()):
             similarity = self._probability_of_same(cell, other) if other != cell else 0.0
             if similarity > probability:
                 probability = similarity
-                source = Source(self.counts[other], "similar", other.tagged)
+                source = FormSource(self.counts[other], "similar", other.tagged)
         return source
 
     def _probability_of_same(self, cell: Cell, other: Cell) -> float:
         """Return the probability that two cells of a lemma have the same form."""
         different = differences(cell, other)
         if different in self._same:
-            return _share(self._same[different])
+            return _same_form_share(self._same[different])
         probability = 1.0
         for difference in different:
-            probability *= _share(self._same.get((difference,), (0, 0)))
-        return probability if len(different) <= MOST_DIFFERENT else 0.0
+            probability *= _same_form_share(self._same.get((difference,), (0, 0)))
+        return probability if len(different) <= MAX_DIFFERENCES else 0.0
 
 
 def most_frequent(forms: Forms) -> str:
@@ -351,7 +351,7 @@ def most_frequent(forms: Forms) -> str:
 
 
 def _without_slips(forms: Counter[str]) -> Forms:
-    least = LEAST_SHARE * forms.total()
+    least = MIN_FORM_SHARE * forms.total()
     return {form: n for form, n in sorted(forms.items()) if n > 1 or n >= least}
 
 
@@ -383,6 +383,6 @@ def _same_forms(
     return {key: (n_same[key], n) for key, n in total.items()}
 
 
-def _share(counts: tuple[int, int]) -> float:
+def _same_form_share(counts: tuple[int, int]) -> float:
     n_same, total = counts
     return (n_same + UNSEEN) / (total + 1)

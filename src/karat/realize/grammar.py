@@ -31,15 +31,15 @@ _SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":p
 ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
 """The relations that fill slots of a frame; all others adjoin."""
 
-MOST_SLOTS = 6
+MAX_SLOTS = 6
 FREE = -1
 OTHER = "_"
 """The stand-in for a tag or relation that the treebank does not have."""
 
-OPEN = 20
+MIN_OPEN_COUNT = 20
 """Labels seen less often are not tried for words that were never seen."""
 
-RARE = 4
+MAX_RARE_COUNT = 4
 """Words seen no more often tell what unknown words are like."""
 
 Slots = tuple[tuple[str, int], ...]
@@ -215,7 +215,7 @@ def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
     tags = (*sorted(set(trees.tags) - {OTHER}), OTHER)
     relations = (*sorted({*trees.relations, "root"} - {OTHER}), OTHER)
     frame_counts = Counter(frames)
-    frequent = [f for f, n in frame_counts.items() if f and n > 1 and len(f) <= MOST_SLOTS]
+    frequent = [f for f, n in frame_counts.items() if f and n > 1 and len(f) <= MAX_SLOTS]
     ordered = ((), *sorted(frequent, key=lambda f: (-frame_counts[f], f)))
     number = {frame: i for i, frame in enumerate(ordered)}
     by_tag: dict[str, set[int]] = {tag: {0} for tag in tags}
@@ -257,7 +257,7 @@ def _supertag_arrays(trees: InputTrees, labels: Int32s, frames: Int32s) -> dict[
     columns = np.array(rows, dtype=np.int32).reshape(-1, 4)
     arrays = {f"supertag_{name}": columns[:, i].copy() for i, name in enumerate(_COLUMNS)}
     distinct, times = np.unique(labels, return_counts=True)
-    open_labels = distinct[times >= min(OPEN, int(times.max()))]
+    open_labels = distinct[times >= min(MIN_OPEN_COUNT, int(times.max()))]
     return arrays | {"open": open_labels.astype(np.int32)}
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, np
-from karat.realize.forms import Cell, Forms, FormTable, Source
+from karat.realize.forms import Cell, Forms, FormSource, FormTable
 from karat.realize.log_linear import (
     Choices,
-    Features,
     Keys,
     LogLinear,
-    mixed,
+    LogLinearFeatures,
+    mix_keys,
     symbols,
 )
 from karat.realize.orthography import plain
@@ -113,7 +113,7 @@ class Nodes:
         return below[owners[is_other]], siblings[is_other]
 
 
-def tree_features(nodes: Nodes, chosen: Ints) -> Features:
+def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:
     """Return what the tree tells of some nodes: mother, sisters, daughters, labels."""
     mothers = nodes.mothers[chosen]
     above = np.where(mothers >= 0, nodes.mothers[mothers], -1)
@@ -130,7 +130,7 @@ def tree_features(nodes: Nodes, chosen: Ints) -> Features:
         (nodes.sizes[chosen],),
     )
     rows = np.arange(len(chosen))
-    joined = [Features(rows, mixed(n, *parts)) for n, parts in enumerate(of_node)]
+    joined = [LogLinearFeatures(rows, mix_keys(n, *parts)) for n, parts in enumerate(of_node)]
     for n, (owners, relatives) in enumerate((nodes.sisters(chosen), nodes.daughters(chosen))):
         of_other = (
             (label[relatives], lemma[relatives]),
@@ -139,9 +139,10 @@ def tree_features(nodes: Nodes, chosen: Ints) -> Features:
             (label[relatives], features[relatives]),
         )
         joined += [
-            Features(owners, mixed(20 + 10 * n + i, *parts)) for i, parts in enumerate(of_other)
+            LogLinearFeatures(owners, mix_keys(20 + 10 * n + i, *parts))
+            for i, parts in enumerate(of_other)
         ]
-    return Features.joined(joined)
+    return LogLinearFeatures.joined(joined)
 
 
 BEGINNINGS, ENDS = (1, 2, 3), (1, 2)
@@ -189,14 +190,14 @@ class FormParts(NamedTuple):
         return cls(symbols(listed), beginnings, ends)
 
 
-def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> Features:
+def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogLinearFeatures:
     """Return the features of neighbouring forms, for the rows they belong to."""
     before, after = parts.whole[left], parts.whole[right]
     key_pairs = [(before, after)]
     key_pairs += [(before, part[right]) for part in parts.beginnings]
     key_pairs += [(part[left], after) for part in parts.ends]
-    keys = [mixed(FIRST_TEMPLATE + n, *both) for n, both in enumerate(key_pairs)]
-    return Features(np.tile(rows, len(keys)), np.concatenate(keys))
+    keys = [mix_keys(FIRST_TEMPLATE + n, *both) for n, both in enumerate(key_pairs)]
+    return LogLinearFeatures(np.tile(rows, len(keys)), np.concatenate(keys))
 
 
 def neighbour_rows(candidates: Candidates, chosen: Ints) -> tuple[Ints, Ints]:
@@ -313,9 +314,9 @@ def _best_path(
     return [int(offsets[first + i]) + k for i, k in enumerate(reversed(best))]
 
 
-ADDED = 0.5
+SMOOTHING = 0.5
 """Added to counts of forms."""
-CROSSED = 100  # the first template of candidates
+FIRST_CANDIDATE_TEMPLATE = 100  # the first template of candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,10 +335,10 @@ class Inflector:
         ]
         return _candidates(forms, sentences)
 
-    def source(self, nodes: Nodes, j: int) -> Source:
+    def source(self, nodes: Nodes, j: int) -> FormSource:
         """Return the forms that a node may have, and where they come from."""
         if j in nodes.known:
-            return Source({nodes.known[j]: 0}, "inserted")
+            return FormSource({nodes.known[j]: 0}, "inserted")
         return self.table.source(nodes.cells[j])
 
     def first_forms(self, nodes: Nodes) -> list[str]:
@@ -362,7 +363,7 @@ def _candidates(forms: list[Forms], sentences: Ints) -> Candidates:
     counts = np.array([n for word_forms in forms for n in word_forms.values()], dtype=np.float64)
     return Candidates(
         [form for word_forms in forms for form in word_forms],
-        Choices(offsets, log(counts + ADDED)),
+        Choices(offsets, log(counts + SMOOTHING)),
         sentences,
     )
 
@@ -373,23 +374,23 @@ def tree_scores(model: LogLinear, nodes: Nodes, order: Ints, candidates: Candida
     return model.scores(features, len(candidates.forms))
 
 
-def candidate_features(nodes: Nodes, order: Ints, candidates: Candidates) -> Features:
+def candidate_features(nodes: Nodes, order: Ints, candidates: Candidates) -> LogLinearFeatures:
     """Return what the tree tells of each candidate of the nodes that have several."""
     choices = candidates.choices
     doubtful = np.flatnonzero(np.diff(choices.offsets) > 1)
     of_items = tree_features(nodes, order[doubtful])
-    of_items = Features(doubtful[of_items.rows], of_items.keys)
+    of_items = LogLinearFeatures(doubtful[of_items.rows], of_items.keys)
     features, rows = choices.crossed(of_items)
     keys = of_items.keys[features]
     forms = symbols(candidates.forms)
     shapes = symbols([word_shape(form) for form in candidates.forms])
     several = np.repeat(np.diff(choices.offsets) > 1, np.diff(choices.offsets))
     alone = np.flatnonzero(several)
-    return Features.joined(
+    return LogLinearFeatures.joined(
         [
-            Features(alone, mixed(CROSSED, forms[alone])),
-            Features(rows, mixed(CROSSED + 1, keys, forms[rows])),
-            Features(rows, mixed(CROSSED + 2, keys, shapes[rows])),
+            LogLinearFeatures(alone, mix_keys(FIRST_CANDIDATE_TEMPLATE, forms[alone])),
+            LogLinearFeatures(rows, mix_keys(FIRST_CANDIDATE_TEMPLATE + 1, keys, forms[rows])),
+            LogLinearFeatures(rows, mix_keys(FIRST_CANDIDATE_TEMPLATE + 2, keys, shapes[rows])),
         ]
     )
 
@@ -400,17 +401,19 @@ def train_inflector(bank: Treebank) -> Inflector:
     has_lemma = np.array([lemma != MISSING for lemma in bank.lemmas])
     pairs = list(zip(nodes.cells, forms, strict=True))
     table = FormTable.learn(pairs[i] for i in np.flatnonzero(has_lemma).tolist())
-    options = [_left_out(_as_unseen(table, cell), form) for cell, form in pairs]
+    options = [_without_occurrence(_forms_if_unseen(table, cell), form) for cell, form in pairs]
     candidates = _candidates(options, bank.offsets)
     right = _right_rows(candidates, forms)
     doubtful = has_lemma & (np.diff(candidates.choices.offsets) > 1) & (right >= 0)
     by_tree = candidate_features(nodes, np.arange(len(nodes)), candidates)
-    by_both = Features.joined([by_tree, *_seen_pairs(candidates, right, doubtful)])
-    first = _trained(candidates.choices, by_tree, right, doubtful)
-    return Inflector(table, first, _trained(candidates.choices, by_both, right, doubtful))
+    by_both = LogLinearFeatures.joined([by_tree, *_gold_pair_features(candidates, right, doubtful)])
+    first = _train_log_linear(candidates.choices, by_tree, right, doubtful)
+    return Inflector(table, first, _train_log_linear(candidates.choices, by_both, right, doubtful))
 
 
-def _seen_pairs(candidates: Candidates, right: Ints, doubtful: Flags) -> list[Features]:
+def _gold_pair_features(
+    candidates: Candidates, right: Ints, doubtful: Flags
+) -> list[LogLinearFeatures]:
     """Return the features of candidates with the right neighbours on both sides."""
     before, after = neighbour_rows(candidates, right)
     items = candidates.choices.items
@@ -422,13 +425,13 @@ def _seen_pairs(candidates: Candidates, right: Ints, doubtful: Flags) -> list[Fe
     ]
 
 
-def _as_unseen(table: FormTable, cell: Cell) -> Forms:
+def _forms_if_unseen(table: FormTable, cell: Cell) -> Forms:
     """Return the forms of a cell; of one that was seen once, those it would have else."""
     forms = table.forms(cell)
     return table.guessed(cell) if sum(forms.values()) == 1 else forms
 
 
-def _left_out(forms: Forms, form: str) -> Forms:
+def _without_occurrence(forms: Forms, form: str) -> Forms:
     """Return the counts without one occurrence, so that a word does not vote for itself."""
     if len(forms) == 1 or form not in forms:
         return forms
@@ -445,7 +448,9 @@ def _right_rows(candidates: Candidates, forms: list[str]) -> Ints:
     return np.fromiter(rows, dtype=np.int64, count=len(forms))
 
 
-def _trained(choices: Choices, features: Features, right: Ints, doubtful: Flags) -> LogLinear:
+def _train_log_linear(
+    choices: Choices, features: LogLinearFeatures, right: Ints, doubtful: Flags
+) -> LogLinear:
     """Train on the words with several forms, one of which is right."""
     is_right = np.zeros(len(choices.priors), dtype=bool)
     is_right[right[doubtful]] = True

@@ -30,21 +30,21 @@ from karat.realize.tree_notation import read_notation
 from karat.realize.treebank import (
     MISSING,
     NOTATIONS,
-    SNIFFED,
+    SNIFFED_BYTES,
     Treebank,
     check_forms,
     complete_problem,
+    first_character,
     is_notation,
-    opening,
+    parse_treebank,
     text_problem,
-    treebank_in,
 )
 from karat.settings import check_count
 from karat.storage.output import as_path
 from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 
-MOST_WORDS = 1000
+MAX_WORDS = 1000
 """The largest number of words in a sentence."""
 
 SPACE = "␣"
@@ -58,14 +58,14 @@ PART_OF_WORD = "goeswith"
 """Relation of a part of a word that was written as two; the lemma of the whole is its head's."""
 
 
-class Order(NamedTuple):
+class WordOrder(NamedTuple):
     """A sentence for a tree: its nodes in order, and the score of the model (a log)."""
 
     nodes: tuple[int, ...]
     score: float
 
 
-Orders = list[list[Order]]
+Orders = list[list[WordOrder]]
 """The best orders of every tree."""
 
 
@@ -213,10 +213,10 @@ def check_inputs(inputs: str, allowed: Sequence[str] = INPUTS) -> None:
 def check_lengths(treebank: Treebank) -> None:
     """Refuse longer sentences than occur: work grows with the square of a treelet."""
     lengths = np.diff(treebank.offsets)
-    if (lengths > MOST_WORDS).any():
-        first = int((lengths > MOST_WORDS).argmax())
+    if (lengths > MAX_WORDS).any():
+        first = int((lengths > MAX_WORDS).argmax())
         raise InputError(
-            f"{treebank.place(first)}: {lengths[first]:,} words: expected at most {MOST_WORDS:,} "
+            f"{treebank.place(first)}: {lengths[first]:,} words: expected at most {MAX_WORDS:,} "
             "in a sentence: leave it out, or cut it"
         )
 
@@ -231,10 +231,10 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
         lower: lower-case the words.
     """
     check_inputs(inputs)
-    return input_trees(as_inputs(read_input(path), inputs), inputs, lower=lower)
+    return input_trees(to_inputs(read_input(path), inputs), inputs, lower=lower)
 
 
-def as_inputs(treebank: Treebank, inputs: str) -> Treebank:
+def to_inputs(treebank: Treebank, inputs: str) -> Treebank:
     """Return a treebank as one kind of input; refuse it if it lacks what that kind has."""
     check_inputs(inputs, (*INPUTS, "relations"))
     if inputs != "words":
@@ -254,18 +254,18 @@ def read_input(path: str | Path) -> Treebank:
     resolved = as_path("path", path)
     name = "standard input" if str(path) == "-" else str(path)
     buffer = map_file(resolved, name, NOTATIONS)
-    begin = buffer[:SNIFFED]
+    begin = buffer[:SNIFFED_BYTES]
     if is_notation(begin):
         return read_notation(bytes(buffer), name)
-    if len(buffer) < SNIFFED and not opening(begin.decode("utf-8-sig", "replace")):
+    if len(buffer) < SNIFFED_BYTES and not first_character(begin.decode("utf-8-sig", "replace")):
         raise InputError(f"{name}: no sentences: expected {NOTATIONS}")
-    _refuse_text(begin, name)
-    treebank = treebank_in(buffer, name)
+    _check_notation(begin, name)
+    treebank = parse_treebank(buffer, name)
     _check_written(treebank)
     return treebank
 
 
-def _refuse_text(begin: bytes, name: str) -> None:
+def _check_notation(begin: bytes, name: str) -> None:
     """Refuse a file whose first line, but for comments, is like none of the formats."""
     for number, line in enumerate(begin.decode("utf-8-sig", "replace").split("\n"), 1):
         if line.strip() and line[0] != "#":
@@ -342,7 +342,7 @@ def check_labels(treebank: Treebank, inputs: str = "all") -> None:
         raise InputError(f"{treebank.name}: no {label}: give --inputs words")
 
 
-MOST_BEST = 1000
+MAX_BEST = 1000
 """The largest number of sentences, assignments or orders of a tree."""
 
 REALIZERS = ("fergus", "ordering")
@@ -355,7 +355,7 @@ _EXPECTED = {
 }
 
 
-def check_given(name: str, value: object, kind: type) -> None:
+def check_type(name: str, value: object, kind: type) -> None:
     """Refuse a model, trees or a treebank that is something else, such as a path."""
     if not isinstance(value, kind):
         raise InputError(f"{name}={quoted(value)}: expected {_EXPECTED[name]}")
@@ -364,11 +364,11 @@ def check_given(name: str, value: object, kind: type) -> None:
 def check_best(name: str, value: int) -> None:
     """Refuse a number of sentences that is too small or too large."""
     check_count(name, value, 1)
-    if value > MOST_BEST:
-        raise InputError(f"{name}={quoted(value)}: expected at most {MOST_BEST:,}")
+    if value > MAX_BEST:
+        raise InputError(f"{name}={quoted(value)}: expected at most {MAX_BEST:,}")
 
 
-def as_names(name: str, value: Any) -> tuple[str, ...]:
+def to_names(name: str, value: Any) -> tuple[str, ...]:
     """Return names, which are given as strings or as one string with commas."""
     if isinstance(value, str):
         return tuple(item.strip() for item in value.split(",")) if value else ()
@@ -386,7 +386,7 @@ def check_realizer(realizer: str | None) -> None:
         raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
 
 
-def check_listed(name: str, value: object) -> None:
+def check_name_list(name: str, value: object) -> None:
     """Refuse names that are not one string with commas."""
     if not isinstance(value, str):
         raise InputError(f"{name}={quoted(value)}: expected a string, with commas between names")

@@ -37,14 +37,14 @@ _Split = tuple[Ints, Ints]  # the trees that a classifier learns from, and those
 
 FOLDS = 3
 BITS = 22
-LEAST = 12
+MIN_FEATURE_COUNT = 12
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
-RUN = 2048  # trees between two looks at whether to stop
+BATCH = 2048  # trees between two looks at whether to stop
 RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
-SURE = 0.98
+MIN_CERTAIN = 0.98
 """A relation that is less probable has another beside it, for the orderer to doubt."""
-DOUBTED = "relations"
+DOUBTED_KIND = "relations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Classifier:
     def found(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
         """Return the most probable labels of some trees' nodes, and the others of relations."""
         tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
-        inputs = columns.kernel, columns.affixes, chosen, self.sees_labels, SURE
+        inputs = columns.kernel, columns.affixes, chosen, self.sees_labels, MIN_CERTAIN
         numbers = _kernel.label_trees(tables, list(sizes), self.rows, *inputs)
         columns_of_kind = {}
         for k, (kind, names) in enumerate(self.names.items()):
@@ -90,7 +90,7 @@ class Classifier:
                 symbols(list(names)), np.uint32(0)
             )  # the last, at -1: no doubt
             columns_of_kind[kind] = symbols_of_names[numbers[:, k, 0]]
-            if kind == DOUBTED:
+            if kind == DOUBTED_KIND:
                 columns_of_kind["others"] = symbols_of_names[numbers[:, k, 1]]
         return columns_of_kind
 
@@ -180,7 +180,7 @@ def jackknife(
     classifiers: dict[int, Classifier] = {}
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
     splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
-    kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+    kinds = [*gold, *(["others"] if DOUBTED_KIND in gold else [])]
     for n in passes:
         predicted = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
         stop = Stop()
@@ -204,7 +204,7 @@ def _train(
     """
     chosen, held_out = split
     count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
-    has_weight = count >= LEAST
+    has_weight = count >= MIN_FEATURE_COUNT
     names = {kind: label_set.names for kind, label_set in gold.items()}
     sizes = [len(kind_names) for kind_names in names.values()]
     trainer = _kernel.LabelTrainer(sizes, int(has_weight.sum()), RATE, DROPOUT, DAMPING)
@@ -213,7 +213,7 @@ def _train(
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(chosen), 2):
-            for batch in np.array_split(part, len(part) // RUN + 1):
+            for batch in np.array_split(part, len(part) // BATCH + 1):
                 stop.check()
                 trainer.train(rows, numbers, columns.kernel, batch, seed * 1000 + epoch)
             if epoch == EPOCHS - 1:

@@ -15,18 +15,18 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError, quoted
-from karat.realize.fergus import Supertags, TreeChooser, Weights
+from karat.realize.fergus import LpWeights, Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees
 
-MOST_DRAWN = 150
+MAX_DRAWN_ARCS = 150
 """Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
 
 
-MOST_DAUGHTERS = 7
+MAX_DAUGHTERS = 7
 """Of a word in a lattice that is not pruned: 3^n states are soon too many."""
-MOST_ORDERS = 2000
+MAX_ORDERS = 2000
 """Word sequences that are enumerated."""
-MOST_WORDS = 40
+MAX_ENUMERATED_WORDS = 40
 """Of a tree whose word sequences are enumerated."""
 
 
@@ -118,7 +118,7 @@ class TreeLattice:
 
     def orders(self) -> list[tuple[int, ...]] | None:
         """Return all word sequences, as nodes; None if there are too many."""
-        if self.sequences > MOST_ORDERS or len(self.words) > MOST_WORDS:
+        if self.sequences > MAX_ORDERS or len(self.words) > MAX_ENUMERATED_WORDS:
             return None
 
         def below(node: int) -> list[tuple[int, ...]]:
@@ -141,11 +141,11 @@ class TreeLattice:
 
         def put(node: int, start: int, end: int, depth: int = 0) -> bool:
             """Put a subtree's lattice between two states; return whether it went in."""
-            if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
+            if depth == MAX_DRAWN_ARCS:  # every step down has an arc of its own: it would not go in
                 return False
             if node not in treelets:
                 arcs.append((start, end, node))
-                return len(arcs) <= MOST_DRAWN
+                return len(arcs) <= MAX_DRAWN_ARCS
             at = {0: start, max(arc.end for arc in treelets[node]): end}
             for arc in treelets[node]:
                 a, b = (at[s] if s in at else at.setdefault(s, next(new)) for s in arc[1:3])
@@ -153,28 +153,28 @@ class TreeLattice:
                     arcs.append((a, b, node))
                 elif not put(arc.node, a, b, depth + 1):
                     return False
-            return len(arcs) <= MOST_DRAWN
+            return len(arcs) <= MAX_DRAWN_ARCS
 
         return arcs if put(0, 0, 1) else None
 
 
 def check_small(trees: InputTrees) -> None:
     """Refuse the only tree of `trees` if its lattice would be too large without pruning."""
-    if len(trees.words) > MOST_WORDS:
+    if len(trees.words) > MAX_ENUMERATED_WORDS:
         raise InputError(
             f"{trees.name}: the tree has {len(trees.words):,} words: a lattice that is not pruned "
-            f"is for at most {MOST_WORDS}; choose another tree, or let it be pruned"
+            f"is for at most {MAX_ENUMERATED_WORDS}; choose another tree, or let it be pruned"
         )
     word, most = max(Counter(trees.heads.tolist()).items(), key=lambda pair: pair[1])
-    if most > MOST_DAUGHTERS:
+    if most > MAX_DAUGHTERS:
         raise InputError(
             f"{trees.name}: {quoted(trees.words[word])} has {most} daughters: a lattice that is "
-            f"not pruned is for at most {MOST_DAUGHTERS}; choose another tree, or let it be pruned"
+            f"not pruned is for at most {MAX_DAUGHTERS}; choose another tree, or let it be pruned"
         )
 
 
 def unravel(
-    chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: Weights
+    chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: LpWeights
 ) -> TreeLattice:
     """Return the lattice of one supertagged tree, the only one of `trees`."""
     words, _, heads, suffixes, _ = chooser.columns(trees)

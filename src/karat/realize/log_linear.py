@@ -21,7 +21,7 @@ from karat.storage.schema import Layout, check_arrays
 Keys = NDArray[np.uint64]
 
 EPOCHS, RATE, DAMPING, BATCH = 8, 0.1, 1.0, 1024
-LEAST = 4
+MIN_ITEMS = 4
 """Items that a feature must belong to."""
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
@@ -32,7 +32,7 @@ def symbols(strings: list[str]) -> Keys:
     return keys
 
 
-def mixed(template: int, *parts: Keys) -> Keys:
+def mix_keys(template: int, *parts: Keys) -> Keys:
     """Return the features that a template makes of its parts."""
     keys = np.full(1, (template + 1) * _MIX[0] & (2**64 - 1), dtype=np.uint64)
     for part in parts:
@@ -42,14 +42,14 @@ def mixed(template: int, *parts: Keys) -> Keys:
     return mixed_again
 
 
-class Features(NamedTuple):
+class LogLinearFeatures(NamedTuple):
     """Features, and the row that each belongs to."""
 
     rows: Ints
     keys: Keys
 
     @classmethod
-    def joined(cls, parts: list[Features]) -> Features:
+    def joined(cls, parts: list[LogLinearFeatures]) -> LogLinearFeatures:
         """Return all features of several lists."""
         rows, keys = zip(*parts, strict=True) if parts else ([np.arange(0)], [np.empty(0)])
         return cls(np.concatenate(rows), np.concatenate(keys).astype(np.uint64))
@@ -66,7 +66,7 @@ class Choices(NamedTuple):
         """The item of every row."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def crossed(self, of_items: Features) -> Ints:
+    def crossed(self, of_items: LogLinearFeatures) -> Ints:
         """Return the features of items once for each candidate, as (feature, row) pairs."""
         counts = np.diff(self.offsets)[of_items.rows]
         features = np.repeat(np.arange(len(counts)), counts)
@@ -95,7 +95,7 @@ class LogLinear:
     keys: Keys
     weights: NDArray[np.float32]
 
-    def scores(self, features: Features, rows: int) -> Floats:
+    def scores(self, features: LogLinearFeatures, rows: int) -> Floats:
         """Return the sum of the weights of each row's features."""
         if not len(self.keys):
             return np.zeros(rows)
@@ -105,7 +105,9 @@ class LogLinear:
         return sums
 
     @classmethod
-    def train(cls, choices: Choices, features: Features, right: Flags, seed: int = 1) -> LogLinear:
+    def train(
+        cls, choices: Choices, features: LogLinearFeatures, right: Flags, seed: int = 1
+    ) -> LogLinear:
         """Learn weights from the rows that are right, one an item."""
         if not len(choices.priors):
             return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.float32))
@@ -127,7 +129,7 @@ class LogLinear:
 
     @classmethod
     def train_on(
-        cls, choices: Choices, features: Features, right: Flags, is_known: Flags
+        cls, choices: Choices, features: LogLinearFeatures, right: Flags, is_known: Flags
     ) -> LogLinear:
         """Learn from the `is_known` items; `right` has a flag for every row of all items."""
         sizes = np.diff(choices.offsets)
@@ -135,7 +137,9 @@ class LogLinear:
         number = np.cumsum(is_selected) - 1
         offsets = np.append(0, np.cumsum(sizes[is_known]))
         of_kept = is_selected[features.rows]
-        selected_features = Features(number[features.rows[of_kept]], features.keys[of_kept])
+        selected_features = LogLinearFeatures(
+            number[features.rows[of_kept]], features.keys[of_kept]
+        )
         return cls.train(
             Choices(offsets, choices.priors[is_selected]), selected_features, right[is_selected]
         )
@@ -194,10 +198,10 @@ def _spans(offsets: Ints, items: Ints) -> tuple[Ints, Ints]:
     return places, begin
 
 
-def _frequent(choices: Choices, features: Features) -> tuple[Features, Keys]:
+def _frequent(choices: Choices, features: LogLinearFeatures) -> tuple[LogLinearFeatures, Keys]:
     """Return the features that several items have, and the same features once each, in order."""
     keys, inverse = np.unique(features.keys, return_inverse=True)
     pairs = np.unique(np.stack([inverse, choices.items[features.rows]], axis=1), axis=0)
-    is_frequent = np.bincount(pairs[:, 0], minlength=len(keys)) >= LEAST
+    is_frequent = np.bincount(pairs[:, 0], minlength=len(keys)) >= MIN_ITEMS
     of_kept = is_frequent[inverse]
-    return Features(features.rows[of_kept], features.keys[of_kept]), keys[is_frequent]
+    return LogLinearFeatures(features.rows[of_kept], features.keys[of_kept]), keys[is_frequent]

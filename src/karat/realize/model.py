@@ -23,21 +23,21 @@ from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completer import COMPLETED, Completer, check_features
-from karat.realize.content import SLOTS, classes_said
+from karat.realize.content import SLOTS, name_classes
 from karat.realize.fergus import ORDER, Fergus, stored_fergus
 from karat.realize.inflection import Inflection, LemmaRealizer
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
     Realizer,
-    as_names,
-    check_given,
     check_inputs,
     check_labels,
     check_lemmas,
-    check_listed,
+    check_name_list,
     check_realizer,
+    check_type,
     input_trees,
+    to_names,
     without_lemma,
 )
 from karat.realize.treebank import MISSING, Treebank, read_treebank
@@ -70,13 +70,13 @@ INPUT_NAMES = {
     "lemmas": "lemmas",
 }
 """Names of the kinds of input."""
-INPUTS_SAID = {
+INPUT_PHRASES = {
     "words": "words alone",
     "all": "words with tags and relations",
     "lemmas": "lemmas",
 }
 """Names of the kinds of input within a sentence."""
-LARGE = 1 << 16
+MIN_PACKED_BYTES = 1 << 16
 """Bytes of an array that may be packed."""
 
 Fingerprints = NDArray[np.uint64]
@@ -171,7 +171,7 @@ class RealizerModel:
             return self.the_fergus()
         if realizer == "ordering":
             raise InputError(
-                f"the model has no ordering model for {INPUTS_SAID[inputs]}: train it with "
+                f"the model has no ordering model for {INPUT_PHRASES[inputs]}: train it with "
                 f"--realizer all --inputs {self.with_inputs(inputs)}, or give --realizer fergus"
             )
         raise InputError(
@@ -193,7 +193,7 @@ class RealizerModel:
 
     def completes(self, inputs: str) -> bool:
         """Return whether it was trained to complete content words of one kind of input."""
-        return _completed_as(inputs) in self.completion
+        return _completion_input(inputs) in self.completion
 
     def completer(self, inputs: str, slots: Sequence[str] = SLOTS) -> Completer:
         """Return what completes content words of one kind of input, or raise an error.
@@ -202,11 +202,11 @@ class RealizerModel:
             inputs: the kind of input.
             slots: what is asked for, for the error.
         """
-        kind = _completed_as(inputs)
+        kind = _completion_input(inputs)
         if kind not in COMPLETED:
             raise InputError(
                 f"inputs={quoted(inputs)}: relations are needed to choose where to insert "
-                f"{classes_said(slots)}: give --inputs all, relations or lemmas"
+                f"{name_classes(slots)}: give --inputs all, relations or lemmas"
             )
         if kind not in self.completion:
             inputs_option = "--inputs all,lemmas " if inputs == "lemmas" else ""
@@ -222,7 +222,7 @@ class RealizerModel:
             return ""
         return (
             f"The supertags order the completed trees, because the model has no ordering model for "
-            f"{INPUTS_SAID['all']}: train with --inputs {self.with_inputs('all')}."
+            f"{INPUT_PHRASES['all']}: train with --inputs {self.with_inputs('all')}."
         )
 
     def fallback(self, inputs: str, realizer: str | None = None) -> str:
@@ -237,7 +237,7 @@ class RealizerModel:
         more = " The model also has lemmas: if the trees have lemmas, give --inputs lemmas."
         return (
             f"The supertags write the sentences, because the ordering model is for "
-            f"{INPUTS_SAID[other]} and not for {INPUTS_SAID[inputs]}: train with --inputs "
+            f"{INPUT_PHRASES[other]} and not for {INPUT_PHRASES[inputs]}: train with --inputs "
             f"{self.with_inputs(inputs)}, or give --inputs {other}.{more if has_lemmas else ''}"
         )
 
@@ -274,7 +274,7 @@ class RealizerModel:
     def save(self, path: FilePath) -> None:
         """Write all parts into one file."""
         about, arrays = self._stored()
-        large = {n: a for n, a in arrays.items() if a.nbytes > LARGE and ".lm_" not in n}
+        large = {n: a for n, a in arrays.items() if a.nbytes > MIN_PACKED_BYTES and ".lm_" not in n}
         # Those that are worth the time it takes to inflate them.
         packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
         write_store(path, KIND, VERSION, about, arrays, packed=packed)
@@ -295,7 +295,7 @@ class RealizerModel:
         for name, (description, part_arrays) in parts.items():
             about["parts"][name] = description
             arrays |= with_prefix(f"{name}.", part_arrays)
-        about["same"], once = _once(arrays | {"seen": self.seen})
+        about["same"], once = _deduplicate(arrays | {"seen": self.seen})
         return about, once
 
 
@@ -308,12 +308,12 @@ def check_orders_lemmas(realizer: str | None) -> None:
         )
 
 
-def _completed_as(inputs: str) -> str:
+def _completion_input(inputs: str) -> str:
     """Return the input of the completion: lemmas are inflected first."""
     return "all" if inputs == "lemmas" else inputs
 
 
-def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+def _deduplicate(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     """Return which arrays are equal to earlier ones, and the others."""
     first_names: dict[tuple[str, bytes], str] = {}
     duplicates, distinct = {}, {}
@@ -348,9 +348,9 @@ def train_realizer(
         lm_order: order of the LP Chooser's language model.
         progress: function that is called with the progress.
     """
-    check_given("treebank", treebank, Treebank)
+    check_type("treebank", treebank, Treebank)
     check_count("lm_order", lm_order, 1)
-    complete_from = as_names("complete_from", complete_from)
+    complete_from = to_names("complete_from", complete_from)
     if not isinstance(realizer, str) or realizer not in MODELS:
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
     kinds = input_kinds(inputs)
@@ -383,7 +383,7 @@ def train_realizer(
 
 def input_kinds(inputs: str) -> tuple[str, ...]:
     """Return the kinds of input that a list with commas names, `both` being two."""
-    check_listed("inputs", inputs)
+    check_name_list("inputs", inputs)
     names = [name.strip() for name in inputs.split(",")]
     for name in names:
         check_inputs(name, (*INPUTS, "both"))
@@ -433,7 +433,7 @@ def train_realizer_file(
 ) -> RealizerTraining:
     """Train a model on the treebank in a file, and save it; see `train_realizer`."""
     begin = time.process_time()
-    complete_from = as_names("complete_from", complete_from)
+    complete_from = to_names("complete_from", complete_from)
     bank = read_treebank(treebank)
     training_options: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
     model = train_realizer(
@@ -446,11 +446,11 @@ def train_realizer_file(
     settings = {"realizer": realizer, **training_options}
     if complete_from:
         settings["complete_from"] = ",".join(complete_from)
-    notes = _lacking_lemmas(bank) if "lemmas" in model.ordering else ()
+    notes = _note_missing_lemmas(bank) if "lemmas" in model.ordering else ()
     return RealizerTraining(bank.name, (row,), settings, notes)
 
 
-def _lacking_lemmas(bank: Treebank) -> tuple[str, ...]:
+def _note_missing_lemmas(bank: Treebank) -> tuple[str, ...]:
     """Return a note on words without a lemma, if there are any; an underscore is its own."""
     lacking, _ = without_lemma(bank)
     lacking &= np.array([word != MISSING for word in bank.words])

@@ -12,16 +12,16 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.fergus import as_orders, lm_words, small_batches, train_lm
-from karat.realize.input_trees import InputTrees, Order, Orders, check_inputs, input_trees
+from karat.realize.fergus import lm_words, small_batches, to_orders, train_lm
+from karat.realize.input_trees import InputTrees, Orders, WordOrder, check_inputs, input_trees
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.symbols import (
     NodeColumns,
     check_power_of_two,
-    columns_of,
     fine_symbols,
     from_bytes,
     to_bytes,
+    to_columns,
 )
 from karat.realize.treebank import Treebank
 from karat.storage import schema
@@ -140,9 +140,9 @@ class OrderingModel:
         search = k, BEAM, ALTERNATIVES, model, words, self.lm_weight
         ordered = _kernel.order_trees(self.weights, columns, 0, len(trees), *search)
         counts, scores, nodes = ordered
-        return as_orders(trees, nodes, scores, np.append(0, np.cumsum(counts)))
+        return to_orders(trees, nodes, scores, np.append(0, np.cumsum(counts)))
 
-    def explain(self, trees: InputTrees, i: int, order: Order) -> list[TreeletScores]:
+    def explain(self, trees: InputTrees, i: int, order: WordOrder) -> list[TreeletScores]:
         """Return what each group of features adds to an order of tree i, treelet by treelet."""
         single = trees.choose([i])
         places = np.empty(len(order.nodes), dtype=np.int32)
@@ -168,14 +168,14 @@ class OrderingModel:
                 f"{trees.name}: this model was trained on words with XPOS and features, "
                 f"and the trees have none: read them with inputs='lemmas'"
             )
-        columns = columns_of(trees)
+        columns = to_columns(trees)
         return self.labeller.label(columns.blank() if self.inputs == "words" else columns)
 
 
 SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES = 8, 32, 4
 """Number of orders of a sentence that are compared, and limits of their search."""
 SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY = 6, 0.1, 10.0, 0.001
-SCALE_EVERY = 2  # of the trees that were not seen, one in so many, for time
+SCALE_TREE_STEP = 2  # of the trees that were not seen, one in so many, for time
 SCALE_PARTS = 4  # of the trees, between two reports of progress
 
 
@@ -229,7 +229,7 @@ def learn_scales(
         words,
         lm_weight,
     )
-    for part in np.array_split(unseen_trees[::SCALE_EVERY], SCALE_PARTS):
+    for part in np.array_split(unseen_trees[::SCALE_TREE_STEP], SCALE_PARTS):
         step("scales of features")
         trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
     return trainer.fit(SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY, seed)
@@ -245,7 +245,9 @@ HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
 HALVES = 2  # of the treebank, each of which teaches scales on the other
-FEWEST = 1000  # sentences; fewer teach no scales, and neither do labels guessed from words
+MIN_SCALE_SENTENCES = (
+    1000  # sentences; fewer teach no scales, and neither do labels guessed from words
+)
 
 Report = Callable[[str], None]
 
@@ -261,11 +263,11 @@ def train_ordering(
 ) -> OrderingModel:
     """Train an ordering model; the same treebank and seed give the same model."""
     check_inputs(inputs)
-    halves = HALVES if inputs != "words" and len(treebank) >= FEWEST else 0
-    step = _counted(progress, inputs, halves)
+    halves = HALVES if inputs != "words" and len(treebank) >= MIN_SCALE_SENTENCES else 0
+    step = _step_counter(progress, inputs, halves)
     trees = input_trees(treebank, "all")
-    labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
-    scales = _scales(treebank, trees, columns, halves, lm_weight, seed, step)
+    labeller, columns = _label_treebank(treebank, trees, inputs, seed, step, threads)
+    scales = _train_scales(treebank, trees, columns, halves, lm_weight, seed, step)
     all_trees = np.arange(len(trees), dtype=np.int64)
     weights = train_weights(columns, trees.places, all_trees, seed, step)
     if halves:
@@ -282,7 +284,7 @@ def train_ordering(
     return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
 
 
-def _counted(progress: Progress, inputs: str, halves: int) -> Report:
+def _step_counter(progress: Progress, inputs: str, halves: int) -> Report:
     """Return a function that reports each step of the work as it begins."""
     labels = {"words": 2, "all": 1, "lemmas": 0}[inputs] * (FOLDS + 1)
     total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
@@ -296,11 +298,11 @@ def _counted(progress: Progress, inputs: str, halves: int) -> Report:
     return step
 
 
-def _labelled(
+def _label_treebank(
     treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
 ) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of what is not given, and the trees with the labels it would find."""
-    columns = columns_of(trees)
+    columns = to_columns(trees)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     listed = (starts + trees.places).tolist()
     fine = [treebank.xpos[j] for j in listed]
@@ -322,7 +324,7 @@ def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
     return (np.arange(len(treebank)) % folds).astype(np.int32)
 
 
-def _scales(
+def _train_scales(
     treebank: Treebank,
     trees: InputTrees,
     columns: NodeColumns,

@@ -87,7 +87,7 @@ def mix(state: Hashes | np.uint64, value: Hashes) -> Hashes:
     return mixed
 
 
-def strings(column: Iterable[str]) -> Hashes:
+def hash_strings(column: Iterable[str]) -> Hashes:
     """Return a hash of every string; 0 for empty ones."""
     listed = list(column)
     numbers = {text: i for i, text in enumerate(dict.fromkeys(listed))}
@@ -99,21 +99,21 @@ def strings(column: Iterable[str]) -> Hashes:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class FeaturePairs:
     """Nodes in rising order, and for each another node."""
 
     nodes: Ints
     others: Ints
 
     @classmethod
-    def of(cls, nodes: Ints, partners: Ints) -> Pairs:
+    def of(cls, nodes: Ints, partners: Ints) -> FeaturePairs:
         """Sort pairs by their nodes."""
         order = np.argsort(nodes, kind="stable")
         return cls(nodes[order], partners[order])
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FeatureBlock:
     """Hashes of features: a row for every entry of `nodes`, which rise."""
 
     nodes: Ints
@@ -128,7 +128,7 @@ class NodeFeatures:
         self.lemmas = lemmas
         self.every = np.arange(self.n)
         below = np.flatnonzero(self.heads >= 0)
-        self.daughters = Pairs.of(self.heads[below], below)
+        self.daughters = FeaturePairs.of(self.heads[below], below)
         self.sisters = _sisters(self.daughters)
 
     @cached_property
@@ -137,16 +137,16 @@ class NodeFeatures:
         trees, words = self.trees, self.trees.words
         blank = np.zeros(self.n, dtype=np.uint64)
         columns = {
-            "w": strings(words),
-            "l": strings(lemma(word, self.lemmas) for word in words),
-            "e": strings(word[-3:] for word in words),
-            "y": strings(word[-2:] for word in words),
-            "p": strings(word[:4] for word in words),
-            "r": strings(trees.relations),
-            "t": strings(trees.tags) if self.sees_all else blank,
-            "F": strings(trees.features) if self.sees_all else blank,
+            "w": hash_strings(words),
+            "l": hash_strings(lemma(word, self.lemmas) for word in words),
+            "e": hash_strings(word[-3:] for word in words),
+            "y": hash_strings(word[-2:] for word in words),
+            "p": hash_strings(word[:4] for word in words),
+            "r": hash_strings(trees.relations),
+            "t": hash_strings(trees.tags) if self.sees_all else blank,
+            "F": hash_strings(trees.features) if self.sees_all else blank,
             "k": self._sizes(),
-            "n": _few(np.bincount(self.daughters.nodes, minlength=self.n)),
+            "n": _clip_counts(np.bincount(self.daughters.nodes, minlength=self.n)),
         }
         return columns | {"D": self.bag(self.daughters, columns["r"])}
 
@@ -166,42 +166,50 @@ class NodeFeatures:
             text.split("|") if self.sees_all and text else [] for text in self.trees.features
         ]
         begins = np.cumsum([0, *map(len, features_of_nodes)])
-        return begins, strings(part for parts in features_of_nodes for part in parts)
+        return begins, hash_strings(part for parts in features_of_nodes for part in parts)
 
     def around(self, columns: Mapping[str, Hashes]) -> Columns:
         """Return columns at every node, its head and the head's head."""
         above = self.heads
         higher = np.where(above >= 0, above[np.maximum(above, 0)], -1)
-        return _at(columns, "i", self.every) | _at(columns, "h", above) | _at(columns, "g", higher)
+        return (
+            _columns_at(columns, "i", self.every)
+            | _columns_at(columns, "h", above)
+            | _columns_at(columns, "g", higher)
+        )
 
-    def bag(self, pairs: Pairs, column: Hashes) -> Hashes:
+    def bag(self, pairs: FeaturePairs, column: Hashes) -> Hashes:
         """Return a hash of the values at all partners of every node, whatever their order."""
         hashes = np.zeros(self.n, dtype=np.uint64)
         np.add.at(hashes, pairs.nodes, mix(np.uint64(7), column[pairs.others]))
         return hashes
 
-    def blocks(self, columns: Columns, templates: Mapping[str, str], start: int) -> list[Block]:
+    def blocks(
+        self, columns: Columns, templates: Mapping[str, str], start: int
+    ) -> list[FeatureBlock]:
         """Return the features of templates for nodes, daughters and sisters."""
         node_columns = self.around(columns)
-        blocks = [Block(self.every, _hashed(templates["node"], start, node_columns))]
+        blocks = [FeatureBlock(self.every, _hash_templates(templates["node"], start, node_columns))]
         for kind, pairs in (("daughter", self.daughters), ("sister", self.sisters)):
             names = _names(templates[kind])
             pair_columns = {k: node_columns[k][pairs.nodes] for k in names if k[0] in "ihg"}
             other = {k[1:] for k in names if k[0] == "d"}
-            pair_columns |= _at({k: columns[k] for k in other}, "d", pairs.others)
+            pair_columns |= _columns_at({k: columns[k] for k in other}, "d", pairs.others)
             start += 200
-            blocks.append(Block(pairs.nodes, _hashed(templates[kind], start, pair_columns)))
+            blocks.append(
+                FeatureBlock(pairs.nodes, _hash_templates(templates[kind], start, pair_columns))
+            )
         return blocks
 
     def feature_blocks(
         self, columns: Columns, templates: Mapping[str, str], start: int
-    ) -> list[Block]:
+    ) -> list[FeatureBlock]:
         """Return templates with each of the features of a node, its head and its daughters."""
         begins, values = self.each_feature
         node_columns, blocks = self.around(columns), []
-        above = Pairs(np.flatnonzero(self.heads >= 0), self.heads[self.heads >= 0])
+        above = FeaturePairs(np.flatnonzero(self.heads >= 0), self.heads[self.heads >= 0])
         for kind, pairs in (
-            ("node", Pairs(self.every, self.every)),
+            ("node", FeaturePairs(self.every, self.every)),
             ("head", above),
             ("daughter", self.daughters),
         ):
@@ -216,7 +224,9 @@ class NodeFeatures:
             }
             pair_columns["f"] = values[begins[pairs.others][pair_numbers] + within]
             start += 200
-            blocks.append(Block(nodes, _hashed(templates[kind], start, pair_columns)))
+            blocks.append(
+                FeatureBlock(nodes, _hash_templates(templates[kind], start, pair_columns))
+            )
         return blocks
 
 
@@ -224,7 +234,7 @@ SIZES = np.array([1, 2, 3, 4, 6, 9, 14, 25])
 """Limits of classes of sizes."""
 
 
-def _few(counts: Ints) -> Hashes:
+def _clip_counts(counts: Ints) -> Hashes:
     clipped: Hashes = np.minimum(counts, 5).astype(np.uint64)
     return clipped
 
@@ -233,13 +243,13 @@ def _names(templates: str) -> set[str]:
     return {name for template in templates.split(",") for name in template.split()}
 
 
-def _at(columns: Mapping[str, Hashes], prefix: str, nodes: Ints) -> Columns:
+def _columns_at(columns: Mapping[str, Hashes], prefix: str, nodes: Ints) -> Columns:
     """Return columns at nodes, which may be -1, under names that begin with `prefix`."""
     exists, safe = nodes >= 0, np.maximum(nodes, 0)
     return {prefix + k: np.where(exists, c[safe], np.uint64(3)) for k, c in columns.items()}
 
 
-def _sisters(daughters: Pairs) -> Pairs:
+def _sisters(daughters: FeaturePairs) -> FeaturePairs:
     """Return all pairs of sisters."""
     mothers, kids = daughters.nodes, daughters.others
     begins = np.flatnonzero(np.append(True, mothers[1:] != mothers[:-1])) if len(kids) else kids
@@ -248,10 +258,10 @@ def _sisters(daughters: Pairs) -> Pairs:
     first = np.repeat(kids, many)
     within = np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
     second = kids[np.repeat(np.repeat(begins, counts), many) + within]
-    return Pairs.of(first[first != second], second[first != second])
+    return FeaturePairs.of(first[first != second], second[first != second])
 
 
-def _hashed(templates: str, start: int, columns: Columns) -> Hashes:
+def _hash_templates(templates: str, start: int, columns: Columns) -> Hashes:
     """Return a column of hashes for every template, such as `iw hr`."""
     n = len(next(iter(columns.values()))) if columns else 0
     hashes = []
@@ -264,7 +274,7 @@ def _hashed(templates: str, start: int, columns: Columns) -> Hashes:
 
 
 def ragged(
-    blocks: Iterable[Block], n: int, bits: int
+    blocks: Iterable[FeatureBlock], n: int, bits: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the features of every node as numbers of so many bits, and where each begins."""
     blocks = list(blocks)

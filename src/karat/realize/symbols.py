@@ -67,7 +67,7 @@ class NodeColumns:
         return np.concatenate(parts) if parts else np.arange(0)
 
 
-def columns_of(trees: InputTrees) -> NodeColumns:
+def to_columns(trees: InputTrees) -> NodeColumns:
     """Return the symbols of unordered trees.
 
     `fine` is XPOS with features where they are given, else the tag until a labeller knows more.
@@ -111,9 +111,9 @@ def word_shape(word: str) -> str:
 Weights = NDArray[np.float32]
 Bytes = NDArray[np.int8]
 
-_MOST = 100  # beyond this exponent, weights would not fit
+_MAX_EXPONENT = 100  # beyond this exponent, weights would not fit
 LEVELS = 7
-LARGEST = np.float32(7.01)
+MAX_SCALED = np.float32(7.01)
 """In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
 whatever division rounds to, and below 5 · √2, so that one of 5 does."""
 
@@ -122,7 +122,9 @@ def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
     """Return the bytes of all weights, and the exponents of their rows of `width`."""
     table = weights.reshape(-1, width)
     halves, exponents = np.frexp(np.abs(table).max(axis=1, initial=0) / np.float32(127))
-    exponents = np.clip(exponents - (halves == 0.5), -_MOST, _MOST)  # the least power that suffices
+    exponents = np.clip(
+        exponents - (halves == 0.5), -_MAX_EXPONENT, _MAX_EXPONENT
+    )  # the least power that suffices
     levels = np.rint(np.ldexp(table, -exponents[:, None]))
     return levels.astype(np.int8).reshape(-1), exponents.astype(np.int8)
 
@@ -130,7 +132,7 @@ def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
 def from_bytes(levels: Bytes, exponents: Bytes, width: int) -> Weights:
     """Return the weights; a ValueError if bytes and exponents do not fit together."""
     _check_types(levels, np.int8, exponents)
-    if len(exponents) and not -_MOST <= exponents.min() <= exponents.max() <= _MOST:
+    if len(exponents) and not -_MAX_EXPONENT <= exponents.min() <= exponents.max() <= _MAX_EXPONENT:
         raise ValueError("weights out of range")
     table = levels.reshape(len(exponents), width).astype(np.float32)
     # By a power of two nothing is rounded; one product is far quicker than an `ldexp` of each.
@@ -142,9 +144,11 @@ def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], Byte
     """Return the levels of all weights, two a byte, and the exponents of their rows of `width`."""
     table = weights.reshape(-1, width)
     largest = np.abs(table).max(axis=1, initial=0)
-    parts, powers = np.frexp(largest / LARGEST)  # a logarithm would round
+    parts, powers = np.frexp(largest / MAX_SCALED)  # a logarithm would round
     halves = 2 * powers - (parts <= np.float32(sqrt(0.5))) - (parts <= 0.5)
-    exponents = np.clip(np.where(largest > 0, halves, -_MOST), -_MOST, _MOST).astype(np.int8)
+    exponents = np.clip(
+        np.where(largest > 0, halves, -_MAX_EXPONENT), -_MAX_EXPONENT, _MAX_EXPONENT
+    ).astype(np.int8)
     levels = np.rint(table / _scales(exponents)[:, None]).astype(np.int8).reshape(-1) + LEVELS
     even = np.append(levels, 0) if len(levels) % 2 else levels
     pairs = even.astype(np.uint8).reshape(-1, 2)

@@ -26,7 +26,7 @@ from karat.realize.treebank import (
     Treebank,
     complete_problem,
     features_problem,
-    opening,
+    first_character,
     text_problem,
 )
 
@@ -55,12 +55,12 @@ class _Text:
 
 
 @dataclass
-class Node:
+class TreeNode:
     """A node as it was written: its fields, its daughters, and the line that it stands in."""
 
     fields: list[str]
     line: int
-    daughters: list[Node] = field(default_factory=list)
+    daughters: list[TreeNode] = field(default_factory=list)
 
 
 def read_notation(text: bytes, name: str) -> Treebank:
@@ -70,7 +70,7 @@ def read_notation(text: bytes, name: str) -> Treebank:
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name}, line {line}: not valid UTF-8; convert the file") from error
-    read = _bracketed if opening(decoded) == "(" else _from_json
+    read = _parse_brackets if first_character(decoded) == "(" else _parse_json
     return _treebank(name, read(_Text(decoded, name)))
 
 
@@ -84,12 +84,12 @@ def _problem(key: str, value: str) -> str:
 # ---------------------------------------------------------------------------------- brackets
 
 
-def _bracketed(text: _Text) -> Iterator[Node]:
+def _parse_brackets(text: _Text) -> Iterator[TreeNode]:
     """Yield the trees in brackets."""
-    above: list[Node] = []
+    above: list[TreeNode] = []
     for place, bracket, atom in _tokens(text):
         if bracket == "(":
-            node = Node([], text.line(place))
+            node = TreeNode([], text.line(place))
             if above and not above[-1].fields:
                 raise text.wrong(place, 'found "(", expected a lemma')
             above.append(node)
@@ -127,7 +127,7 @@ def _tokens(text: _Text) -> Iterator[tuple[int, str, str]]:
         place = match.end()
 
 
-def _add(node: Node, atom: str, text: _Text, place: int) -> None:
+def _add(node: TreeNode, atom: str, text: _Text, place: int) -> None:
     """Add an atom to a node; XPOS may be left out before features."""
     if node.daughters:
         finding = f'found {quoted(atom)} after a daughter, expected "(" or ")"'
@@ -147,7 +147,7 @@ def _add(node: Node, atom: str, text: _Text, place: int) -> None:
 # -------------------------------------------------------------------------------------- JSON
 
 
-def _from_json(text: _Text) -> Iterator[Node]:
+def _parse_json(text: _Text) -> Iterator[TreeNode]:
     """Yield the trees in JSON."""
     decoder = json.JSONDecoder(object_pairs_hook=_members, parse_int=_number)
     place = number = 0
@@ -163,7 +163,7 @@ def _from_json(text: _Text) -> Iterator[Node]:
         except json.JSONDecodeError as error:
             problem = f"not JSON ({error.msg[0].lower()}{error.msg[1:]})"
             raise text.wrong(error.pos, problem) from error
-        except _Twice as error:
+        except _DuplicateMember as error:
             raise InputError(f"{text.name}, line {line}: {error}") from error
         except RecursionError as error:
             problem = "a tree is nested too deeply for JSON: write it in brackets"
@@ -172,7 +172,7 @@ def _from_json(text: _Text) -> Iterator[Node]:
         yield from trees
 
 
-class _Twice(ValueError):
+class _DuplicateMember(ValueError):
     """A member that an object has twice, of which one would be lost."""
 
 
@@ -180,7 +180,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-        raise _Twice(f"an object has the member {quoted(twice)} twice: give it once")
+        raise _DuplicateMember(f"an object has the member {quoted(twice)} twice: give it once")
     return members
 
 
@@ -189,7 +189,7 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
-def _json(value: Any) -> str:
+def _format_json(value: Any) -> str:
     """Return a value for a message, as JSON spells it."""
     if value is None or isinstance(value, bool | list | dict):
         try:
@@ -199,17 +199,17 @@ def _json(value: Any) -> str:
     return quoted(value)
 
 
-def _node(node: Any, line: int, location: str) -> Node:
+def _node(node: Any, line: int, location: str) -> TreeNode:
     """Return a node of JSON with all below it."""
     if not isinstance(node, dict):
-        raise InputError(f"{location}: found {_json(node)}, expected an object with a lemma")
+        raise InputError(f"{location}: found {_format_json(node)}, expected an object with a lemma")
     if unknown := sorted(node.keys() - {*FIELDS, "daughters"}):
         expected = ", ".join((*FIELDS, "daughters"))
         raise InputError(f"{location}: found the member {quoted(unknown[0])}, expected {expected}")
     features = node.get("features", "")
     if isinstance(features, dict):
         for key, value in features.items():
-            finding = f"{location}: the feature {quoted(key)} is {_json(value)}, expected"
+            finding = f"{location}: the feature {quoted(key)} is {_format_json(value)}, expected"
             if not isinstance(value, str):
                 raise InputError(f"{finding} a string")
             if any(mark in part for part in (key, value) for mark in "=|"):
@@ -218,22 +218,22 @@ def _node(node: Any, line: int, location: str) -> Node:
     fields = [*(node.get(key, "" if key == "lemma" else MISSING) for key in FIELDS[:-1]), features]
     for key, value in zip(FIELDS, fields, strict=True):
         if not isinstance(value, str):
-            raise InputError(f"{location}: {key} is {_json(value)}, expected a string")
+            raise InputError(f"{location}: {key} is {_format_json(value)}, expected a string")
         if problem := _problem(key, value):
             raise InputError(f"{location}: {key} is {quoted(value)}, {problem}")
     if fields[0] in ("", MISSING):
         raise InputError(f"{location}: a node without a lemma: give every node one")
     daughters = node.get("daughters", [])
     if not isinstance(daughters, list):
-        raise InputError(f"{location}: daughters is {_json(daughters)}, expected a list")
+        raise InputError(f"{location}: daughters is {_format_json(daughters)}, expected a list")
     below = f"{location}, under {quoted(fields[0])}"
-    return Node(fields, line, [_node(daughter, line, below) for daughter in daughters])
+    return TreeNode(fields, line, [_node(daughter, line, below) for daughter in daughters])
 
 
 # ---------------------------------------------------------------------------------- treebank
 
 
-def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
+def _treebank(name: str, trees: Iterable[TreeNode]) -> Treebank:
     """Return trees as a treebank, whose words are the lemmas in the order of the file."""
     rows: list[list[str]] = []
     heads, offsets, lines, places = list[int](), [0], list[int](), list[int]()

@@ -23,14 +23,14 @@ MISSING = "_"
 """CoNLL-U's mark for what is not given."""
 NOTATIONS = "CoNLL-U, brackets or JSON"
 """Formats of trees, for messages."""
-SNIFFED = 1 << 16
+SNIFFED_BYTES = 1 << 16
 """Bytes that tell a format."""
 FEATURES = "expected features such as Number=Sing|Person=3"
 _UNWRITABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _BEFORE = re.compile(r"(?:\s+|#[^\n]*)*")  # blank lines and comments
 
 
-def opening(text: str) -> str:
+def first_character(text: str) -> str:
     """Return the first character after blank lines and comments; empty if there is none."""
     match = _BEFORE.match(text)
     return text[match.end() :][:1] if match else ""
@@ -38,7 +38,7 @@ def opening(text: str) -> str:
 
 def is_notation(text: bytes) -> bool:
     """Return whether a file begins like trees in brackets or JSON, and not like CoNLL-U."""
-    return opening(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
+    return first_character(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
 
 
 def text_problem(value: str) -> str:
@@ -79,7 +79,16 @@ def complete_problem(features: str) -> str:
 COLUMNS, FEATS = 10, 5
 """Columns of CoNLL-U, and the place of the features."""
 
-BY_WORD = ("words", "lemmas", "upos", "xpos", "relations", "features", "surfaces", "word_lines")
+WORD_COLUMNS = (
+    "words",
+    "lemmas",
+    "upos",
+    "xpos",
+    "relations",
+    "features",
+    "surfaces",
+    "word_lines",
+)
 """Columns of a treebank that have an entry for each word."""
 
 
@@ -136,7 +145,7 @@ class Treebank:
         number = np.append(0, np.cumsum(is_kept))
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         heads = np.where(self.heads > 0, number[starts + self.heads] - number[starts], 0)
-        columns: dict[str, Any] = {name: getattr(self, name) for name in BY_WORD}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
         columns_kept: dict[str, Any] = {
             name: [
                 value
@@ -206,9 +215,9 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
         path: the file; `.gz` is fine.
     """
     buffer, name = map_conllu(as_path("path", path))
-    if is_notation(buffer[:SNIFFED]):
+    if is_notation(buffer[:SNIFFED_BYTES]):
         raise InputError(f"{name}: found trees in brackets or JSON: a treebank needs CoNLL-U")
-    treebank = treebank_in(buffer, name)
+    treebank = parse_treebank(buffer, name)
     check_forms(treebank)
     return treebank
 
@@ -222,7 +231,7 @@ def check_forms(treebank: Treebank) -> None:
             raise InputError(f"{treebank.word_place(j)}: no form: give it in the second column")
 
 
-def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
+def parse_treebank(buffer: mmap.mmap, name: str) -> Treebank:
     """Return the sentences of a mapped file."""
     columns = columns_in(buffer, name)
     lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
@@ -233,7 +242,7 @@ def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
     surfaces = [distinct.setdefault(surface, surface) for surface in _surfaces(rows, name)]
     treebank = replace(treebank, features=features, surfaces=surfaces, word_lines=lines)
     places = _original_ids(buffer, name, len(treebank.words))
-    return treebank if places is None else _in_order(treebank, places)
+    return treebank if places is None else _sort_by_original(treebank, places)
 
 
 _WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
@@ -303,10 +312,12 @@ def _features(cell: bytes, location: str) -> str:
     if problem:
         raise InputError(f"{location}: features (FEATS) is {quoted(text)}, {problem}")
     parts = text.split("|")
-    return "|".join(sorted(part for part in parts if part[:1].isupper() or _asks(part)))
+    return "|".join(
+        sorted(part for part in parts if part[:1].isupper() or _is_complete_feature(part))
+    )
 
 
-def _asks(part: str) -> bool:
+def _is_complete_feature(part: str) -> bool:
     return part.lower().startswith("complete=")
 
 
@@ -317,7 +328,7 @@ def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
     for line, cells in chain(rows, [(0, [])]):
         first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
         if place < end and (last or not cells):
-            raise _misplaced(name, begun)
+            raise _misplaced_token(name, begun)
         if not cells:
             place = end = 0
             continue
@@ -325,29 +336,29 @@ def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
         if last:
             token, words, begun, end = surface, [], line, int(last)
             if int(first) != place + 1 or end <= place:
-                raise _misplaced(name, line)
+                raise _misplaced_token(name, line)
             continue
         place += 1
         if place > end:
             yield surface
             continue
         words.append(surface.text)
-        yield from _parts(token, words) if place == end else ()
+        yield from _surfaces_of_token(token, words) if place == end else ()
 
 
-def _misplaced(name: str, line: int) -> InputError:
+def _misplaced_token(name: str, line: int) -> InputError:
     problem = "a multiword token stands apart from its words: give it directly before them"
     return InputError(f"{name}, line {line}: {problem}, each word in one token at most")
 
 
-def _parts(token: Surface, words: list[str]) -> list[Surface]:
+def _surfaces_of_token(token: Surface, words: list[str]) -> list[Surface]:
     """Return the text of the words of a multiword token."""
     texts = words if "".join(words) == token.text else [token.text, *[""] * (len(words) - 1)]
     *earlier_texts, last = texts
     return [*(Surface(text, False) for text in earlier_texts), Surface(last, token.space_after)]
 
 
-def _in_order(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
+def _sort_by_original(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
     """Return the sentences with their words sorted by original number."""
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
     order = np.lexsort((original, sentences))
@@ -360,37 +371,37 @@ def _in_order(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
     place[order] = np.arange(len(order))
     starts = bank.offsets[sentences]
     heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
-    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in BY_WORD}
+    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in WORD_COLUMNS}
     return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)
 
 
-def some_sentences(bank: Treebank, first: int, end: int) -> Treebank:
+def slice_sentences(bank: Treebank, first: int, end: int) -> Treebank:
     """Return a treebank of the sentences from `first` up to `end`, which is not one of them."""
     offsets = bank.offsets[first : end + 1]
     part = slice(int(offsets[0]), int(offsets[-1]))
-    chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*BY_WORD, "heads")}
+    chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*WORD_COLUMNS, "heads")}
     chosen |= {c: getattr(bank, c)[first:end] for c in ("ids", "documents", "lines")}
     return replace(bank, offsets=offsets - offsets[0], **chosen)
 
 
-SENTENCES, PAIRS = 256, 1 << 18
+MAX_BLOCK_SENTENCES, MAX_BLOCK_PAIRS = 256, 1 << 18
 """Sentences of a block, and pairs of sisters, of which features are made; a block may be one
 sentence that has more."""
 
 
 def split_into_blocks(
-    treebank: Treebank, max_sentences: int = SENTENCES
+    treebank: Treebank, max_sentences: int = MAX_BLOCK_SENTENCES
 ) -> Iterator[tuple[int, Treebank]]:
     """Yield some sentences after the other: the number of the first, and the sentences."""
     pairs = _pairs(treebank)
     first = n_held = 0
     for i, n_pairs in enumerate(pairs.tolist()):
-        if i > first and (i - first >= max_sentences or n_held + n_pairs > PAIRS):
-            yield first, some_sentences(treebank, first, i)
+        if i > first and (i - first >= max_sentences or n_held + n_pairs > MAX_BLOCK_PAIRS):
+            yield first, slice_sentences(treebank, first, i)
             first, n_held = i, 0
         n_held += n_pairs
     if first < len(pairs):
-        yield first, some_sentences(treebank, first, len(pairs))
+        yield first, slice_sentences(treebank, first, len(pairs))
 
 
 def _pairs(treebank: Treebank) -> Ints:

@@ -26,14 +26,14 @@ from karat.meta.plane_study import (
 )
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.papers import Request, described, places
+from karat.reproduction.papers import ReproductionRequest, describe_set, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
+    to_verdict,
 )
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
@@ -52,7 +52,7 @@ CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
 """Share of resamples that must agree on where the best cell lies."""
 
 
-class Counterpart(NamedTuple):
+class AevCounterpart(NamedTuple):
     """The set and dimension that stand for those of a table."""
 
     table: int
@@ -67,13 +67,13 @@ class Counterpart(NamedTuple):
 
 
 REAL = (
-    Counterpart(1, "ted-zhen", "fluency"),
-    Counterpart(2, "ted-zhen", "accuracy"),
-    Counterpart(3, "realsumm", "coverage"),
-    Counterpart(5, "rag24", "all"),
-    Counterpart(6, "rag24", "all", flooded=True),
+    AevCounterpart(1, "ted-zhen", "fluency"),
+    AevCounterpart(2, "ted-zhen", "accuracy"),
+    AevCounterpart(3, "realsumm", "coverage"),
+    AevCounterpart(5, "rag24", "all"),
+    AevCounterpart(6, "rag24", "all", flooded=True),
 )
-DEMO = (Counterpart(1, "demo", "fluency"), Counterpart(2, "demo", "adequacy"))
+DEMO = (AevCounterpart(1, "demo", "fluency"), AevCounterpart(2, "demo", "adequacy"))
 """The bundled set has judgements of both kinds for translations alone."""
 
 
@@ -81,11 +81,11 @@ class Plane(NamedTuple):
     """A table of the paper and its counterpart here."""
 
     published: Published
-    counterpart: Counterpart
+    counterpart: AevCounterpart
     study: PlaneStudy
     size: str
     """The counterpart in words."""
-    flooding: Difference | None = None
+    flooding: PaperDifference | None = None
     """The extent of flooding; None if no answers were flooded."""
 
     @property
@@ -114,7 +114,7 @@ class Plane(NamedTuple):
         return f"{self.counterpart.name}: {self.counterpart.dimension}"
 
 
-def reproduce_aev(request: Request) -> Reproduction:
+def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     """Fit the plane of each table on its counterpart."""
     sets = dict.fromkeys(counterpart.evalset for counterpart in REAL)
     available = request.data.any_of(places(*(KNOWN[name] for name in sets)))
@@ -131,7 +131,7 @@ def reproduce_aev(request: Request) -> Reproduction:
         differs=(
             *map(_difference, planes),
             *(plane.flooding for plane in planes if plane.flooding),
-            *_DIFFERS,
+            *_DIFFERENCES,
         ),
         settings={**request.settings, "metric": FAMILY, "resamples": RESAMPLES},
         signatures=dict(pair for plane in planes for pair in plane.study.signatures.items()),
@@ -140,9 +140,9 @@ def reproduce_aev(request: Request) -> Reproduction:
     )
 
 
-def _plane(counterpart: Counterpart, request: Request) -> Plane:
+def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     evalset = request.evalset(counterpart.evalset)
-    size = described(evalset)
+    size = describe_set(evalset)
     flooding = None
     if counterpart.flooded:
         flooded = flood(evalset, Flood(counterpart.dimension, correct=0.5, seed=request.seed))
@@ -166,10 +166,10 @@ def _plane(counterpart: Counterpart, request: Request) -> Plane:
     return Plane(published, counterpart, study, size, flooding)
 
 
-def _flooding(evalset: EvalSet, flooded: FloodedSet) -> Difference:
+def _flooding(evalset: EvalSet, flooded: FloodedSet) -> PaperDifference:
     """Say how much weaker our flooding is than the paper's."""
     answers = sum(text is not None for texts in evalset.systems.values() for text in texts)
-    return Difference(
+    return PaperDifference(
         "flooding of Table 6",
         "2/3 of the correct answers of 4 of 11 systems",
         f"2/3 of the correct answers of {len(flooded.systems)} of {len(evalset.systems)} systems: "
@@ -238,7 +238,7 @@ def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str
     enough = len(fit.systems) >= MIN_PLANE_SYSTEMS
     verdict = UNDECIDED
     if enough and max(share_inside, share_outside) >= CONFIDENCE:
-        verdict = judged(share_inside > share_outside)
+        verdict = to_verdict(share_inside > share_outside)
     evidence = f"{best}, {100 * fit.row(best).r2:.1f}%; there in {share_inside:.0%} of resamples"
     return Conclusion(location, claim, verdict, evidence, data)
 
@@ -251,19 +251,19 @@ def _spread(verdict: Verdict) -> str:
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(plane: Plane) -> Difference:
+def _difference(plane: Plane) -> PaperDifference:
     paper = f"{plane.published.what}; guideline: {plane.published.guideline}"
     here = f"{plane.data}; {plane.size}"
-    return Difference(f"data of {plane.where}", paper, here)
+    return PaperDifference(f"data of {plane.where}", paper, here)
 
 
-_DIFFERS = (
-    Difference("stop words", "626 words, never published", "Karat's English list"),
-    Difference("case", "not said", "lower case, which decides much: docs/lab/plane.md"),
-    Difference(
+_DIFFERENCES = (
+    PaperDifference("stop words", "626 words, never published", "Karat's English list"),
+    PaperDifference("case", "not said", "lower case, which decides much: docs/lab/plane.md"),
+    PaperDifference(
         "wordiness penalty", "as printed, it punishes any length", "the corrected form, W = 2"
     ),
-    Difference("intervals", "none", "95% bootstrap over systems and segments"),
+    PaperDifference("intervals", "none", "95% bootstrap over systems and segments"),
 )
 
 

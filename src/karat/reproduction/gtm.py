@@ -20,14 +20,14 @@ from karat.meta.reliability import (
     reliability,
 )
 from karat.metrics.gtm import GTM
-from karat.reproduction.papers import Request, described, places
+from karat.reproduction.papers import ReproductionRequest, describe_set, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
+    to_verdict,
 )
 
 CITATION = "Melamed, Green and Turian 2003, Precision and Recall of Machine Translation"
@@ -51,7 +51,7 @@ STATISTICS = ("spearman", "pearson")
 """Both of Figure 3; conclusions are about the first, which the paper finds less inappropriate."""
 
 
-class Counterpart(NamedTuple):
+class GtmCounterpart(NamedTuple):
     """A set, and its dimensions that stand for adequacy and fluency."""
 
     evalset: str
@@ -61,17 +61,17 @@ class Counterpart(NamedTuple):
 
 
 REAL = (
-    Counterpart("believability", "adequacy", "fluency"),
-    Counterpart("ted-zhen", "accuracy", "fluency"),
-    Counterpart("summeval", "relevance", "fluency", (1, 2, 3)),
+    GtmCounterpart("believability", "adequacy", "fluency"),
+    GtmCounterpart("ted-zhen", "accuracy", "fluency"),
+    GtmCounterpart("summeval", "relevance", "fluency", (1, 2, 3)),
 )
-DEMO = (Counterpart("demo", "adequacy", "fluency", (1, 2, 3)),)
+DEMO = (GtmCounterpart("demo", "adequacy", "fluency", (1, 2, 3)),)
 
 
-class Curves(NamedTuple):
+class CorrelationCurves(NamedTuple):
     """The curves of one set: values by measure and number of references, along the lengths."""
 
-    counterpart: Counterpart
+    counterpart: GtmCounterpart
     by_references: dict[int, ReliabilityCurves]
     """By the number of references."""
     named: dict[str, str]
@@ -124,7 +124,7 @@ class Curves(NamedTuple):
         return sum(values) / len(values)
 
 
-def reproduce_gtm(request: Request) -> Reproduction:
+def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
     """Measure F, recall, precision and BLEU on pseudo-documents of each set."""
     available = request.data.any_of(
         places(*(KNOWN[curves_of_set.evalset] for curves_of_set in REAL))
@@ -133,16 +133,19 @@ def reproduce_gtm(request: Request) -> Reproduction:
         curves_of_set for curves_of_set in REAL if KNOWN[curves_of_set.evalset].place in available
     ] or DEMO
     sets = [_curves(curves_of_set, request) for curves_of_set in counterparts]
-    metrics = tuple(_named().values())
+    metrics = tuple(_metric_names().values())
     return Reproduction(
         name="gtm",
         paper=CITATION,
         data=tuple(curves_of_set.data for curves_of_set in sets),
-        rows=(*_worked(), *(row for curves_of_set in sets for row in _numbers(curves_of_set))),
+        rows=(
+            *_worked_examples(),
+            *(row for curves_of_set in sets for row in _numbers(curves_of_set)),
+        ),
         conclusions=tuple(
             conclusion for curves_of_set in sets for conclusion in _conclusions(curves_of_set)
         ),
-        differs=(*map(_difference, sets), *_differs(request)),
+        differs=(*map(_difference, sets), *_differences(request)),
         settings={**request.settings, **_sizes(request), "metrics": metrics},
         signatures={
             _signature_name(curves_of_set.data, name, number): line
@@ -159,20 +162,20 @@ def _signature_name(data: str, name: str, references: int) -> str:
     return f"set ({data})" if name == "set" else f"{name}, {references_in_words(references)}"
 
 
-def _named() -> dict[str, str]:
+def _metric_names() -> dict[str, str]:
     f = f"{GREEDY},{WORDS}"
     matching = {"F": f, "recall": f"{f},alpha=0", "precision": f"{f},alpha=1"}
     smoothed = {SMOOTHED: "bleu:smooth=exp,eff=yes,case=lower"}
     return {**matching, "BLEU": "bleu:smooth=none,case=lower", **smoothed}
 
 
-def _sizes(request: Request) -> dict[str, int]:
+def _sizes(request: ReproductionRequest) -> dict[str, int]:
     repeats = REPEATS_IN_FULL if request.full else REPEATS
     return {"repeats": repeats, "combinations": COMBINATIONS}
 
 
-def _curves(counterpart: Counterpart, request: Request) -> Curves:
-    evalset, metric_names = request.evalset(counterpart.evalset), _named()
+def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> CorrelationCurves:
+    evalset, metric_names = request.evalset(counterpart.evalset), _metric_names()
     fitting, sizes = fitting_lengths(len(evalset)), _sizes(request)
     available = min(map(len, evalset.references))
     by_references = {
@@ -194,7 +197,7 @@ def _curves(counterpart: Counterpart, request: Request) -> Curves:
         for number in counterpart.references
     }
     names = dict(zip(metric_names, by_references[1].asked.metrics, strict=True))
-    return Curves(counterpart, by_references, names, described(evalset))
+    return CorrelationCurves(counterpart, by_references, names, describe_set(evalset))
 
 
 def _shuffles(combinations: int, repeats: int) -> int:
@@ -208,7 +211,7 @@ def _shuffles(combinations: int, repeats: int) -> int:
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _worked() -> Iterator[ReproducedNumber]:
+def _worked_examples() -> Iterator[ReproducedNumber]:
     """Yield the two figures of the paper that are worked examples."""
     data = "the paper's example"
     plain = GTM(e=1).explain(*FIGURE_1)
@@ -218,7 +221,7 @@ def _worked() -> Iterator[ReproducedNumber]:
     yield ReproducedNumber("Figure 2", "three references", "hits that count", 5.0, n_hits, data)
 
 
-def _numbers(set_curves: Curves) -> Iterator[ReproducedNumber]:
+def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
     data = f"{set_curves.data}: {set_curves.counterpart.adequacy}"
     for rival, paper in (("BLEU", TWICE), (SMOOTHED, None)):
         if (best := largest_ratio(set_curves, rival)) is not None:
@@ -254,7 +257,7 @@ class Ratio(NamedTuple):
     length: int
 
 
-def largest_ratio(set_curves: Curves, rival: str) -> Ratio | None:
+def largest_ratio(set_curves: CorrelationCurves, rival: str) -> Ratio | None:
     """Return the largest ratio of F to another metric, where that agrees at all."""
     curves = zip(set_curves.values("F"), set_curves.values(rival), set_curves.lengths, strict=True)
     return max((Ratio(f / other, length) for f, other, length in curves if other > 0), default=None)
@@ -263,7 +266,7 @@ def largest_ratio(set_curves: Curves, rival: str) -> Ratio | None:
 # -------------------------------------------------------------------------------- conclusions
 
 
-def _conclusions(set_curves: Curves) -> Iterator[Conclusion]:
+def _conclusions(set_curves: CorrelationCurves) -> Iterator[Conclusion]:
     yield _twice(set_curves)
     yield _order(set_curves)
     yield _fluency(set_curves)
@@ -273,7 +276,7 @@ def _conclusions(set_curves: Curves) -> Iterator[Conclusion]:
 
 
 def _conclusion(
-    curves: Curves, claim: str, holds: Callable[[Curves], bool], evidence: str
+    curves: CorrelationCurves, claim: str, holds: Callable[[CorrelationCurves], bool], evidence: str
 ) -> Conclusion:
     """Return a conclusion that is decided only if every shuffle gives the same answer.
 
@@ -289,10 +292,10 @@ def _conclusion(
     if 0 < holding < repeats:
         evidence = f"{evidence}; true of {holding} of {repeats} shuffles"
         return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
-    return Conclusion("section 3", claim, judged(holding > 0), evidence, curves.data)
+    return Conclusion("section 3", claim, to_verdict(holding > 0), evidence, curves.data)
 
 
-def _twice(set_curves: Curves) -> Conclusion:
+def _twice(set_curves: CorrelationCurves) -> Conclusion:
     best, smoothed = (largest_ratio(set_curves, rival) for rival in ("BLEU", SMOOTHED))
     claim = "With one reference, F can be more than twice as reliable as BLEU."
     evidence = [
@@ -301,7 +304,7 @@ def _twice(set_curves: Curves) -> Conclusion:
         if ratio is not None
     ]
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         largest = largest_ratio(curves, "BLEU")
         return largest is not None and largest.ratio > TWICE
 
@@ -310,10 +313,10 @@ def _twice(set_curves: Curves) -> Conclusion:
     )
 
 
-def _order(set_curves: Curves) -> Conclusion:
+def _order(set_curves: CorrelationCurves) -> Conclusion:
     names = ("F", "recall", "precision", "BLEU")
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         return all(a > b for a, b in pairwise(map(curves.mean, names)))
 
     evidence = ", ".join(f"{name} {set_curves.mean(name):.4f}" for name in names)
@@ -321,10 +324,10 @@ def _order(set_curves: Curves) -> Conclusion:
     return _conclusion(set_curves, claim, holds, f"means over lengths: {evidence}")
 
 
-def _fluency(set_curves: Curves) -> Conclusion:
+def _fluency(set_curves: CorrelationCurves) -> Conclusion:
     fluency = set_curves.counterpart.fluency
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         return all(
             fluent < adequate
             for name in ("F", "BLEU")
@@ -338,10 +341,10 @@ def _fluency(set_curves: Curves) -> Conclusion:
     return _conclusion(set_curves, claim, holds, evidence)
 
 
-def _more_references(set_curves: Curves) -> Conclusion:
+def _more_references(set_curves: CorrelationCurves) -> Conclusion:
     n_few, n_many = min(set_curves.counterpart.references), max(set_curves.counterpart.references)
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         return all(curves.mean(name, n_many) > curves.mean(name, n_few) for name in ("F", "BLEU"))
 
     evidence = ", ".join(
@@ -352,10 +355,10 @@ def _more_references(set_curves: Curves) -> Conclusion:
     return _conclusion(set_curves, claim, holds, f"means: {evidence}")
 
 
-def _one_against_three(set_curves: Curves) -> Conclusion:
+def _one_against_three(set_curves: CorrelationCurves) -> Conclusion:
     n_references = max(set_curves.counterpart.references)
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         return curves.values("F")[0] >= curves.values("BLEU", n_references)[0]
 
     claim = "On very short texts F with one reference is at least as reliable as BLEU with three."
@@ -366,23 +369,27 @@ def _one_against_three(set_curves: Curves) -> Conclusion:
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(set_curves: Curves) -> Difference:
+def _difference(set_curves: CorrelationCurves) -> PaperDifference:
     paper = "2 systems, 728 Arabic sentences, 4 references, adequacy from 1 to 5"
-    return Difference(
+    return PaperDifference(
         "data", paper, f"{set_curves.data}: {set_curves.counterpart.adequacy}; {set_curves.size}"
     )
 
 
-def _differs(request: Request) -> Iterator[Difference]:
+def _differences(request: ReproductionRequest) -> Iterator[PaperDifference]:
     sizes = _sizes(request)
     lengths = "1 to 25" if request.full else ", ".join(map(str, LENGTHS))
     sample = f"{sizes['repeats']} shuffles, all combinations of references"
-    yield Difference("lengths", "1 to 25 sentences", f"{lengths} segments, as far as they last")
-    yield Difference("pseudo-documents", "not said how many", sample)
-    yield Difference("matching", "maximum", "greedy, as in GTM 1.4: at most 0.002 in any curve")
-    yield Difference("exponent", "not said; its text suggests 2", "2")
-    yield Difference("BLEU", "not said", "the formula of 2002; a smoothed form is beside it")
-    yield Difference("words", "not said", "13a tokens in lower case, for all metrics")
+    yield PaperDifference(
+        "lengths", "1 to 25 sentences", f"{lengths} segments, as far as they last"
+    )
+    yield PaperDifference("pseudo-documents", "not said how many", sample)
+    yield PaperDifference(
+        "matching", "maximum", "greedy, as in GTM 1.4: at most 0.002 in any curve"
+    )
+    yield PaperDifference("exponent", "not said; its text suggests 2", "2")
+    yield PaperDifference("BLEU", "not said", "the formula of 2002; a smoothed form is beside it")
+    yield PaperDifference("words", "not said", "13a tokens in lower case, for all metrics")
 
 
 _REMARKS = (

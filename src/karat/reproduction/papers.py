@@ -96,7 +96,7 @@ def data_folder(path: GivenPath | None) -> DataFolder:
     return DataFolder(Path(folder))
 
 
-class Request(NamedTuple):
+class ReproductionRequest(NamedTuple):
     """The request for a reproduction."""
 
     data: DataFolder
@@ -124,7 +124,7 @@ class Request(NamedTuple):
         )
 
 
-def described(evalset: EvalSet) -> str:
+def describe_set(evalset: EvalSet) -> str:
     """Return a known set in words: its kind and its size."""
     about = KNOWN[evalset.name].about
     return about if "segments" in about else f"{about}; {len(evalset):,} segments"
@@ -135,7 +135,7 @@ def places(*known: KnownSet) -> list[str]:
     return [known_set.place for known_set in known]
 
 
-REPRODUCTIONS: Registry[Callable[[Request], Reproduction]] = Registry(
+REPRODUCTIONS: Registry[Callable[[ReproductionRequest], Reproduction]] = Registry(
     "reproductions",
     "paper",
     {
@@ -168,7 +168,7 @@ def reproduce(
         progress: receives the state of the work.
     """
     function = REPRODUCTIONS[name]
-    request = Request(data_folder(data), full, seed, threads, progress)
+    request = ReproductionRequest(data_folder(data), full, seed, threads, progress)
     check_result = returned(Reproduction, "a karat.Reproduction")
     reproduction: Reproduction = call(
         f"the reproduction of {name}", function, lambda: function(request), check_result

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Tokenize = Callable[[str], Iterable[Any]]
 
 
-class OwnPassage(Passage):
+class CustomPassage(Passage):
     """Texts that a function cuts; equal tokens have equal numbers in all of them."""
 
     def __init__(
@@ -41,13 +41,13 @@ class OwnPassage(Passage):
 
     def sentences(self, separator: str) -> tuple[Passage, Ints]:
         views, starts = self._views.split_sentences(separator)
-        return OwnPassage(views, self._lexicon, self._tokenize, self._numbers), starts
+        return CustomPassage(views, self._lexicon, self._tokenize, self._numbers), starts
 
 
 def passage_of(tokenize: Tokenize) -> Callable[[_kernel.Views, Lexicon], Passage]:
     """Return what makes passages of texts that are to be compared with each other."""
     numbers: dict[Any, int] = {}
-    return lambda views, lexicon: OwnPassage(views, lexicon, tokenize, numbers)
+    return lambda views, lexicon: CustomPassage(views, lexicon, tokenize, numbers)
 
 
 class RougeScorer(BaseScorer):

@@ -18,7 +18,7 @@ from karat.report.render.text import BOLD, DIM, Sheet
 if TYPE_CHECKING:
     from karat.realize.choices import OptionalWord
     from karat.realize.grammar import Supertag
-    from karat.realize.input_trees import InputTrees, Order
+    from karat.realize.input_trees import InputTrees, WordOrder
     from karat.realize.lattice import TreeLattice, TreeletSize
 
 
@@ -28,14 +28,14 @@ OPTIONAL = "Optional words"
 NOTHING = "nothing"
 """Stands for an empty slot, where people read."""
 UNPRUNED = "Word lattice, unpruned and unweighted"
-MOST_UNPRUNED = 60
+MAX_UNPRUNED_ARCS = 60
 """Arcs of an unpruned lattice that is drawn word by word."""
-MOST_ARCS = 36
+MAX_TREELET_ARCS = 36
 """Of a treelet's lattice that is drawn."""
-MOST_ORDERS = 10
+MAX_DRAWN_ORDERS = 10
 """Orders in one drawing."""
 HEADING = 24.0
-LONGEST_WORD = 16
+MAX_WORD_LENGTH = 16
 """Columns of a word that stands beside its probability."""
 Alternatives = tuple[str, float | None, Sequence[tuple[str, float]]]
 """A word and its probability, and other words with theirs."""
@@ -69,11 +69,11 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
     total = several(int(lattice.sequences), "word sequence")
-    if arcs and len(arcs) <= MOST_UNPRUNED:
+    if arcs and len(arcs) <= MAX_UNPRUNED_ARCS:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
         caption = f"Every path is a word sequence that the supertags allow: {total}."
         return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
-    panels = [_whole(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
+    panels = [_full_panel(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
     caption = (
         f"The treelets that have several orders, with all of them; brackets stand for a whole "
         f"subtree: {total} in all."
@@ -81,7 +81,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     return _figure(UNPRUNED, panels, caption)
 
 
-def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
+def _full_panel(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
     head, inner = treelet.head, {arc.head for arc in lattice.arcs}
     words = [
@@ -94,9 +94,9 @@ def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     return LatticePanel(f"{lattice.words[head]}: {total}", arcs)
 
 
-def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
+def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
     """Return the best orders of the only tree as one graph; common ends are drawn once."""
-    node_orders = [order.nodes for order in orders[:MOST_ORDERS]]
+    node_orders = [order.nodes for order in orders[:MAX_DRAWN_ORDERS]]
     marked = ", the best marked" if len(node_orders) > 1 else ""
     caption = f"{several(len(node_orders), 'order')}{marked}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(node_orders)]
@@ -121,19 +121,23 @@ def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives])
     arcs: list[GraphArc] = []
     for place, (word, probability, alternatives) in enumerate(words):
         start, end = (_state(at, len(words)) for at in (place, place + 1))
-        tooltip = "" if probability is None else _rated(word, probability)
-        label = _rated(word, probability) if alternatives and probability is not None else word
+        tooltip = "" if probability is None else _word_with_probability(word, probability)
+        label = (
+            _word_with_probability(word, probability)
+            if alternatives and probability is not None
+            else word
+        )
         arcs.append(GraphArc(start, end, label, True, tooltip))
         arcs += [
-            GraphArc(start, end, _rated(*alternative), told=alternative[0])
+            GraphArc(start, end, _word_with_probability(*alternative), told=alternative[0])
             for alternative in alternatives
         ]
     return _figure(title, [LatticePanel("", arcs, compact=True)], caption)
 
 
-def _rated(word: str, probability: float) -> str:
+def _word_with_probability(word: str, probability: float) -> str:
     """Return a word with its probability, the word shortened if need be."""
-    return f"{svg.shorten(word, LONGEST_WORD)} / {probability:.2f}"
+    return f"{svg.shorten(word, MAX_WORD_LENGTH)} / {probability:.2f}"
 
 
 def _state(place: int, last: int) -> int:
@@ -164,10 +168,12 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
 
 def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> LatticePanel:
     treelet_arcs = [arc for arc in lattice.arcs if arc.head == treelet.head]
-    names = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in treelet_arcs}
+    names = {
+        arc.node: _name_subtree(lattice, treelet.head, arc.node, order) for arc in treelet_arcs
+    }
     path = [node for node in order if node in names]
     arcs = _graph([arc[1:4] for arc in treelet_arcs], path, names.__getitem__)
-    best_arcs = set(lattice.best_arcs(treelet.head, MOST_ARCS))
+    best_arcs = set(lattice.best_arcs(treelet.head, MAX_TREELET_ARCS))
     pairs = zip(arcs, treelet_arcs, strict=True)
     reached, reached_arcs = {0}, []
     for arc in sorted(arc for arc, treelet_arc in pairs if treelet_arc in best_arcs or arc.best):
@@ -193,7 +199,7 @@ def _graph(
     return [GraphArc(a, b, name_of_node(node), i in best) for i, (a, b, node) in enumerate(steps)]
 
 
-def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
+def _name_subtree(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
     """Return the head itself; of a daughter her whole subtree, as it was put in order."""
     if node == head:
         return lattice.words[node]
@@ -239,7 +245,7 @@ HEIGHT = 104.0
 LEGEND = f"{ANCHOR} the word itself; ↓ a slot for an argument; * what an adjunct adjoins to"
 
 
-class Drawn(NamedTuple):
+class TreeDrawing(NamedTuple):
     """A tree of two levels: its top, the leaves below, and a remark."""
 
     top: str
@@ -247,25 +253,25 @@ class Drawn(NamedTuple):
     told: str
 
 
-def drawn_tree(supertag: Supertag) -> Drawn:
+def draw_supertag(supertag: Supertag) -> TreeDrawing:
     """Return an elementary tree as its leaves in order."""
     leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
     if supertag.kind == "adjunct":
         leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
     remark = f"{supertag.relation}, {supertag.times:,} times"
-    return Drawn(supertag.tag, tuple(leaves), remark)
+    return TreeDrawing(supertag.tag, tuple(leaves), remark)
 
 
 def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     """Return a figure of some elementary trees."""
-    trees = [drawn_tree(supertag) for supertag in supertags]
+    trees = [draw_supertag(supertag) for supertag in supertags]
     title = "Elementary trees"
     return Figure(
         title, partial(_draw_trees, trees, title), LEGEND, sketch=partial(_sketch_trees, trees)
     )
 
 
-def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
+def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
@@ -280,11 +286,11 @@ def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
     return svg.chart(title, description, y + HEIGHT, parts)
 
 
-def _width(tree: Drawn) -> float:
+def _width(tree: TreeDrawing) -> float:
     return sum(svg.extent(leaf) + GAP / 2 for leaf in tree.leaves)
 
 
-def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
+def _tree(tree: TreeDrawing, middle: float, top: float) -> list[str]:
     parts = [svg.label(middle, top, tree.top, "middle")]
     x = middle - _width(tree) / 2
     for leaf in tree.leaves:
@@ -297,12 +303,12 @@ def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
     return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
 
 
-def _sketch_trees(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
+def _sketch_trees(trees: Sequence[TreeDrawing], sheet: Sheet) -> list[str]:
     lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
     return [line and f"  {line}" for line in lines[1:]]
 
 
-def _letters(tree: Drawn, sheet: Sheet) -> list[str]:
+def _letters(tree: TreeDrawing, sheet: Sheet) -> list[str]:
     """Return three lines: the category, the branches, the leaves."""
     below = "  ".join(tree.leaves)
     middles, at = [], 0

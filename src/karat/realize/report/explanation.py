@@ -217,7 +217,7 @@ def _supertags(explained: explanation.SupertagsExplained) -> Blocks:
         f"sequences{', pruned' if lattice.pruned else ''}."
     )
     chosen = f"Log probability of the supertags: {explained.assignments[0].score:.2f}."
-    nodes = _outlined(row for row in explained.assigned if row.rank == 1)
+    nodes = _outline_rows(row for row in explained.assigned if row.rank == 1)
     treelets: list[Row] = [
         {**row._asdict(), "head": words[row.head], "pruned": "yes" if row.pruned else "no"}
         for row in lattice.treelets
@@ -239,7 +239,7 @@ def _supertags(explained: explanation.SupertagsExplained) -> Blocks:
     ]
 
 
-def _outlined(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel]) -> list[Row]:
+def _outline_rows(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel]) -> list[Row]:
     """Return nodes as rows, with a dot before the word for each step down; mothers come first."""
     depth: dict[int | None, int] = {None: -1}
     rows: list[Row] = []
@@ -256,7 +256,11 @@ def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs
     notes = (_GUESSED[inputs],)
     blocks: Blocks = [
         Table(
-            "labels", "Ordering model: labels", _LABELS, _outlined(explained.labels), notes=notes
+            "labels",
+            "Ordering model: labels",
+            _LABELS,
+            _outline_rows(explained.labels),
+            notes=notes,
         ),
         Table("orders", "Ordering model: the best orders", _ORDERS, as_rows(explained.orders)),
         orders_figure(tree, explained.best),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from karat.realize.model import RealizerTraining
 
 
-LIKELY = 0.05
+MIN_ALTERNATIVE_PROBABILITY = 0.05
 """Probability from which on another form is told."""
-INPUTS_NAMED = {
+INPUT_PHRASES = {
     "all": "words with tags and relations",
     "relations": "words with relations",
     "all, content words": "content words with tags and relations",
@@ -30,7 +30,7 @@ INPUTS_NAMED = {
     "lemmas, content words": "lemmas of content words",
 }
 """Inputs as people call them, where their names say little."""
-REALIZERS_NAMED = {"fergus": "supertags", "ordering": "ordering model"}
+REALIZER_NAMES = {"fergus": "supertags", "ordering": "ordering model"}
 """Realizers as reports call them."""
 _FILE = {True: ", as in the file", False: ", not as in the file", None: ""}
 """Comparison of a sentence with that of the file; none if the file has no word order."""
@@ -41,9 +41,9 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
     from karat.realize.explanation import IN_FILE
 
     if explained.completion is not None:
-        return _completed(explained, explained.completion)
+        return _describe_completion(explained, explained.completion)
     if explained.inflection:
-        return (f"{_inflected(explained.inflection)}: {explained.rows[0].sentence}",)
+        return (f"{_describe_forms(explained.inflection)}: {explained.rows[0].sentence}",)
     models_of_sentence: dict[tuple[str, bool | None], list[str]] = {}
     for row in explained.rows:
         if row.model != IN_FILE:
@@ -52,17 +52,19 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
         f"{sentence_case(listing(models))}{_FILE[exact]}: {sentence}"
         for (sentence, exact), models in models_of_sentence.items()
     ]
-    return (*sentences, *_in_file(explained))
+    return (*sentences, *_file_sentence(explained))
 
 
-def _inflected(forms: Sequence[WordForm]) -> str:
+def _describe_forms(forms: Sequence[WordForm]) -> str:
     """Say how many forms were made, and how many might well be others."""
     n_forms = several(sum(form.chosen for form in forms), "form")
     unsure = len({form.place for form in forms if is_alternative(form)})
     return f"{n_forms} made from lemmas, {unsure} in doubt"
 
 
-def _completed(explained: RealizedTree, completion: CompletionExplained) -> tuple[str, ...]:
+def _describe_completion(
+    explained: RealizedTree, completion: CompletionExplained
+) -> tuple[str, ...]:
     """Return the completed sentence, and how much of it was inserted."""
     slots = [word for word in completion.optional if word.probability is not None]
     unsure = several(sum(bool(word.others) for word in slots), "choice")
@@ -73,10 +75,10 @@ def _completed(explained: RealizedTree, completion: CompletionExplained) -> tupl
 
 def is_alternative(form: WordForm) -> bool:
     """Return whether a form that was not chosen is probable enough to be told."""
-    return not form.chosen and form.probability >= LIKELY
+    return not form.chosen and form.probability >= MIN_ALTERNATIVE_PROBABILITY
 
 
-def _in_file(explained: RealizedTree) -> tuple[str, ...]:
+def _file_sentence(explained: RealizedTree) -> tuple[str, ...]:
     """Return the sentence of the file, if some realiser made another one."""
     from karat.realize.explanation import IN_FILE
 
@@ -94,7 +96,7 @@ def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
     for row in evaluation.rows:
         first.setdefault(row.inputs, row)
     leads = {lead.inputs: lead for lead in evaluation.leads}
-    sentences = [_scored(leads.get(inputs), row) for inputs, row in first.items()]
+    sentences = [_describe_scores(leads.get(inputs), row) for inputs, row in first.items()]
     trees = (
         f"On {several(evaluation.training.sentences, 'tree')}{_in_training(evaluation.training)}"
     )
@@ -102,53 +104,55 @@ def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
 
 
 def _in_training(training: TrainingOverlap) -> str:
-    from karat.realize.evaluation import MOSTLY
+    from karat.realize.evaluation import MAX_TRAINING_SHARE
 
-    if training.share < MOSTLY:
+    if training.share < MAX_TRAINING_SHARE:
         return ""
     part = "" if training.share == 1 else "mostly "
     return f" that the model was {part}trained on"
 
 
-def _scored(lead: Lead | None, row: RealizerScores) -> str:
+def _describe_scores(lead: Lead | None, row: RealizerScores) -> str:
     """Return the scores from one kind of input, and how sure the lead of the first is."""
     if lead is None:
-        return _figures(row)
+        return _score_sentence(row)
     better = lead.verdict == BETTER
     finding = "significantly better than" if better else "not significantly different from"
-    second = f"{lead.second.bleu:.1f} with {_named(lead.second.model)}"
-    return _figures(lead.first, f" ({finding} {second})")
+    second = f"{lead.second.bleu:.1f} with {_name_realizer(lead.second.model)}"
+    return _score_sentence(lead.first, f" ({finding} {second})")
 
 
-def _figures(row: RealizerScores, lead: str = "") -> str:
+def _score_sentence(row: RealizerScores, lead: str = "") -> str:
+    realizer = _name_realizer(row.model)
     return (
-        f"BLEU from {named_inputs(row.inputs)} is {row.bleu:.1f} with {_named(row.model)}{lead}, "
+        f"BLEU from {name_inputs(row.inputs)} is {row.bleu:.1f} with {realizer}{lead}, "
         f"and {row.exact:.0%} of sentences are exactly as in the file."
     )
 
 
-def _named(model: str) -> str:
+def _name_realizer(model: str) -> str:
     """Return the name of a realizer within a sentence."""
     if model == "ordering model":
         return f"the {model}"
     return model.replace("completion: ", "completion of ")
 
 
-def named_inputs(inputs: str) -> str:
+def name_inputs(inputs: str) -> str:
     """Return an input as people call it."""
-    return INPUTS_NAMED.get(inputs, inputs)
+    return INPUT_PHRASES.get(inputs, inputs)
 
 
 def sentences_answer(generated: RealizedSentences) -> tuple[str, ...]:
     """Say how many sentences were made, and what from."""
-    inputs = named_inputs(str(generated.settings["inputs"]))
-    realizer = REALIZERS_NAMED[str(generated.settings["realizer"])]
+    inputs = name_inputs(str(generated.settings["inputs"]))
+    realizer = REALIZER_NAMES[str(generated.settings["realizer"])]
     trees = several(len({row.tree for row in generated.rows}), "tree")
     sentences = several(len(generated.rows), "sentence")
-    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{_inserted(generated)}.",)
+    inserted = _describe_inserted(generated)
+    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{inserted}.",)
 
 
-def _inserted(generated: RealizedSentences) -> str:
+def _describe_inserted(generated: RealizedSentences) -> str:
     """Say how many tokens of which classes were inserted; nothing without `complete`."""
     classes = str(generated.settings.get("complete", "")).replace("-", " ").split(",")
     if classes == [""]:
@@ -240,14 +244,14 @@ def sentences_document(generated: RealizedSentences, command: str) -> Document:
 
 def evaluation_document(evaluation: RealizerEvaluation, command: str) -> Document:
     """Return realisers side by side, and the paper's table beside them."""
-    from karat.realize.evaluation import MOSTLY, PAPER
+    from karat.realize.evaluation import MAX_TRAINING_SHARE, PAPER
 
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
     title = f"{evaluation.name}: {several(evaluation.training.sentences, 'tree')}"
-    title += ", training data" if evaluation.training.share >= MOSTLY else ""
+    title += ", training data" if evaluation.training.share >= MAX_TRAINING_SHARE else ""
     rows: list[Row] = [
-        {**row._asdict(), "heading": f"from {named_inputs(row.inputs)}"} for row in evaluation.rows
+        {**row._asdict(), "heading": f"from {name_inputs(row.inputs)}"} for row in evaluation.rows
     ]
     columns: tuple[Column, ...] = _EVALUATED
     if any(row["forms"] is not None for row in rows):

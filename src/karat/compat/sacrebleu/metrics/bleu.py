@@ -97,12 +97,12 @@ class BLEU(Metric[BLEUScore]):
         closest = min(reference_lengths, key=lambda other: (abs(other - length), other))
         counts = pairs.matches(metric.recipe, metric.n).clipped[0].tolist()
         totals = [max(length - n, 0) for n in range(metric.n)]
-        return _scored(metric, counts, totals, length, closest)
+        return _score_counts(metric, counts, totals, length, closest)
 
     def _score(self, row: NDArray[Any]) -> BLEUScore:
         metric = self._karat()
         length, closest, *numbers = row.tolist()
-        return _scored(metric, numbers[: metric.n], numbers[metric.n :], length, closest)
+        return _score_counts(metric, numbers[: metric.n], numbers[metric.n :], length, closest)
 
     @staticmethod
     def compute_bleu(
@@ -119,7 +119,7 @@ class BLEU(Metric[BLEUScore]):
         settings = smooth_method, smooth_value, effective_order
         metric = _bleu(max_ngram_order, BLEU.TOKENIZER_DEFAULT, "mixed", *settings)
         orders = slice(max_ngram_order)
-        return _scored(metric, [*correct[orders]], [*total[orders]], sys_len, ref_len)
+        return _score_counts(metric, [*correct[orders]], [*total[orders]], sys_len, ref_len)
 
     @property
     def tokenizer_signature(self) -> str:
@@ -150,7 +150,7 @@ def _bleu(
     return ngram.BLEU(n, tok, case, smooth, smooth_value, bool(eff))
 
 
-def _scored(
+def _score_counts(
     metric: ngram.BLEU, counts: list[Any], totals: list[Any], length: int, closest: int
 ) -> BLEUScore:
     """Return the score of one row: `ngram.BLEU.measure` in plain numbers, which are quicker here.
