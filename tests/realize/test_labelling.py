@@ -26,7 +26,7 @@ from karat.realize.treebank import read_treebank
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small language needs no large table."""
     monkeypatch.setattr(labelling, "BITS", 16)
-    monkeypatch.setattr(labelling, "LEAST", 2)
+    monkeypatch.setattr(labelling, "MIN_FEATURE_COUNT", 2)
 
 
 def trees(folder: Path, sentences: int, seed: int) -> InputTrees:

@@ -147,7 +147,7 @@ def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
         repeats=4,
     )
     names = dict(zip(gtm._metric_names(), curves.asked.metrics, strict=True))
-    study = gtm.Curves(gtm.DEMO[0], {1: curves}, names, "demo")
+    study = gtm.CorrelationCurves(gtm.DEMO[0], {1: curves}, names, "demo")
     by_shuffle = [study._replace(shuffle=shuffle).mean("F") for shuffle in range(4)]
     assert sum(by_shuffle) / 4 == pytest.approx(study.mean("F"))
     threshold = sorted(by_shuffle)[2]  # true of two of the four shuffles
