@@ -205,7 +205,7 @@ def test_the_most_probable_labels_are_found(
 def test_what_is_not_sure_has_another_relation_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "SURE", 0.99999)  # for the language is easy
+    monkeypatch.setattr(labelling, "MIN_CERTAIN", 0.99999)  # for the language is easy
     labeller, jackknifed = labelled(trees(tmp_path, 60, 8))
     test = to_columns(trees(tmp_path, 30, 9)).blank()
     for columns in (labeller.label(test), jackknifed):
