@@ -13,7 +13,15 @@ from karat.errors import InputError, OutputError, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import json_line
 from karat.evalset.sets import EvalSet
-from karat.llm.interview import LONGEST_TEXT, Case, Interview, Setup, Task, drawn, signature
+from karat.llm.interview import (
+    MAX_TEXT_LENGTH,
+    Interview,
+    InterviewTask,
+    PromptCase,
+    Setup,
+    draw_sample,
+    signature,
+)
 from karat.llm.requests import Limits
 from karat.llm.run import Usage
 from karat.nuggets.drafting.facts import Facts, read_facts
@@ -142,16 +150,16 @@ class DraftTask:
         drawn = {} if self.sample is None else {"sample": self.sample, "seed": self.seed}
         return {"most": self.most, **drawn}
 
-    def task(self) -> Task:
+    def task(self) -> InterviewTask:
         """Return the cases to ask about."""
-        return Task(draft_prompt(self.prompt), FORM, list(self._cases()))
+        return InterviewTask(draft_prompt(self.prompt), FORM, list(self._cases()))
 
-    def _cases(self) -> Iterator[Case]:
+    def _cases(self) -> Iterator[PromptCase]:
         for id, text, documents in self.questions:
-            if sum(map(len, documents)) <= LONGEST_TEXT:
+            if sum(map(len, documents)) <= MAX_TEXT_LENGTH:
                 listed = [{"id": str(k), "text": one} for k, one in enumerate(documents, 1)]
                 values = {"question": text or None, "documents": listed, "most": self.most}
-                yield Case(id, values, partial(read_facts, documents, self.most))
+                yield PromptCase(id, values, partial(read_facts, documents, self.most))
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> DraftedNuggets:
         """Ask a model and return its key."""
@@ -194,7 +202,7 @@ def drafted_questions(
 ) -> tuple[str, tuple[Sourced, ...]]:
     """Return the name and the questions of a file or set, or a random sample of them."""
     name, questions = read_questions(given)
-    kept = set(drawn([one.id for one in questions], sample, seed))
+    kept = set(draw_sample([one.id for one in questions], sample, seed))
     return name, tuple(one for one in questions if one.id in kept)
 
 

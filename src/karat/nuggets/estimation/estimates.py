@@ -10,7 +10,7 @@ from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateRow
 from karat.estimation.estimates import (
-    FEWEST,
+    MIN_LABELS,
     FindDifference,
     differences,
     estimate_sample,
@@ -131,7 +131,7 @@ def _scores(found: QuestionScores) -> dict[str, object]:
 def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
     """Return the sample of the other runs; None if none of them has enough labels."""
     mine = np.array([tag not in guessed.ends for tag in sample.systems])
-    enough = (sample.known.sum(axis=1) >= FEWEST) & mine
+    enough = (sample.known.sum(axis=1) >= MIN_LABELS) & mine
     return sample.select(np.flatnonzero(mine)) if enough.any() else None
 
 
@@ -149,7 +149,7 @@ def _joined(
     rows = {row.system: row for row in by_sample.rows} if by_sample else {}
     rows |= {tag: nuggeteer_row(sample, tag, one, finite) for tag, one in guessed.ends.items()}
     if baseline is not None and baseline not in rows:
-        told = f"baseline {quoted(baseline)} has fewer than {FEWEST} judged questions"
+        told = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
         raise InputError(f"{told}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
     find = _find(left, rows, finite)
@@ -172,7 +172,7 @@ def _without_estimates(
     sample: Sample, few: Sequence[str], next: int, settings: Mapping[str, Any]
 ) -> Estimate:
     """Return an estimate without rows, where Nuggeteer alone has intervals; no judge is used."""
-    out = f"Left out, with fewer than {FEWEST} judged questions: {', '.join(few)}."
+    out = f"Left out, with fewer than {MIN_LABELS} judged questions: {', '.join(few)}."
     planned = plan_units(sample, None, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,

@@ -10,7 +10,7 @@ from math import nan, sqrt
 from typing import NamedTuple
 
 from karat.estimation.estimate_results import EstimateRow
-from karat.estimation.estimates import FEWEST
+from karat.estimation.estimates import MIN_LABELS
 from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system
 from karat.nuggets.estimation.question_samples import QuestionScores
@@ -67,7 +67,7 @@ def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -
     system = sample.systems.index(tag)
     labels = len(sample.labelled(system))
     alone = MeanInterval(nan, nan, nan, nan)
-    if labels >= FEWEST:
+    if labels >= MIN_LABELS:
         alone = estimate_system(sample, system, None, finite).interval
     score = min(max(ends.score, ends.low), ends.high)
     ratio = ends.width / alone.width if alone.width > 0 else nan

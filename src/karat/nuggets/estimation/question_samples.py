@@ -19,7 +19,7 @@ from pathlib import Path
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
-from karat.estimation.samples import Grouping, JudgeValues, Sample, Scale, designed
+from karat.estimation.samples import JudgeValues, LabelScale, Sample, UnitGrouping, apply_draws
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
 from karat.evalset.reading import Reading
@@ -104,8 +104,8 @@ def sample_of_questions(
 ) -> Sample:
     """Return the sample of a nugget set; judges have values of all runs and questions."""
     name, units = found.nuggets.name, tuple(found.nuggets.key.questions)
-    grouping = Grouping(units, np.arange(len(units)), UNIT)
-    y, design, told = designed(name, found.values, grouping, draws)
+    grouping = UnitGrouping(units, np.arange(len(units)), UNIT)
+    y, design, told = apply_draws(name, found.values, grouping, draws)
     shape = *y.shape, len(judges)
     every = np.stack([one.values for one in judges], axis=2) if judges else np.zeros(shape)
     known = ~np.isnan(y)
@@ -121,7 +121,7 @@ def sample_of_questions(
         present=np.ones(y.shape, np.bool_),
         judges=tuple(one.name for one in judges),
         design=design,
-        scale=Scale(0.0, 1.0),
+        scale=LabelScale(0.0, 1.0),
         labels=known.sum(axis=1),
         notes=tuple(told),
         draws=tuple(draws or ()),

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 from karat.metrics.cosine import Vectors, load_vectors
 from karat.metrics.embedders import embedder_digest, embedder_files
 from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting, language_setting
-from karat.registry import Registry, check_that
-from karat.settings import Named, parse_settings, setting
+from karat.registry import Registry, make_check
+from karat.settings import NamedSettings, parse_settings, setting
 
 
-class WithCosine(Named):
+class WithCosine(NamedSettings):
     """A classifier that takes cosines of sentence embeddings for evidence, if a model is named."""
 
     cosine: str | None
@@ -69,18 +69,18 @@ class Auto(Paper, WithCosine):
 
 
 def _is_one(found: Any) -> bool:
-    return isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")
+    return isinstance(found, type) and issubclass(found, NamedSettings) and hasattr(found, "guess")
 
 
-classifiers: Registry[type[Named]] = Registry(
+classifiers: Registry[type[NamedSettings]] = Registry(
     "classifiers",
     "classifier",
     {"calibrated": Calibrated, "paper": Paper, "auto": Auto},
-    check=check_that(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
+    check=make_check(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
 )
 
 
-def parse_classifier(given: str | Named) -> Named:
+def parse_classifier(given: str | NamedSettings) -> NamedSettings:
     """Return the classifier that `name:setting=value,…` describes; its string parses back."""
     if not isinstance(given, str):
         return given

@@ -30,7 +30,7 @@ from karat.nuggets.scores.decisions import Decided, Guess
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.keys import Question
 from karat.nuggets.sets.runs import Response, Run, normal
-from karat.settings import Named
+from karat.settings import NamedSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Nuggeteer:
     measured: Measured | None = None
     """Judged runs that tell how wrong it is, if there are any."""
     classifier: str = Calibrated.name
-    rule: Named = field(default_factory=Calibrated)
+    rule: NamedSettings = field(default_factory=Calibrated)
     """The classifier that was asked for."""
     paper: PaperGuesses | None = None
     """Thresholds of the paper's classifier, if it is the one that guesses."""

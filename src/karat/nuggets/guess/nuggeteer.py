@@ -36,8 +36,8 @@ from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run, make_run, normal
 from karat.progress import Progress, silent
-from karat.registry import call, returned
-from karat.settings import Named
+from karat.registry import call, expect_type
+from karat.settings import NamedSettings
 
 FEWEST = 100
 """Judged pairs from which something can be learned."""
@@ -50,7 +50,7 @@ def nuggeteer(
     progress: Progress = silent,
     *,
     measured: bool = True,
-    rule: Named | None = None,
+    rule: NamedSettings | None = None,
     strict: bool = False,
 ) -> Nuggeteer:
     """Guess all runs of a set, from its judgements if there are enough of them.
@@ -104,7 +104,7 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     pool, fold = asked.pool, run_folds(asked.pool, asked.labels)
     seen = replace(asked.seen, fold=fold[asked.cells])
     guesses = partial(rule.guess, pool, asked.labels, fold, progress)
-    found = call(f"classifier {rule}", type(rule), guesses, returned(tuple, "two arrays"))
+    found = call(f"classifier {rule}", type(rule), guesses, expect_type(tuple, "two arrays"))
     chances, carried, *_ = found
     told = None
     if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.estimation.estimates import FEWEST as ENOUGH
+from karat.estimation.estimates import MIN_LABELS as ENOUGH
 from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge

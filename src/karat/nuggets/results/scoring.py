@@ -37,7 +37,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import Named
+from karat.settings import NamedSettings
 
 
 class RunRow(NamedTuple):
@@ -425,7 +425,7 @@ def score_nuggets(
     how: Official | None = None,
     *,
     guess: bool = True,
-    classifier: Named | str | None = None,
+    classifier: NamedSettings | str | None = None,
     corrected: bool = True,
     general: bool = False,
     judged_as: Mapping[str, str] | None = None,

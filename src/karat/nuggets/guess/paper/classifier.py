@@ -47,7 +47,7 @@ from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
-from karat.settings import Named, setting
+from karat.settings import NamedSettings, setting
 from karat.text.tokens import Vocab, stemmer_origin, stemmers, stop_digest, stop_words
 
 AUTO = "auto"
@@ -79,7 +79,7 @@ LONGEST = 1_000_000
 """Words that an n-gram may have: more than any text of a key."""
 
 
-class WithIdf(Named):
+class WithIdf(NamedSettings):
     """A classifier that weighs words by idf."""
 
     idf: str
