@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from karat.arrays import np
-from karat.errors import MAX_FIELD_LENGTH, InputError, visible
+from karat.errors import InputError, visible
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completer import Completer

@@ -21,7 +21,7 @@ from typing import Any
 
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
-from karat.progress import Stop, map_in_order, n_threads
+from karat.progress import Stop
 from karat.realize.symbols import (
     NodeColumns,
     Symbols,

@@ -13,7 +13,7 @@ from karat.evalset.catalogue import VARIABLE, GivenPath, KnownSet
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.registry import Registry, call, expect_type, make_check
+from karat.registry import Registry, call, make_check
 from karat.reproduction.results import Reproduction
 from karat.stats.resampling import SEED
 from karat.storage.digests import files_digest
