@@ -13,7 +13,7 @@ from karat.evalset.catalogue import VARIABLE, GivenPath, KnownSet
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.registry import Registry, call, make_check
+from karat.registry import Registry, call, expect_type, make_check
 from karat.reproduction.results import Reproduction
 from karat.stats.resampling import SEED
 from karat.storage.digests import files_digest
@@ -169,7 +169,7 @@ def reproduce(
     """
     function = REPRODUCTIONS[name]
     request = ReproductionRequest(data_folder(data), full, seed, threads, progress)
-    check_result = returned(Reproduction, "a karat.Reproduction")
+    check_result = expect_type(Reproduction, "a karat.Reproduction")
     reproduction: Reproduction = call(
         f"the reproduction of {name}", function, lambda: function(request), check_result
     )
