@@ -14,7 +14,7 @@ from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
 from karat.studio.assignment import next_assignment
-from karat.studio.store.assessors import assessor_of, invite
+from karat.studio.store.assessors import find_assessor, invite
 from karat.studio.store.judgements import SentJudgement, StoredRow, judge
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
@@ -74,7 +74,7 @@ def make_store(
 
 
 def assessor(store: Store, name: str = "ann", **how: Any) -> int:
-    found = assessor_of(store, invite(store, name, **how))
+    found = find_assessor(store, invite(store, name, **how))
     assert found is not None
     return found.id
 
