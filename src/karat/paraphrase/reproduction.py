@@ -178,7 +178,7 @@ def reproduce_pem(request: ReproductionRequest) -> Reproduction:
     )
 
 
-def _real(request: ReproductionRequest) -> PemTables:
+def _evaluate_real_data(request: ReproductionRequest) -> PemTables:
     text = read_parallel(request.data / PARALLEL)
     pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
     work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
@@ -194,13 +194,13 @@ def _real(request: ReproductionRequest) -> PemTables:
     return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
-def _bundled(request: ReproductionRequest) -> PemTables:
+def _evaluate_bundled_data(request: ReproductionRequest) -> PemTables:
     evalset = load_evalset(DEMO, progress=request.progress)
     evaluation = _evaluate_model(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
     return PemTables(DEMO, evaluation, "the small bundled model", (DEMO, [*evaluation.inter_judge]))
 
 
-def _evaluated(
+def _evaluate_model(
     evalset: Any, model: PEM, train_first: int, request: ReproductionRequest
 ) -> ParaphraseEvaluation:
     return evaluate_paraphrases(
@@ -488,9 +488,9 @@ STRONG = 0.5
 # -------------------------------------------------------------------------------- differences
 
 
-def _differs(one: PemTables, real: bool) -> Iterator[PaperDifference]:
-    pairs = one.found.rows[0]
-    tested = f"{one.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
+def _differences(tables: PemTables, real: bool) -> Iterator[PaperDifference]:
+    pairs = tables.found.rows[0]
+    tested = f"{tables.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
     yield PaperDifference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
     if real:
         yield PaperDifference("original", "a human translation", "a reference translation (refB)")
@@ -503,9 +503,9 @@ def _differs(one: PemTables, real: bool) -> Iterator[PaperDifference]:
         yield PaperDifference("dissimilarity", "judged", "1 + 4 (1 - F1 of n-grams), by machine")
     else:
         yield PaperDifference("judgements", "3 judges, 5-point scales", "2 invented judges")
-    if one.judges is not None and real:
+    if tables.judges is not None and real:
         yield PaperDifference(
-            "Table 1, sentences", "overall scores of the same pairs", one.judges[0]
+            "Table 1, sentences", "overall scores of the same pairs", tables.judges[0]
         )
     if real:
         yield PaperDifference(
@@ -513,7 +513,7 @@ def _differs(one: PemTables, real: bool) -> Iterator[PaperDifference]:
             "all judges judged all pairs",
             "means of raters of different outputs",
         )
-    yield PaperDifference("parallel text", "FBIS Chinese-English, 250,000 pairs", one.text)
+    yield PaperDifference("parallel text", "FBIS Chinese-English, 250,000 pairs", tables.text)
     yield PaperDifference(
         "pivot words", "Chinese words", "Chinese characters" if real else "French words"
     )
