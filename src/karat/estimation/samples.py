@@ -11,12 +11,12 @@ from typing import NamedTuple
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, MetricError, quoted
-from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
+from karat.evalset.draws import GROUP, SEGMENT, Draw, check_set_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present, score_evalset
 from karat.metrics.base import Metric
-from karat.metrics.given import Given
+from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.progress import Progress
 from karat.stats.population import Design, Labelled
@@ -187,7 +187,7 @@ def check_draws(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Draw
         return evalset.draws
     reading = Reading(lister="")
     located = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
-    checked = checked_draws(located, evalset.segments, evalset.groups, reading)
+    checked = check_set_draws(located, evalset.segments, evalset.groups, reading)
     reading.check()
     return checked
 
@@ -358,7 +358,7 @@ def _model_ratings(evalset: EvalSet, judge: str | Metric, dimension: str) -> Jud
 
 def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
     if isinstance(judge, str) and judge in evalset.offered:
-        return Given(metric=judge)
+        return ExternalScores(metric=judge)
     try:
         return metric(judge)
     except MetricError as error:

@@ -13,7 +13,7 @@ from karat.arrays import np
 from karat.evalset.flooding import Flood, FloodedSet, flood
 from karat.evalset.loading import KNOWN
 from karat.evalset.sets import EvalSet
-from karat.meta.plane import CELLS, BesideRow, PlaneCell, PlaneFit, PlaneRow
+from karat.meta.plane import CELLS, ComparedRow, PlaneCell, PlaneFit, PlaneRow
 from karat.meta.plane_study import (
     MIN_PLANE_SYSTEMS,
     PAPER,
@@ -197,7 +197,7 @@ def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
 
 
 def _number(
-    plane: Plane, item: str, paper: float | None, row: PlaneRow | BesideRow
+    plane: Plane, item: str, paper: float | None, row: PlaneRow | ComparedRow
 ) -> ReproducedNumber:
     location, detail = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
     r2, low, high = (100 * value for value in (row.r2, row.low, row.high))

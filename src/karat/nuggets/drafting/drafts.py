@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from karat.errors import InputError, OutputError, short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.reading import json_line
+from karat.evalset.reading import format_json_line
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
     MAX_TEXT_LENGTH,
@@ -108,11 +108,11 @@ class DraftedNuggets(Result):
         check_key_name(path)
         about = {"key": self.name, "drafted_by": self.model, "signature": self.signature}
         lines = (
-            [json_line(about), *jsonl_lines(NuggetSet(self.name, self.key))]
+            [format_json_line(about), *jsonl_lines(NuggetSet(self.name, self.key))]
             if Path(path).suffix == ".jsonl"
             else list(key_lines(self.key))
         )
-        beside = [json_line(about), *(json_line(row._asdict()) for row in self.rows)]
+        beside = [format_json_line(about), *(format_json_line(row._asdict()) for row in self.rows)]
         write_atomically(path, lines)
         write_atomically(f"{path}{BESIDE}", beside)
 

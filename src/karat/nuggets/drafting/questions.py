@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
-from karat.evalset.reading import Place, Reading, json_rows, member, read_lines
+from karat.evalset.reading import FileLocation, Reading, check_member, read_json_lines, read_lines
 from karat.evalset.sets import EvalSet
 
 MEMBERS = ("question", "text", "documents")
@@ -59,7 +59,7 @@ def _is_questions(path: Path) -> bool:
 
 def _of_file(path: Path) -> tuple[Sourced, ...]:
     reading, found = Reading(lister=""), dict[str, Sourced]()
-    for place, row in json_rows(path, reading):
+    for place, row in read_json_lines(path, reading):
         if (question := _question(row, place, reading)) is None:
             continue
         if question.id in found:
@@ -69,14 +69,14 @@ def _of_file(path: Path) -> tuple[Sourced, ...]:
     return tuple(found.values())
 
 
-def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> Sourced | None:
+def _question(row: Mapping[str, Any], place: FileLocation, reading: Reading) -> Sourced | None:
     before = len(reading.problems)
     if unknown := [key for key in row if key not in MEMBERS]:
         told = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
         reading.problem(place, told)
-    id = member(row, "question", str, place, reading)
-    documents = member(row, "documents", list, place, reading)
-    text = member({"text": "", **row}, "text", str, place, reading)
+    id = check_member(row, "question", str, place, reading)
+    documents = check_member(row, "documents", list, place, reading)
+    text = check_member({"text": "", **row}, "text", str, place, reading)
     if len(reading.problems) > before or id is None or documents is None:
         return None
     reading.check_name("question", id, place, blank=False)

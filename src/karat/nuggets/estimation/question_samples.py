@@ -21,7 +21,7 @@ from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
 from karat.estimation.samples import JudgeValues, LabelScale, Sample, UnitGrouping, apply_draws
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
+from karat.evalset.draws import Draw, check_set_draws, draw_problem, read_draws
 from karat.evalset.reading import Reading
 from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.scores.official import Official
@@ -136,7 +136,7 @@ def draws_of_questions(
         if draw.unit not in nuggets.key.questions:
             told = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {told}")
-        if wrong := wrong_numbers(draw):
+        if wrong := draw_problem(draw):
             raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
     return draws and [draw for draw in draws if draw.unit in found.nuggets.key.questions]
 
@@ -144,6 +144,6 @@ def draws_of_questions(
 def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
     """Return the draws of a file; a question may stand there as a segment or as a group."""
     reading, questions = Reading(lister=""), nuggets.key.questions
-    found = checked_draws(read_draws(Path(path), reading), questions, questions, reading)
+    found = check_set_draws(read_draws(Path(path), reading), questions, questions, reading)
     reading.check()
     return found

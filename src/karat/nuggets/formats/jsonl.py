@@ -30,7 +30,14 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import quoted
-from karat.evalset.reading import Place, Reading, json_line, json_rows, member, number
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_member,
+    format_json_line,
+    parse_number,
+    read_json_lines,
+)
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Nugget
@@ -52,10 +59,10 @@ _Found = Mapping[str, Any]
 
 def read_jsonl(path: Path, draft: NuggetDraft) -> None:
     """All lines of a file."""
-    take_rows(json_rows(path, draft.reading), draft)
+    take_rows(read_json_lines(path, draft.reading), draft)
 
 
-def take_rows(rows: Iterable[tuple[Place, _Found]], draft: NuggetDraft) -> None:
+def take_rows(rows: Iterable[tuple[FileLocation, _Found]], draft: NuggetDraft) -> None:
     """Put the objects of all lines into a draft."""
     for place, found in rows:
         if place.line == 1 and (names := HEADERS.get(next(iter(found), ""))):
@@ -81,25 +88,29 @@ def take_rows(rows: Iterable[tuple[Place, _Found]], draft: NuggetDraft) -> None:
 
 
 def _texts(
-    found: _Found, needed: tuple[str, ...], allowed: tuple[str, ...], place: Place, reading: Reading
+    found: _Found,
+    needed: tuple[str, ...],
+    allowed: tuple[str, ...],
+    place: FileLocation,
+    reading: Reading,
 ) -> dict[str, str] | None:
     """The members that are strings, those that may be left out as ""; None if anything is wrong."""
     before = len(reading.problems) + reading.more
     if unknown := [key for key in found if key not in allowed]:
         known = ", ".join(allowed)
         reading.problem(place, f"found the name {quoted(unknown[0])}, expected {known}")
-    kept = {key: member(found, key, str, place, reading) for key in needed}
+    kept = {key: check_member(found, key, str, place, reading) for key in needed}
     for key in allowed:
         if key in found and key not in (*needed, "nuggets", "value"):
-            kept[key] = member(found, key, str, place, reading)
+            kept[key] = check_member(found, key, str, place, reading)
     if len(reading.problems) + reading.more > before:
         return None
     return {key: str(kept.get(key, "")) for key in allowed}
 
 
-def _question(found: _Found, place: Place, draft: NuggetDraft) -> None:
+def _question(found: _Found, place: FileLocation, draft: NuggetDraft) -> None:
     texts = _texts(found, ("question",), QUESTION, place, draft.reading)
-    nuggets = member(found, "nuggets", list, place, draft.reading)
+    nuggets = check_member(found, "nuggets", list, place, draft.reading)
     if texts is None or nuggets is None:
         return
     draft.question(texts["question"], place, texts["text"])
@@ -108,7 +119,7 @@ def _question(found: _Found, place: Place, draft: NuggetDraft) -> None:
             draft.nugget(texts["question"], nugget, place)
 
 
-def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
+def _nugget(given: object, place: FileLocation, reading: Reading) -> Nugget | None:
     found = given if isinstance(given, dict) else {}
     texts = found.get("descriptions")
     good = (
@@ -133,10 +144,10 @@ def is_votes(given: object) -> bool:
     return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
 
 
-def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
+def _judgement(found: _Found, place: FileLocation, draft: NuggetDraft) -> None:
     texts = _texts(found, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
     given = found.get("value")
-    value = None if isinstance(given, str) else number(given)
+    value = None if isinstance(given, str) else parse_number(given)
     if value is None:
         draft.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
     elif texts is not None:
@@ -150,13 +161,15 @@ def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     for question in nuggets.key.questions.values():
         found = {"question": question.id, **_filled(text=question.text)}
-        yield json_line({**found, "nuggets": [_plain_nugget(one) for one in question.nuggets]})
+        yield format_json_line(
+            {**found, "nuggets": [_plain_nugget(one) for one in question.nuggets]}
+        )
     for run in nuggets.runs.values():
-        yield json_line({"run": run.tag, **_filled(institution=run.institution)})
+        yield format_json_line({"run": run.tag, **_filled(institution=run.institution)})
         for id, responses in run.answers.items():
             for response in responses:
                 found = {"run": run.tag, "question": id, "response": response.text}
-                yield json_line({**found, **_filled(document=response.document)})
+                yield format_json_line({**found, **_filled(document=response.document)})
     for row in nuggets.judgements.rows:
         yield judgement_line(row)
 
@@ -165,17 +178,17 @@ def judgement_line(row: Judged) -> str:
     """One judgement as a line, so that a file of them can be added to."""
     found = {key: getattr(row, key) for key in JUDGEMENT[:4]}
     more = _filled(run=row.run, judge=row.judge, kind=row.kind, evidence=row.evidence)
-    return json_line({**found, **more})
+    return format_json_line({**found, **more})
 
 
 def description_line(question: str, nugget: str, words: str) -> str:
     """Further words for a nugget as a line."""
-    return json_line({"question": question, "nugget": nugget, "description": words})
+    return format_json_line({"question": question, "nugget": nugget, "description": words})
 
 
 def addition_line(question: str, nugget: Nugget) -> str:
     """Return a nugget that was missing as a line."""
-    return json_line({"question": question, "nugget": _plain_nugget(nugget)})
+    return format_json_line({"question": question, "nugget": _plain_nugget(nugget)})
 
 
 def _plain_nugget(nugget: Nugget) -> dict[str, Any]:

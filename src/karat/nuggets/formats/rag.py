@@ -20,7 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat.errors import quoted, short
-from karat.evalset.reading import Place, Reading, json_line, json_rows, member
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_member,
+    format_json_line,
+    read_json_lines,
+)
 from karat.nuggets.formats.jsonl import is_votes
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged
@@ -37,7 +43,7 @@ _Found = dict[str, Any]
 class _First(NamedTuple):
     """An answer where it stands first, and who judged it so far: several judges may."""
 
-    place: Place
+    place: FileLocation
     text: str
     judges: set[str]
 
@@ -45,8 +51,8 @@ class _First(NamedTuple):
 def read_rag(path: Path, draft: NuggetDraft) -> None:
     """All answers of a file."""
     first: dict[tuple[str, str], _First] = {}
-    for place, found in json_rows(path, draft.reading):
-        question = member(found, "qid", str, place, draft.reading)
+    for place, found in read_json_lines(path, draft.reading):
+        question = check_member(found, "qid", str, place, draft.reading)
         nuggets = _nuggets(found, place, draft.reading)
         if question is None or nuggets is None:
             continue
@@ -54,8 +60,8 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
             _take_key(question, found, [nugget for nugget, _ in nuggets], place, draft)
         if "run_id" not in found:
             continue
-        tag = member(found, "run_id", str, place, draft.reading)
-        text = member(found, "answer_text", str, place, draft.reading)
+        tag = check_member(found, "run_id", str, place, draft.reading)
+        text = check_member(found, "answer_text", str, place, draft.reading)
         if tag is None or text is None:
             continue
         judge = _judge(found, place, draft.reading)
@@ -71,18 +77,20 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
                 draft.judge(Judged(question, nugget.id, text, LABELS[label], tag, **judge), place)
 
 
-def _judge(found: _Found, place: Place, reading: Reading) -> dict[str, str] | None:
+def _judge(found: _Found, place: FileLocation, reading: Reading) -> dict[str, str] | None:
     """Who assigned the labels, as far as the object says it; None if anything is wrong."""
     names = {
-        key: member(found, key, str, place, reading) if key in found else ""
+        key: check_member(found, key, str, place, reading) if key in found else ""
         for key in ("judge", "kind")
     }
     return None if None in names.values() else {key: str(name) for key, name in names.items()}
 
 
-def _nuggets(row: _Found, place: Place, reading: Reading) -> list[tuple[Nugget, str | None]] | None:
+def _nuggets(
+    row: _Found, place: FileLocation, reading: Reading
+) -> list[tuple[Nugget, str | None]] | None:
     """Nuggets and their labels; none if there are none; None if anything is wrong."""
-    given = member(row, "nuggets", list, place, reading) if "nuggets" in row else []
+    given = check_member(row, "nuggets", list, place, reading) if "nuggets" in row else []
     if given is None:
         return None
     for nugget in given:
@@ -113,7 +121,9 @@ def _nugget(given: Mapping[str, Any], number: int) -> Nugget:
     return Nugget(id, texts, given["importance"] == "vital", given.get("votes"))
 
 
-def _take_key(id: str, found: _Found, mine: list[Nugget], place: Place, draft: NuggetDraft) -> None:
+def _take_key(
+    id: str, found: _Found, mine: list[Nugget], place: FileLocation, draft: NuggetDraft
+) -> None:
     """The nuggets of a question must be the same wherever they stand."""
     if known := draft.questions.get(id):
         both = mine, [nugget for nugget, _ in known.nuggets.values()]
@@ -122,7 +132,7 @@ def _take_key(id: str, found: _Found, mine: list[Nugget], place: Place, draft: N
             told = f"found other nuggets for question {short(id)} than before"
             draft.problem(place, f"{told} ({known.place})")
         return
-    text = member(found, "query", str, place, draft.reading) if "query" in found else ""
+    text = check_member(found, "query", str, place, draft.reading) if "query" in found else ""
     draft.question(id, place, text or "")
     for nugget in mine:
         draft.nugget(id, nugget, place)
@@ -141,9 +151,9 @@ def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
             known = {one.id: best(question.id, one.id, responses) for one in question.nuggets}
             labels = {id: NAMES[value] for id, value in known.items() if value is not None}
             answer = {"run_id": run.tag, "answer_text": "\n".join(texts)}
-            yield json_line({**_plain(question, labels), **answer})
+            yield format_json_line({**_plain(question, labels), **answer})
         if not runs:
-            yield json_line(_plain(question, {}))
+            yield format_json_line(_plain(question, {}))
 
 
 def _plain(question: Question, labels: Mapping[str, str]) -> _Found:

@@ -23,9 +23,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from karat.errors import OutputError, quoted, short
+from karat.evalset.conversion import NamedFile
 from karat.evalset.formats.directory import file_name, text_files
-from karat.evalset.reading import Place, number, read_lines
-from karat.evalset.saving import NamedFile
+from karat.evalset.reading import FileLocation, parse_number, read_lines
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Key, Nugget
@@ -34,7 +34,7 @@ from karat.nuggets.sets.runs import Response, Run, normal
 
 KEY, RUNS, JUDGED = "key.txt", "runs", "judged.txt"
 NOTHING = "-"
-_Row = tuple[Place, tuple[str | None, ...]]
+_Row = tuple[FileLocation, tuple[str | None, ...]]
 _IMPORTANCE = re.compile(r"(vital|okay)(?:/([0-9]{1,9}))?", re.IGNORECASE)
 _FIELD = r"([^ \t]+)"
 _GAP = r"[ \t]+"
@@ -137,10 +137,10 @@ class _Answer:
     """One system's answer to one question: its items, and what was said of each."""
 
     def __init__(self) -> None:
-        self.items: dict[str, tuple[Place, str]] = {}
-        self.said: dict[tuple[str, str], list[tuple[Place, float | None]]] = {}
+        self.items: dict[str, tuple[FileLocation, str]] = {}
+        self.said: dict[tuple[str, str], list[tuple[FileLocation, float | None]]] = {}
 
-    def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[Place, str, str, float]]:
+    def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[FileLocation, str, str, float]]:
         """Place, response, nugget and value: what was said, and what silence says."""
         carried = {n for (_, n), said in self.said.items() if any(value for _, value in said)}
         known = list(nuggets)
@@ -157,7 +157,7 @@ class _Answer:
 def read_judgements(path: Path, draft: NuggetDraft) -> None:
     """A judged file; the key must be in the draft already, for what silence says."""
     answers: dict[tuple[str, str], _Answer] = {}
-    later: list[tuple[_Answer, str, str, str, Place]] = []
+    later: list[tuple[_Answer, str, str, str, FileLocation]] = []
     for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
         (question, tag, item, field), text = map(str, row[:4]), row[4]
         answer = answers.setdefault((question, tag), _Answer())
@@ -176,7 +176,9 @@ def read_judgements(path: Path, draft: NuggetDraft) -> None:
             draft.judge(Judged(question, nugget, text, value, _given(tag)), place)
 
 
-def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: NuggetDraft) -> None:
+def _say(
+    answer: _Answer, id: str, item: str, field: str, place: FileLocation, draft: NuggetDraft
+) -> None:
     """A line of part 2."""
     if item not in answer.items:
         draft.problem(place, f"item {short(item)}, which no line of part 1 has")
@@ -188,7 +190,7 @@ def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: N
         nugget = field
     elif given == "?":
         value = None
-    elif (value := number(given)) is None:
+    elif (value := parse_number(given)) is None:
         draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
         return
     answer.said.setdefault((item, nugget), []).append((place, value))

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, OutputError, quoted, short
-from karat.evalset.reading import Place, read_lines
-from karat.evalset.saving import NamedFile
+from karat.evalset.conversion import NamedFile
+from karat.evalset.reading import FileLocation, read_lines
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Nugget
@@ -93,7 +93,7 @@ def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
 def _read_run(path: Path, ids: _Ids, draft: NuggetDraft) -> list[str]:
     """Take the run of a file, named after it, and return its texts."""
     texts = ids.aligned(path)
-    draft.run(path.stem, Place(str(path), 1))
+    draft.run(path.stem, FileLocation(str(path), 1))
     for (place, text), question in zip(draft.reading.numbered(texts, path), ids.ids, strict=True):
         draft.response(path.stem, question, Response(text), place)
     return texts

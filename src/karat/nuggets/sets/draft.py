@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import quoted, short
-from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, no_kind
-from karat.evalset.reading import Place, Reading
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, kind_problem
+from karat.evalset.reading import FileLocation, Reading
 from karat.nuggets.sets.judgements import NAMELESS, NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -23,12 +23,12 @@ class Drafted(NamedTuple):
     """A nugget as it was read, and where."""
 
     nugget: Nugget
-    place: Place
+    place: FileLocation
 
 
 class _Question(NamedTuple):
     text: str
-    place: Place
+    place: FileLocation
     nuggets: dict[str, Drafted]
 
 
@@ -51,16 +51,16 @@ class NuggetDraft:
         self.models, self.ties, self.problem = models, ties, reading.problem
         self.take: tuple[str, ...] = PARTS
         self.questions: dict[str, _Question] = {}
-        self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
+        self._responses: dict[str, list[tuple[FileLocation, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
-        self._judged: list[tuple[Place, Judged]] = []
-        self._added: list[tuple[Place, str, Nugget]] = []
-        self._words: list[tuple[Place, str, str, str]] = []
+        self._judged: list[tuple[FileLocation, Judged]] = []
+        self._added: list[tuple[FileLocation, str, Nugget]] = []
+        self._words: list[tuple[FileLocation, str, str, str]] = []
         self._skipped: dict[str, int] = {}
 
     # ------------------------------------------------------------------------------ the key
 
-    def question(self, id: str, place: Place, text: str = "") -> None:
+    def question(self, id: str, place: FileLocation, text: str = "") -> None:
         """Take a question, which must be new; TREC keys name it only with its nuggets."""
         if "key" not in self.take or not self._is_name("question", id, place):
             return
@@ -69,17 +69,17 @@ class NuggetDraft:
         else:
             self.questions[id] = _Question(text, place, {})
 
-    def nugget(self, question: str, nugget: Nugget, place: Place) -> None:
+    def nugget(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         """Take a nugget of a question that is there."""
         if "key" in self.take and question in self.questions:
             self._keep(question, nugget, place)
 
-    def also(self, question: str, id: str, description: str, place: Place) -> None:
+    def also(self, question: str, id: str, description: str, place: FileLocation) -> None:
         """Take a further description of a nugget that is there."""
         if "key" in self.take:
             self._describe(question, id, description, place)
 
-    def _keep(self, question: str, nugget: Nugget, place: Place) -> None:
+    def _keep(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         known = self.questions[question].nuggets
         if not self._is_name("nugget", nugget.id, place):
             return
@@ -91,7 +91,7 @@ class NuggetDraft:
         else:
             known[nugget.id] = Drafted(nugget, place)
 
-    def _describe(self, question: str, id: str, description: str, place: Place) -> None:
+    def _describe(self, question: str, id: str, description: str, place: FileLocation) -> None:
         known = self.questions[question].nuggets if question in self.questions else {}
         if id in known:
             old, first = known[id]
@@ -102,14 +102,14 @@ class NuggetDraft:
 
     # ------------------------------------------------------------------------------ the runs
 
-    def run(self, tag: str, place: Place, institution: str = "") -> None:
+    def run(self, tag: str, place: FileLocation, institution: str = "") -> None:
         """Take a run, which may have no response; whose it is may be said once."""
         if "runs" in self.take and self._is_name("run", tag, place):
             self._responses.setdefault(tag, [])
             if institution:
                 self._institutions[tag] = institution
 
-    def response(self, tag: str, question: str, response: Response, place: Place) -> None:
+    def response(self, tag: str, question: str, response: Response, place: FileLocation) -> None:
         """Take the next response of a run to a question."""
         if "runs" in self.take and self._is_name("run", tag, place):
             self._responses.setdefault(tag, []).append((place, question, response))
@@ -121,25 +121,25 @@ class NuggetDraft:
 
     # ------------------------------------------------------------------------ the judgements
 
-    def judge(self, row: Judged, place: Place) -> None:
+    def judge(self, row: Judged, place: FileLocation) -> None:
         """Take a judgement."""
         if "judgements" not in self.take:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
             self.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
-        elif told := no_kind(row.kind):
+        elif told := kind_problem(row.kind):
             self.problem(place, told)
         else:
             self._judged.append((place, row._replace(place=str(place))))
 
     # ---------------------------------------------------------- what assessors add to the key
 
-    def add(self, question: str, nugget: Nugget, place: Place) -> None:
+    def add(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         """Take a nugget that an assessor found missing; it stands among judgements."""
         if "judgements" in self.take:
             self._added.append((place, question, nugget))
 
-    def add_words(self, question: str, id: str, description: str, place: Place) -> None:
+    def add_words(self, question: str, id: str, description: str, place: FileLocation) -> None:
         """Take further words for a nugget that an assessor marked in a response."""
         if "judgements" in self.take:
             self._words.append((place, question, id, description))
@@ -198,7 +198,7 @@ class NuggetDraft:
         notes = (f"left out: {out} that the key does not have",) if self._skipped else ()
         return NuggetSet(self.name, key, MappingProxyType(runs), judged, notes)
 
-    def _is_asked(self, what: str, question: str, place: Place, responses: int = 0) -> bool:
+    def _is_asked(self, what: str, question: str, place: FileLocation, responses: int = 0) -> bool:
         """Return whether the key has a question; else what is said of it is left out, or wrong."""
         if question in self.questions:
             return True
@@ -208,7 +208,7 @@ class NuggetDraft:
             self.problem(place, f"{what} question {quoted(question)}, which is not in the key")
         return False
 
-    def _has_nugget(self, what: str, question: str, id: str, place: Place) -> bool:
+    def _has_nugget(self, what: str, question: str, id: str, place: FileLocation) -> bool:
         """Return whether a question of the key has a nugget; else a problem is noted."""
         known = self.questions[question].nuggets
         if id not in known:
@@ -217,12 +217,12 @@ class NuggetDraft:
             self.problem(place, f"{what} nugget {quoted(id)}, {told}")
         return id in known
 
-    def _is_name(self, kind: str, name: object, place: Place) -> bool:
+    def _is_name(self, kind: str, name: object, place: FileLocation) -> bool:
         return self.reading.check_name(kind, name, place, blank=False)
 
 
 def _with_kinds(
-    rows: Sequence[tuple[Place, Judged]], models: Sequence[str], name: str, reading: Reading
+    rows: Sequence[tuple[FileLocation, Judged]], models: Sequence[str], name: str, reading: Reading
 ) -> tuple[Judged, ...]:
     """The rows with the kinds of their judges; `models` are the names of judges that are models.
 
@@ -251,7 +251,7 @@ def _with_kinds(
     )
 
 
-def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
+def _said(rows: Sequence[tuple[FileLocation, Judged]], reading: Reading) -> dict[str, str]:
     """Return the kind of each named judge that has one; nobody is a model and something else."""
     found: dict[str, str] = {}
     for place, row in rows:

@@ -22,7 +22,7 @@ NUGGET_KIND = SetKind(
     read="karat.nuggets.cli.options:read_judged",
     estimate="karat.nuggets.estimation.estimates:estimate_nuggets",
     draws="karat.nuggets.estimation.question_samples:read_question_draws",
-    told="karat.nuggets.formats.loading:told_of_nuggets",
+    advice="karat.nuggets.formats.loading:told_of_nuggets",
 )
 """Nugget sets, as `karat data judges` knows them."""
 
@@ -82,7 +82,9 @@ def nugget_judge_agreement(
     kappa = tuple(_judge(found, k) for k in range(len(found.table.judges)))
     labels = zip(found.table.judges, map(_carried, found.table.values), strict=True)
     both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
-    pairs = tuple(PairKappa(a, b, one.units, one.equal, one.value, one.why) for a, b, one in both)
+    pairs = tuple(
+        PairKappa(a, b, one.units, one.equal, one.value, one.reason) for a, b, one in both
+    )
     notes = (*base.notes, *remarks(nuggets))
     return NuggetJudgeAgreement(
         base.name, base.rows, base.judges, notes, base.settings, kappa=kappa, pairs=pairs

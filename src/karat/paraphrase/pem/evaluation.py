@@ -30,7 +30,7 @@ from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.scores import interval_fields
+from karat.scoring import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 from karat.storage.digests import data_digest
@@ -422,8 +422,8 @@ def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
 
 def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     """Return the scores of each who judged overall quality, controls apart."""
-    rows = judged.evalset.judgements.by_people()
-    overall_rows = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
+    rows = judged.evalset.judgements.without_models()
+    overall_rows = rows.select_rows(rows.dimension == rows.dimensions.index(judged.overall))
     names = dict.fromkeys(overall_rows.judges[k] for k in np.unique(overall_rows.judge).tolist())
     return {
         name: without_controls(judged, judged.values(judged.overall, [name]))

@@ -23,7 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
-from karat.metrics.base import signed
+from karat.metrics.base import format_signature
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate.confidence import CONFIDENCE
@@ -58,7 +58,16 @@ from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_sums, interval
 from karat.storage.digests import text_digest
-from karat.storage.schema import check_fields, listed, named, perhaps, record, text, truth, whole
+from karat.storage.schema import (
+    boolean,
+    check_fields,
+    integer,
+    list_of,
+    mapping_of,
+    nullable,
+    record,
+    text,
+)
 from karat.storage.store import (
     content_digest,
     damaged,
@@ -102,15 +111,17 @@ CAUTIONS = {
 }
 """Notes in every report of a bundled model, by file."""
 
-_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
+_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": mapping_of(text)})
 ABOUT = record(
-    {"form": text, "pivots": named(TABLE, 1), "lm": LANGUAGE, "trained": truth},
-    generator=perhaps(_GENERATOR),
-    judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
-    features=listed(text),
-    metrics=listed(record({"name": text, "identity": text})),
-    mean=record({"originals": whole(2)}),
-    running=truth,
+    {"form": text, "pivots": mapping_of(TABLE, 1), "lm": LANGUAGE, "trained": boolean},
+    generator=nullable(_GENERATOR),
+    judged=record(
+        {"set": text, "dimension": text, "paraphrases": integer(0), "originals": integer(0)}
+    ),
+    features=list_of(text),
+    metrics=list_of(record({"name": text, "identity": text})),
+    mean=record({"originals": integer(2)}),
+    running=boolean,
 )
 """The description of a model."""
 
@@ -333,7 +344,7 @@ class PEM:
 
     def signature_of_scores(self, resampling: Mapping[str, object] = MappingProxyType({})) -> str:
         """Return the signature of its scores; `resampling` says how intervals were made."""
-        return signed(f"pem:model={self.label}@{self.digest}", 1, resampling)
+        return format_signature(f"pem:model={self.label}@{self.digest}", 1, resampling)
 
     def signature_with(self, combination: str, resampling: Mapping[str, object]) -> str:
         """Return the signature of an evaluation with another combination of its features."""
