@@ -25,7 +25,7 @@ from karat.realize.grammar import (
 )
 from karat.realize.input_trees import InputTrees, Orders, WordOrder, input_trees
 from karat.realize.treebank import Treebank
-from karat.storage.schema import check_fields, integer, list_of, real, record, text
+from karat.storage.schema import check_fields, list_of, real, record, text
 from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 
