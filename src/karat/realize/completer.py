@@ -178,7 +178,7 @@ class SlotClassifier(Generic[T]):
             "known": ModelLayout("uint8", "bytes of features"),
             "levels": ModelLayout("uint8", "levels"),
         }
-        check_arrays(arrays, levels | {"exponents": Layout("int8", "rows", -100, 100)})
+        check_arrays(arrays, levels | {"exponents": ModelLayout("int8", "rows", -100, 100)})
         has_weight = np.unpackbits(arrays["known"]).astype(bool)
         if len(has_weight) != 1 << BITS or int(has_weight.sum()) != len(arrays["exponents"]):
             raise ValueError("features and weights differ in number")

@@ -25,7 +25,7 @@ from karat.realize.grammar import (
 )
 from karat.realize.input_trees import InputTrees, Orders, WordOrder, input_trees
 from karat.realize.treebank import Treebank
-from karat.storage.schema import check_fields, list_of, real, record, text
+from karat.storage.schema import check_fields, integer, list_of, real, record, text
 from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 
@@ -304,7 +304,7 @@ class Fergus:
         return arrays | with_prefix("lm_", self.lm.arrays)
 
 
-_LIMITS = {"width": whole(1, MAX_WIDTH), "beam": whole(0, MAX_WIDTH)}
+_LIMITS = {"width": integer(1, MAX_WIDTH), "beam": integer(0, MAX_WIDTH)}
 _WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
 _ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": list_of(text, 1)})
 """The description of a model, beside those of its grammar and its language model."""

@@ -167,7 +167,7 @@ def _slot(value: object, location: str) -> None:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{location}: found {quoted(value)}, expected a relation and a side")
     schema.text(value[0], location)
-    whole(0, 1)(value[1], location)
+    integer(0, 1)(value[1], location)
 
 
 ABOUT = schema.record(

@@ -103,7 +103,7 @@ class Inflection:
         progress(1, 2, "inflection")
         # Rounded as it is stored, so that a model is the same before and after.
         inflection = cls(train_inflector(bank), capitals, spacing)
-        return cls.stored(Store(bank.name, *inflection.parts()))
+        return cls.stored(ModelStore(bank.name, *inflection.parts()))
 
     def with_forms(self, bank: Treebank) -> Treebank:
         """Return a treebank with forms guessed by its trees instead of its words."""

@@ -193,7 +193,7 @@ def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
     if top is not None:
         number = _number(plane, "best cell", plane.published.best[2], plane.fit.row(top))
         yield number._replace(detail=f"{best} in the paper, {top} here")
-    yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.beside[0])
+    yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.compared[0])
 
 
 def _number(
@@ -252,7 +252,7 @@ def _spread(verdict: Verdict) -> str:
 
 
 def _difference(plane: Plane) -> PaperDifference:
-    paper = f"{plane.published.what}; guideline: {plane.published.guideline}"
+    paper = f"{plane.published.description}; guideline: {plane.published.guideline}"
     here = f"{plane.data}; {plane.size}"
     return PaperDifference(f"data of {plane.where}", paper, here)
 

@@ -196,7 +196,7 @@ def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> Correl
         )
         for number in counterpart.references
     }
-    names = dict(zip(metric_names, by_references[1].asked.metrics, strict=True))
+    names = dict(zip(metric_names, by_references[1].asked_settings.metrics, strict=True))
     return CorrelationCurves(counterpart, by_references, names, describe_set(evalset))
 
 
