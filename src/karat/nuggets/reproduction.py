@@ -19,15 +19,15 @@ from karat.nuggets.guess.official_scores import PaperRuns, RunF, micro_f, paper_
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.reproduction.papers import Request, places
+from karat.reproduction.papers import ReproductionRequest, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
-    judged_difference,
+    difference_verdict,
+    to_verdict,
 )
 from karat.stats.correlation import rmse, tau_b
 
@@ -142,7 +142,7 @@ class Evaluated:
         return {one.model.name: one.model.log10 for one in self.found.found.models}
 
 
-def reproduce_nuggeteer(request: Request) -> Reproduction:
+def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
     """Cross-validate the paper's classifier, and set it and Pourpre beside official scores."""
     here = request.data.any_of(places(*(KNOWN[name] for name in SETS)))
     real = [name for name in SETS if KNOWN[name].place in here]
@@ -162,7 +162,7 @@ def reproduce_nuggeteer(request: Request) -> Reproduction:
     )
 
 
-def _evaluated(name: str, request: Request) -> Evaluated:
+def _evaluated(name: str, request: ReproductionRequest) -> Evaluated:
     known = KNOWN[name]
     if known.bundled:
         nuggets = load_nuggets(name, progress=request.progress)
@@ -226,7 +226,7 @@ def _conclusions(one: Evaluated) -> Iterator[Conclusion]:
     if plain.rmse is not None:
         claim = "Nuggeteer's root mean squared error is below 0.1, as far as assessors differ."
         evidence = f"{plain.rmse:.3f}"
-        yield Conclusion("section 4.1", claim, judged(plain.rmse < FAR), evidence, one.name)
+        yield Conclusion("section 4.1", claim, to_verdict(plain.rmse < FAR), evidence, one.name)
     yield from _models(one.likelihoods, one.name)
     if one.by_nugget and plain.rmse is not None:
         yield learned_thresholds(one.by_nugget, plain.tau_b, plain.rmse, one.name)
@@ -244,7 +244,7 @@ def learned_thresholds(
     evidence = (
         f"RMSE {learned['RMSE']:.3f}, in hindsight {error:.3f} (tau {learned[TAU]:.3f}, {tau:.3f})"
     )
-    verdict = judged_difference(error - learned["RMSE"])
+    verdict = difference_verdict(error - learned["RMSE"])
     return Conclusion("section 4.4", claim, verdict, evidence, data)
 
 
@@ -256,18 +256,18 @@ def _against_pourpre(one: Evaluated, tau: float) -> Conclusion:
         "Nuggeteer ranks systems better than every form of Pourpre (on 3 of the paper's 4 sets)."
     )
     evidence = f"tau {tau:.3f}, best form of Pourpre {best:.3f}"
-    return Conclusion("Table 2", claim, judged_difference(tau - best), evidence, one.name)
+    return Conclusion("Table 2", claim, difference_verdict(tau - best), evidence, one.name)
 
 
 def _models(found: Mapping[str, float], data: str) -> Iterator[Conclusion]:
     evidence = ", ".join(f"{name} {found[name]:,.0f}" for name in TABLE_4)
     order = found["coin"] < found["global"] < found["question"] < found["nugget"]
     claim = "Thresholds by nugget are likelier than by question, those than one threshold."
-    yield Conclusion("Table 4", claim, judged(order), evidence, data)
+    yield Conclusion("Table 4", claim, to_verdict(order), evidence, data)
     claim = "Error rates by nugget are too many parameters: the model with them is less likely."
     fewer = found["nugget-errors"] < found["nugget"]
     evidence = f"nugget {found['nugget']:,.0f}, nugget-errors {found['nugget-errors']:,.0f}"
-    yield Conclusion("Table 4", claim, judged(fewer), evidence, data)
+    yield Conclusion("Table 4", claim, to_verdict(fewer), evidence, data)
 
 
 def _settings(one: Evaluated) -> Conclusion:
@@ -288,29 +288,31 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
     if best - yes < SMALL:
         evidence += f"; yes to every pair {yes:.3f}, so no setting decides anything"
         return Conclusion("Table 5", claim, UNDECIDED, evidence, data)
-    return Conclusion("Table 5", claim, judged(best - default <= SMALL), evidence, data)
+    return Conclusion("Table 5", claim, to_verdict(best - default <= SMALL), evidence, data)
 
 
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(one: Evaluated) -> Difference:
+def _difference(one: Evaluated) -> PaperDifference:
     questions, runs = len(one.nuggets.key.questions), len(one.nuggets.runs)
     paper = "TREC 2003 to 2005: 25 to 75 questions, 10 to 72 systems"
-    return Difference("data", paper, f"{one.name}: {questions} questions, {runs} runs")
+    return PaperDifference("data", paper, f"{one.name}: {questions} questions, {runs} runs")
 
 
 _RESPONSES = (
-    Difference("responses", "10 to 17 strings a question", "one answer or summary a question"),
+    PaperDifference("responses", "10 to 17 strings a question", "one answer or summary a question"),
 )
 _DIFFERS = (
-    Difference("idf", "of a background corpus", "of the responses of the set"),
-    Difference("cross-validation", "a system or an institution is left out", "a run is left out"),
-    Difference(
+    PaperDifference("idf", "of a background corpus", "of the responses of the set"),
+    PaperDifference(
+        "cross-validation", "a system or an institution is left out", "a run is left out"
+    ),
+    PaperDifference(
         "threshold of Table 5", "chosen for each set by its result", "chosen without the run"
     ),
-    Difference("priors of Table 4", "not said", "uniform"),
-    Difference(
+    PaperDifference("priors of Table 4", "not said", "uniform"),
+    PaperDifference(
         "Figure 5",
         "thresholds chosen for each set; no formula of intervals",
         "likeliest thresholds, learned without the run; intervals from errors on the other runs",
