@@ -250,7 +250,7 @@ def sentences_document(generated: RealizedSentences, command: str) -> Document:
 
 def evaluation_document(evaluation: RealizerEvaluation, command: str) -> Document:
     """Return realisers side by side, and the paper's table beside them."""
-    from karat.realize.evaluation import MAX_TRAINING_SHARE, PAPER
+    from karat.realize.evaluation import PAPER
 
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
