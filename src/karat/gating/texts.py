@@ -57,7 +57,7 @@ def read_texts(
     inputs = inputs._replace(segments=SegmentNames(len(texts), numbered, inputs.segments.left_out))
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     measures = [
-        MeasuredItems(m, m.method(refs.number), np.concatenate(stats[system, m].rows))
+        MeasuredItems(m, m.method(refs.number), np.concatenate(stats[system, m].row_blocks))
         for m in inputs.metrics
     ]
 
