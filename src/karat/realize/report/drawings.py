@@ -68,8 +68,8 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     """Return a figure of all orders that the supertags allow, with no cost and none marked."""
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
-    told = format_count(int(lattice.sequences), "word sequence")
-    if arcs and len(arcs) <= MOST_UNPRUNED:
+    total = format_count(int(lattice.sequences), "word sequence")
+    if arcs and len(arcs) <= MAX_UNPRUNED_ARCS:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
         caption = f"Every path is a word sequence that the supertags allow: {total}."
         return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
@@ -89,16 +89,17 @@ def _full_panel(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
         for node, word in enumerate(lattice.words)
     ]
     graph = order_graph(lattice.treelet_orders(head))
-    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
-    told = format_count(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
+    arcs = [arc._replace(word=words[int(arc.word)], best=False) for arc in graph]
+    total = format_count(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[head]}: {total}", arcs)
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
     """Return the best orders of the only tree as one graph; common ends are drawn once."""
-    few = [order.nodes for order in orders[:MOST_ORDERS]]
-    caption = f"{format_count(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
-    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
+    node_orders = [order.nodes for order in orders[:MAX_DRAWN_ORDERS]]
+    marked = ", the best marked" if len(node_orders) > 1 else ""
+    caption = f"{format_count(len(node_orders), 'order')}{marked}."
+    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(node_orders)]
     return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
 
@@ -178,9 +179,9 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
     for arc in sorted(arc for arc, treelet_arc in pairs if treelet_arc in best_arcs or arc.best):
         if arc.start in reached:
             reached.add(arc.end)
-            found.append(arc)
-    told = format_count(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
+            reached_arcs.append(arc)
+    total = format_count(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[treelet.head]}: {total}", reached_arcs)
 
 
 def _graph(
@@ -226,8 +227,8 @@ def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
         parts += drawing.parts
         width, y = max(width, drawing.width), drawing.height + HEADING
     arcs = [arc for panel in panels for arc in panel.arcs]
-    told = f"{format_count(len(panels), 'graph')}, {format_count(len(arcs), 'arc')}"
-    return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
+    description = f"{format_count(len(panels), 'graph')}, {format_count(len(arcs), 'arc')}"
+    return svg.chart(title, description, y - HEADING, parts, width, fluid=False, class_="grid")
 
 
 def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
@@ -279,8 +280,10 @@ def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = join_items([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
-    return svg.chart(title, told, y + HEIGHT, parts)
+    description = join_items(
+        [f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees]
+    )
+    return svg.chart(title, description, y + HEIGHT, parts)
 
 
 def _width(tree: TreeDrawing) -> float:

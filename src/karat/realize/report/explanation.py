@@ -267,10 +267,10 @@ def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs
         Table("ordered", "Ordering model: what features add", parts, best),
     ]
     rows: list[Row] = []
-    for rank, changed in found.changed():
+    for rank, changed in explained.changed():
         heading = f"Order {rank}: {format_count(len(changed), 'treelet')} other than in the best"
-        for one, less in changed:
-            rows.append({"heading": heading, "rank": rank, "less": less, **one._asdict()})
+        for treelet, less in changed:
+            rows.append({"heading": heading, "rank": rank, "less": less, **treelet._asdict()})
     if rows:
         title = "Ordering model: treelets of other orders"
         columns = (*_OTHER, *parts, _LESS)

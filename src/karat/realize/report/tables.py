@@ -56,30 +56,30 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
     models_of_sentence: dict[tuple[str, bool | None], list[str]] = {}
     for row in explained.rows:
         if row.model != IN_FILE:
-            made.setdefault((row.sentence, row.exact), []).append(row.model)
-    told = [
+            models_of_sentence.setdefault((row.sentence, row.exact), []).append(row.model)
+    sentences = [
         f"{sentence_case(join_names(models))}{_FILE[exact]}: {sentence}"
-        for (sentence, exact), models in made.items()
+        for (sentence, exact), models in models_of_sentence.items()
     ]
     return (*sentences, *_file_sentence(explained))
 
 
 def _describe_forms(forms: Sequence[WordForm]) -> str:
     """Say how many forms were made, and how many might well be others."""
-    made = format_count(sum(one.chosen for one in forms), "form")
-    unsure = len({one.place for one in forms if is_alternative(one)})
-    return f"{made} made from lemmas, {unsure} in doubt"
+    n_forms = format_count(sum(form.chosen for form in forms), "form")
+    unsure = len({form.place for form in forms if is_alternative(form)})
+    return f"{n_forms} made from lemmas, {unsure} in doubt"
 
 
 def _describe_completion(
     explained: RealizedTree, completion: CompletionExplained
 ) -> tuple[str, ...]:
     """Return the completed sentence, and how much of it was inserted."""
-    slots = [one for one in completion.optional if one.probability is not None]
-    unsure = format_count(sum(bool(one.others) for one in slots), "choice")
-    words = sum(len(one.word.split()) for one in slots)
+    slots = [word for word in completion.optional if word.probability is not None]
+    unsure = format_count(sum(bool(word.others) for word in slots), "choice")
+    words = sum(len(word.word.split()) for word in slots)
     inserted = format_count(words, "word") if words else "No words"
-    return (f"{inserted} inserted, {unsure} in doubt: {found.rows[0].sentence}",)
+    return (f"{inserted} inserted, {unsure} in doubt: {explained.rows[0].sentence}",)
 
 
 def is_alternative(form: WordForm) -> bool:
@@ -104,9 +104,10 @@ def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
     first: dict[str, RealizerScores] = {}
     for row in evaluation.rows:
         first.setdefault(row.inputs, row)
-    leads = {lead.inputs: lead for lead in found.leads}
-    sentences = [_scored(leads.get(inputs), row) for inputs, row in first.items()]
-    trees = f"On {format_count(found.training.sentences, 'tree')}{_in_training(found.training)}"
+    leads = {lead.inputs: lead for lead in evaluation.leads}
+    sentences = [_describe_scores(leads.get(inputs), row) for inputs, row in first.items()]
+    trees = f"On {format_count(evaluation.training.sentences, 'tree')}"
+    trees += _in_training(evaluation.training)
     return (f"{trees}, {sentences[0]}", *map(sentence_case, sentences[1:]))
 
 
@@ -151,11 +152,12 @@ def name_inputs(inputs: str) -> str:
 
 def sentences_answer(generated: RealizedSentences) -> tuple[str, ...]:
     """Say how many sentences were made, and what from."""
-    inputs = named_inputs(str(found.settings["inputs"]))
-    realizer = REALIZERS_NAMED[str(found.settings["realizer"])]
-    trees = format_count(len({row.tree for row in found.rows}), "tree")
-    sentences = format_count(len(found.rows), "sentence")
-    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{_inserted(found)}.",)
+    inputs = name_inputs(str(generated.settings["inputs"]))
+    realizer = REALIZER_NAMES[str(generated.settings["realizer"])]
+    trees = format_count(len({row.tree for row in generated.rows}), "tree")
+    sentences = format_count(len(generated.rows), "sentence")
+    inserted = _describe_inserted(generated)
+    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{inserted}.",)
 
 
 def _describe_inserted(generated: RealizedSentences) -> str:
@@ -165,7 +167,7 @@ def _describe_inserted(generated: RealizedSentences) -> str:
         return ""
     if not generated.inserted:
         return f"; no {' or '.join(classes)} inserted"
-    return f"; {' and '.join(classes)} inserted ({format_count(found.inserted, 'token')})"
+    return f"; {' and '.join(classes)} inserted ({format_count(generated.inserted, 'token')})"
 
 
 number = partial(Column, align="right")
@@ -250,12 +252,12 @@ def sentences_document(generated: RealizedSentences, command: str) -> Document:
 
 def evaluation_document(evaluation: RealizerEvaluation, command: str) -> Document:
     """Return realisers side by side, and the paper's table beside them."""
-    from karat.realize.evaluation import PAPER
+    from karat.realize.evaluation import MAX_TRAINING_SHARE, PAPER
 
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
-    title = f"{found.name}: {format_count(found.training.sentences, 'tree')}"
-    title += ", training data" if found.training.share >= MOSTLY else ""
+    title = f"{evaluation.name}: {format_count(evaluation.training.sentences, 'tree')}"
+    title += ", training data" if evaluation.training.share >= MAX_TRAINING_SHARE else ""
     rows: list[Row] = [
         {**row._asdict(), "heading": f"from {name_inputs(row.inputs)}"} for row in evaluation.rows
     ]
@@ -290,7 +292,7 @@ def _leads(evaluation: RealizerEvaluation) -> list[Row]:
 
 def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
     """Return a dot for the BLEU of each realiser."""
-    dots = (ChartInterval(_label(row), round(row.bleu, 1)) for row in found.rows)
+    dots = (ChartInterval(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
     figure = intervals_figure("BLEU by realiser", "BLEU", dots)
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
     caption = f"{inserts if evaluation.slots else ''}In brackets: the input."
