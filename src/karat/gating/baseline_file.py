@@ -66,11 +66,11 @@ class BaselineFile:
 def make_baseline(items: ItemScores, path: FilePath, texts: bool = False) -> BaselineFile:
     """Return the baseline of a run; with `texts`, including the outputs."""
     metrics = [
-        StoredMetric(measured.name, measured.signature, measured.measure.columns(), measured.rows)
-        for measured in items.measures
+        StoredMetric(run.name, run.signature, run.measure.columns(), run.rows)
+        for run in items.measures
     ]
     item_texts = items.texts(range(len(items.ids))) if texts else None
-    output_texts = None if item_texts is None else tuple(measured.output for measured in item_texts)
+    output_texts = None if item_texts is None else tuple(text.output for text in item_texts)
     about = items.source, items.system, items.against, items.ids
     return BaselineFile(str(path), *about, tuple(metrics), items.carried, output_texts)
 

@@ -55,7 +55,7 @@ def match_baseline(
     """
     check_source(items.source, baseline)
     ordered = items.ordered(_baseline_order(items, baseline))
-    stored = [_stored_metric(measured, baseline) for measured in ordered.measures]
+    stored = [_stored_metric(run, baseline) for run in ordered.measures]
     if items.against != baseline.against:
         problem = (
             "the items were scored against something else then (other references, or another key"

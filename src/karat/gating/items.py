@@ -101,9 +101,7 @@ class ItemScores:
         return replace(
             self,
             ids=tuple(self.ids[at] for at in chosen),
-            measures=tuple(
-                measured._replace(rows=measured.rows[chosen]) for measured in self.measures
-            ),
+            measures=tuple(run._replace(rows=run.rows[chosen]) for run in self.measures),
             texts=lambda wanted: self.texts([chosen[at] for at in wanted]),
             carried=self.carried and tuple(self.carried[at] for at in chosen),
         )

@@ -61,7 +61,7 @@ def read_texts(
         for m in inputs.metrics
     ]
 
-    def shown(places: Sequence[int]) -> list[ItemText]:
+    def item_texts(places: Sequence[int]) -> list[ItemText]:
         both = zip(texts.strings(places), inputs.references.strings(places), strict=True)
         return [
             ItemText(candidate_text, refs[0] if refs else "", tuple(refs))
@@ -69,7 +69,7 @@ def read_texts(
         ]
 
     against = digest(zip(numbered, _reference_lists(refs), strict=True))
-    return ItemScores(system, numbered, tuple(measures), against, shown)
+    return ItemScores(system, numbered, tuple(measures), against, item_texts)
 
 
 def _is_table(output: Any) -> bool:
