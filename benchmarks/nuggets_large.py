@@ -1,12 +1,11 @@
-"""Very many responses with judgements: time and peak memory of scoring and of judging.
+"""Very many responses with judgements: time and peak memory of scoring.
 
     python benchmarks/nuggets_large.py [RESPONSES]
 
 One run answers two questions of ten nuggets with so many responses (400,000 if nothing is said) of
 fifteen words; of it and of four small runs, two hundred responses were judged. For a tenth of it,
-and for all of it, in a process each: load nothing, guess, decide and score with intervals
-(`score`); guess, rank all pairs, and answer twenty of them (`judge`). Times are those of the
-processor. Words are drawn with a fixed seed.
+and for all of it, in a process each: load nothing, guess, decide and score with intervals. Times
+are those of the processor. Words are drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -79,44 +78,21 @@ def score(count: int) -> dict[str, float]:
     return {"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before}
 
 
-def judge(count: int) -> dict[str, float]:
-    from karat.nuggets.guess.nuggeteer import nuggeteer
-    from karat.nuggets.judging.agenda import Agenda
-
-    nuggets = made(count)
-    before, start = peak_mb(), time.process_time()
-    agenda = Agenda(nuggets, nuggeteer(nuggets, measured=False).chances)
-    ready = time.process_time()
-    for k in range(20):
-        agenda.first()
-        agenda.answer(float(k % 3 == 0))
-    end = time.process_time()
-    return {
-        "seconds": end - start,
-        "peak_mb": peak_mb(),
-        "before_mb": before,
-        "an_answer": (end - ready) / 20,
-    }
-
-
 def main() -> None:
     if len(sys.argv) > 2:
-        print(json.dumps({"score": score, "judge": judge}[sys.argv[1]](int(sys.argv[2]))))
+        print(json.dumps(score(int(sys.argv[2]))))
         return
-    whole = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
-    print("| | responses | CPU s | peak MB | of it the set | an answer, s |")
-    print("|---|---|---|---|---|---|")
-    for what in ("score", "judge"):
-        for count in (whole // 10, whole):
-            argv = [sys.executable, __file__, what, str(count)]
-            done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-            row = json.loads(done.stdout)
-            answer = f"{row['an_answer']:.3f}" if "an_answer" in row else ""
-            print(
-                f"| {what} | {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | "
-                f"{row['before_mb']:.0f} | {answer} |",
-                flush=True,
-            )
+    largest = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
+    print("| responses | CPU s | peak MB | of it the set |")
+    print("|---|---|---|---|")
+    for count in (largest // 10, largest):
+        argv = [sys.executable, __file__, "score", str(count)]
+        done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
+        row = json.loads(done.stdout)
+        print(
+            f"| {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | {row['before_mb']:.0f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -109,7 +109,6 @@ def test_the_preset_is_the_papers_form() -> None:
     assert printed == Paper(**form, informativeness="responses")
     assert str(printed) == "paper:informativeness=responses"
     assert parse_classifier("paper:preset=paper,n=1") == Paper(1, informativeness="responses")
-    assert str(parse_classifier("auto:preset=paper")) == "auto:informativeness=responses"
     with pytest.raises(InputError, match="paper: no preset 'pourpre'; there is paper"):
         parse_classifier("paper:preset=pourpre")
     found = kt.score_nuggets(kt.load_nuggets("demo-nuggets"), classifier="paper:preset=paper")

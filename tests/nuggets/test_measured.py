@@ -160,10 +160,10 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
 def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, judged = world(questions=8, runs=6)
     nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
-    whole = nuggeteer(nuggets, measured=False)
+    whole = nuggeteer(nuggets)
     monkeypatch.setattr(batches, "SMALL", 10)
     monkeypatch.setattr(batches, "MOST", 5)
-    parts = nuggeteer(nuggets, measured=False)
+    parts = nuggeteer(nuggets)
     mine = whole.pool.cell_run == 0
     assert parts.probabilities[mine] == pytest.approx(whole.probabilities[mine], abs=0.03)
     assert parts.probabilities.shape == whole.probabilities.shape

@@ -20,7 +20,6 @@ from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.intervals.intervals import AllErrors, Errors, ScoreInterval, score_interval
 from karat.nuggets.intervals.measured_errors import official_scores
-from karat.nuggets.judging.asking import queue
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
@@ -251,20 +250,6 @@ def test_an_unfinished_log_says_nothing_of_what_was_not_asked() -> None:
     """A "no" about one nugget is not one about all the others."""
     rows = [row for row in JUDGED.rows if row.run != "run5" or row.nugget == "n0"]
     assert nuggeteer(nugget_set(RUNS, rows)).learned == len(rows)
-
-
-def test_the_assessor_is_asked_by_what_the_classifier_says() -> None:
-    nuggets = nugget_set(RUNS[:1], without("run0"))
-    found = nuggeteer(nuggets, measured=False)
-    assert found.learned == len(without("run0"))
-    asks = queue(nuggets, found.chances)
-    assert len(asks) == 32
-    for ask in asks:
-        j = ask.question.nuggets.index(ask.nugget)
-        table = found.pool.answer(found.probabilities, "run0", ask.question.id)
-        assert ask.p == table[0, j]
-    assert found.chances(asks[0].question, []).shape == (0, 4)
-    assert cells(found, "run0") == pytest.approx(cells(nuggeteer(nuggets), "run0"), abs=1e-12)
 
 
 @pytest.mark.parametrize("tag", ["BEST_cot_gpt3.5", "iiia_standard_p1_straight_ag"])

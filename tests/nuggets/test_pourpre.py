@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf, wordfreq_idf
-from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf
 from karat.nuggets.scores.official import answer_length
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
@@ -189,34 +187,6 @@ def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
     assert found(["cat", "dog"]).tolist() == near([math.log(3 / 2), math.log(3)])
     with pytest.raises(kt.InputError, match="no responses to take idf from"):
         pooled_idf([make_run("A", [])])
-
-
-def test_idf_from_wordfreq() -> None:
-    weigh = wordfreq_idf()
-    the, reactor, unknown = weigh(["the", "reactor", "qqxzzy"]).tolist()
-    assert 0 < the < reactor < unknown == near(-math.log(1e-8))
-    with pytest.raises(kt.InputError, match="wordfreq has no language 'xx'"):
-        wordfreq_idf("xx")
-
-
-def test_a_stem_is_as_frequent_as_its_words_together() -> None:
-    words = ["reactor", "reactors", "1901", "qqxzzy"]
-    one, two, year, unknown = np.exp(-wordfreq_idf("en", "porter")(words)).tolist()
-    alone = np.exp(-wordfreq_idf("en")(words)).tolist()
-    assert one == two
-    assert one >= sum(alone[:2]) * 0.99  # wordfreq rounds the shares of words
-    assert one < 1.5 * sum(alone[:2])
-    assert (year, unknown) == near((alone[2], 1e-8))
-    stemmed = IdfSource("wordfreq").of_words([], "porter")
-    assert stemmed(words).tolist() == wordfreq_idf("en", "porter")(words).tolist()
-    signatures = {Pourpre(weigh=wordfreq_idf("en", s)).signature for s in ("none", "porter")}
-    assert len(signatures) == 2
-
-
-def test_wordfreq_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(kt.MissingExtra, match=r"pip install 'karat\[wordfreq\]'"):
-        wordfreq_idf()
 
 
 def test_common_words_weigh_less_in_pourpre() -> None:

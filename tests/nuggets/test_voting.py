@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,6 @@ import karat as kt
 from karat.errors import InputError
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.judging.asking import disputed
-from karat.nuggets.judging.likelihood import overlap
-from karat.nuggets.judging.log import Log
-from karat.nuggets.judging.session import Session
 from karat.nuggets.scores.decisions import decide
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
@@ -246,22 +241,3 @@ def test_labels_of_rag_answers_may_have_a_judge(tmp_path: Path) -> None:
     place.write_text(gpt + gpt, encoding="utf-8")
     with pytest.raises(InputError, match="line 2: run A answers question q already"):
         kt.load_nuggets(place)
-
-
-# ------------------------------------------------------------------------------------- judging
-
-
-def test_a_log_keeps_the_judge_and_the_kind(key: Path, tmp_path: Path) -> None:
-    nuggets = told(said(1, "ann", "person"), said(0, "bob", "person"))
-    asks = disputed(nuggets, overlap)
-    assert [(ask.nugget.id, ask.response.text) for ask in asks] == [("1", TEXT)]
-    for kind in ("person", "adjudicated"):
-        place = tmp_path / f"{kind}.jsonl"
-        with Log(place) as log:
-            Session(asks, log, "dora", kind).answer(0.0)
-        again = kt.load_nuggets(key, judgements=[place])
-        assert kinds(again) == [("dora", kind)]
-    rows = (*nuggets.judgements.rows, *again.judgements.rows)
-    settled = replace(nuggets, judgements=Judgements(rows))
-    assert settled.judgements.known["q", "1", TEXT.casefold()] == 0
-    assert disputed(settled, overlap) == []

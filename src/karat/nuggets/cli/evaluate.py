@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import option
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
@@ -18,17 +16,9 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.nugget_set
 @nuggets_options.places
 @nuggets_options.trying
-@option(
-    "--cosine",
-    "Embedding model whose cosines are evidence for the calibrated classifier: a folder, or "
-    "wordllama.",
-    metavar="MODEL",
-)
 @options.output
 @nuggets_options.beta
-def command(
-    name: str, given: Any, how: Any, format: str, output: str | None, **settings: Any
-) -> None:
+def command(name: str, given: Any, how: Any, format: str, output: str | None, beta: float) -> None:
     """Compare Nuggeteer, Pourpre and ROUGE with the assessors of a judged set.
 
     Shows precision, recall and F of the decisions, and Kendall's tau-b, R^2 and RMSE of the scores
@@ -39,13 +29,11 @@ def command(
     karat nuggets evaluate rag24 --leave-out question -o evaluation.html
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.guess.classifiers import Calibrated
     from karat.nuggets.results.evaluation import evaluate_nuggets
 
-    calibrated = Calibrated(cosine=settings["cosine"])
-    both = map(nuggets_options.files_of, (how["classifier"], calibrated))
-    check_output(output, (*given["runs"], *given["judgements"], *chain(*both)))
+    idf = nuggets_options.files_of(how["classifier"])
+    check_output(output, (*given["runs"], *given["judgements"], *idf))
     with Bar() as progress:
         found = load_nuggets(name, **given, progress=progress)
-        done = evaluate_nuggets(found, **how, **settings, progress=progress)
+        done = evaluate_nuggets(found, **how, beta=beta, progress=progress)
     show(done.document(options.command_line()), format, output)

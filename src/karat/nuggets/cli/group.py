@@ -7,7 +7,6 @@ from karat.cli.groups import command_group
 COMMANDS = {
     "score": ("karat.nuggets.cli.score", "Score runs by the nuggets in their answers."),
     "diff": ("karat.nuggets.cli.diff", "Show which nuggets a new version gained and lost."),
-    "judge": ("karat.nuggets.cli.judge", "Judge responses in the terminal."),
     "draft": ("karat.nuggets.cli.draft", "Let a language model draft an answer key."),
     "tune": ("karat.nuggets.cli.tune", "Cross-validate the settings of the classifier."),
     "evaluate": ("karat.nuggets.cli.evaluate", "Compare automatic scores with those of assessors."),

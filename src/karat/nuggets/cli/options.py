@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli.command import Command as HelpCommand
-from karat.cli.old_names import note
 from karat.cli.parameters import (
     COMMON,
     INPUT,
@@ -135,27 +133,8 @@ def read_judged(
 
 # ------------------------------------------------------------------------------- classifiers
 
-_OLD_NAMES = {"n": "--ngrams", "responses": "--train-on-responses"}
-"""Options that had another name than the setting has."""
 _VARIED = ("n", "weight", "threshold", "threshold_model")
 """Settings that `tune` and `evaluate` try themselves."""
-
-_old = partial(click.option, hidden=True, callback=not_empty)
-_OLD = (
-    _old("--ngrams", "n", type=int, metavar="N"),
-    _old("--weight", "weight", metavar="WEIGHT"),
-    _old("--threshold", "threshold", type=float, metavar="T"),
-    _old("--threshold-model", "threshold_model", metavar="MODEL"),
-)
-_OLD_FORM = (
-    _old("--stem", "stem", metavar="NAME"),
-    _old("--stop", "stop", metavar="LIST"),
-    _old("--normalised", "normalised", is_flag=True),
-    _old("--once", "once", is_flag=True),
-    _old("--train-on-responses", "responses", is_flag=True),
-    _old("--idf", "idf", metavar="SOURCE"),
-    _old("--idf-language", "idf_language", metavar="LANGUAGE"),
-)
 
 
 def _only_one(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
@@ -196,61 +175,37 @@ class WithClassifiers(HelpCommand):
             if option.default == ("paper",) and name != "paper":
                 continue
             told, varied = [], _VARIED if option.default == ("paper",) else ()
-            for f in one.settings() if name != "auto" else []:
+            for f in one.settings():
                 choices = f.metadata["choices"]
                 among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
                 if f.name not in varied:
                     told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
-            for preset, means in one.presets.items() if name != "auto" else []:
+            for preset, means in one.presets.items():
                 kept = {key: value for key, value in means.items() if key not in varied}
                 same = ", ".join(f"{key}={to_text(value)}" for key, value in kept.items())
                 told.append((f"preset={preset}", same))
             with formatter.section(f"Settings of --classifier {name}"):
-                formatter.write_dl(told or [("", "As for paper." if name == "auto" else "None.")])
+                formatter.write_dl(told or [("", "None.")])
         for sentence in broken:
             formatter.write_text(sentence)
 
 
-def _parsed(text: str, **old: Any) -> Any:
-    """Return the classifier that `--classifier` and options of earlier versions describe."""
+def _parsed(text: str) -> Any:
+    """Return the classifier that `--classifier` describes."""
     from karat.nuggets.guess.classifiers import parse_classifier
-    from karat.settings import to_text
 
-    name, _, settings = text.partition(":")
-    given = {key: value for key, value in old.items() if value is not None and value is not False}
-    names = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
-    items = [item for item in settings.split(",") if item]
-    said = {item.partition("=")[0].strip() for item in items}
     found: Any = parse_classifier(text)
-    for key, written in names.items():
-        if key in said:
-            raise click.UsageError(f"{written} and --classifier {text} both set {key}: give one")
-        if not hasattr(found, key):
-            raise click.UsageError(
-                f"{written} is only for the paper's classifier: add --classifier paper or auto"
-            )
-    found = replace(found, **given)
     if getattr(found, "threshold", None) is not None and found.threshold_model != "auto":
         raise click.UsageError("threshold and threshold_model exclude each other: give one")
     if source := getattr(found, "source", None):
-        if found.idf_language != "en" and found.idf != "wordfreq":
-            raise click.UsageError("idf_language needs idf=wordfreq: add it")
         source.check()
-    if given:
-        spelled = [names[k] if v is True else f"{names[k]} {v}" for k, v in given.items()]
-        items += [f"{key}={to_text(value)}" for key, value in given.items()]
-        note(f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}")
     return found
 
 
 def files_of(classifier: Any) -> tuple[str, ...]:
-    """Return the files of idf and of an embedding model: no output may overwrite them."""
-    from karat.nuggets.guess.classifiers import WithCosine
-    from karat.nuggets.scores.idf_sources import NAMED
-
+    """Return the file of idf, if there is one: no output may overwrite it."""
     idf = getattr(classifier, "idf", "pooled")
-    model = classifier.input_files() if isinstance(classifier, WithCosine) else ()
-    return (*model, *(() if idf in NAMED else (idf,)))
+    return () if idf == "pooled" else (idf,)
 
 
 # ------------------------------------------------------------------------------------ scores
@@ -278,10 +233,10 @@ def _scored(classifier: str, **given: Any) -> dict[str, Any]:
     how = {key: given.pop(key) for key in ("beta", "weights", "strict")}
     own = {key: given.pop(key) for key in ("corrected", "guess", "general")}
     chosen = classifier != "calibrated"
-    out = {"--classifier": chosen, "--idf": given["idf"], "--general": own["general"]}
+    out = {"--classifier": chosen, "--general": own["general"]}
     for name in (name for name, said in out.items() if said and not own["guess"]):
         raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {**own, "how": Official(**how), "classifier": _parsed(classifier, **given)}
+    return {**own, "how": Official(**how), "classifier": _parsed(classifier)}
 
 
 strict = flag("--strict", "Count partial support as no support.", heading=SCORES)
@@ -297,8 +252,7 @@ scoring = bundle(
     _classifier(
         default=("calibrated",),
         show_default="calibrated",
-        help="Classifier for unjudged pairs: {names}. `auto` picks the one with the higher "
-        "cross-validated F. --help-all lists the settings.",
+        help="Classifier for unjudged pairs: {names}. --help-all lists the settings.",
     ),
     beta,
     option(
@@ -315,8 +269,6 @@ scoring = bundle(
         "Intervals for new questions like these, instead of these questions.",
         heading=SCORES,
     ),
-    *_OLD,
-    *_OLD_FORM,
     make=_scored,
 )
 """Arguments of `score_nuggets` and `diff_nuggets`."""
@@ -367,7 +319,7 @@ def _tried(classifier: str, **given: Any) -> dict[str, Any]:
         raise click.UsageError(
             "--institution needs --leave-out institution: add it, or leave out --institution"
         )
-    paper = _parsed(classifier, **given)
+    paper = _parsed(classifier)
     said = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
     if paper.name != "paper" or said & set(_VARIED):
         wanted = "paper, with settings other than " + ", ".join(_VARIED) + ", which are tried here"
@@ -397,7 +349,6 @@ trying = bundle(
     ),
     strict,
     corrected(False),
-    *_OLD_FORM,
     make=_tried,
 )
 """Arguments of `tune_nuggets` and `evaluate_nuggets`."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.old_names import retired
-from karat.cli.parameters import OUTPUT, flag, path
-from karat.cli.show import check_output, check_page, show
-from karat.errors import InputError
+from karat.cli.parameters import OUTPUT, flag
+from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
 
@@ -23,9 +20,8 @@ from karat.nuggets.cli import options as nuggets_options
 @options.output
 @flag("--nuggets details", "Also list every nugget.", heading=OUTPUT)
 @flag("--pourpre", "Also score by Pourpre, which needs no judgements.", heading=OUTPUT)
-@retired("--report", "-o page.html", path)
 def command(
-    runs: tuple[str, ...], given: Any, how: Any, report: Any, format: str, output: Any, **more: Any
+    runs: tuple[str, ...], given: Any, how: Any, format: str, output: str | None, **more: Any
 ) -> None:
     """Score runs by the nuggets in their answers.
 
@@ -42,14 +38,7 @@ def command(
 
     read = (*runs, given["key"], *given["judgements"], *nuggets_options.files_of(how["classifier"]))
     check_output(output, read)
-    check_output(report, read)
-    check_page("--report", report)
-    if output and report and Path(output).resolve() == Path(report).resolve():
-        raise InputError(f"--report and --output are both {report}: use two different files")
     with Bar() as progress:
         found = open_runs(runs, **given, guess=how["guess"], progress=progress)
         done = score_nuggets(found, **how, **more, progress=progress)
-    document = done.document(options.command_line())
-    if report is not None:
-        show(document, "html", report)
-    show(document, format, output)
+    show(done.document(options.command_line()), format, output)

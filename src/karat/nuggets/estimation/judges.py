@@ -23,7 +23,7 @@ from karat.errors import InputError, quoted
 from karat.estimation.judge_values import JudgeValues, check_names, fill_missing
 from karat.evalset.judge_kinds import MODEL, PERSON
 from karat.nuggets.estimation.question_samples import QuestionScores, judged_scores
-from karat.nuggets.guess.classifiers import Auto, classifiers, parse_classifier
+from karat.nuggets.guess.classifiers import classifiers, parse_classifier
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.intervals.expected_scores import returned
@@ -62,9 +62,9 @@ def _values(
         return _model(found, name, models[name], progress)
     if name == WORDS:
         return _words(found)
-    if name.partition(":")[0].strip() in classifiers and not name.startswith(Auto.name):
+    if name.partition(":")[0].strip() in classifiers:
         return _classifier(found, name, progress)
-    known = ", ".join([*models, WORDS, *(one for one in classifiers if one != Auto.name)])
+    known = ", ".join([*models, WORDS, *classifiers])
     raise InputError(f"{found.nuggets.name} has no judge {quoted(name)}: expected one of {known}")
 
 

@@ -168,16 +168,6 @@ def judgement_line(row: Judged) -> str:
     return json_line({**found, **more})
 
 
-def description_line(question: str, nugget: str, words: str) -> str:
-    """Further words for a nugget as a line."""
-    return json_line({"question": question, "nugget": nugget, "description": words})
-
-
-def addition_line(question: str, nugget: Nugget) -> str:
-    """Return a nugget that was missing as a line."""
-    return json_line({"question": question, "nugget": _plain_nugget(nugget)})
-
-
 def _plain_nugget(nugget: Nugget) -> dict[str, Any]:
     return {
         "id": nugget.id,

@@ -64,7 +64,6 @@ def load_nuggets(
     *,
     format: str | None = None,
     skip_unknown: bool = False,
-    log: GivenPath | None = None,
     model_judges: Sequence[str] = (),
     ties: str = HALF,
     progress: Progress = silent,
@@ -77,14 +76,13 @@ def load_nuggets(
         format: format of the key; by default detected.
         skip_unknown: ignore responses and judgements of questions that the key does not have; else
             they are errors.
-        log: log of `karat nuggets judge`, read in addition to the judgements.
         model_judges: names of judges that are models (`-` for judgements without a name).
         ties: value of a tie between assessors: `half`, `yes` or `no`.
         progress: function that is called with the progress.
     """
     runs, judgements = _places(runs), _places(judgements)
     draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
-    return read_nuggets(key, runs, judgements, draft, format, log)
+    return read_nuggets(key, runs, judgements, draft, format)
 
 
 def _places(given: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
@@ -129,7 +127,6 @@ def read_nuggets(
     judgements: Sequence[GivenPath],
     draft: NuggetDraft,
     format: str | None = None,
-    log: GivenPath | None = None,
 ) -> NuggetSet:
     """Return a set as `load_nuggets` does, leaving what was found wrong in the draft's reading."""
     if format is not None:
@@ -144,8 +141,6 @@ def read_nuggets(
             _read(path, part, draft)
             if part == "runs" and draft.responses == before and not draft.reading.problems:
                 raise InputError(f"{path}: no response in it, expected a run of at least one")
-    if log is not None:
-        _read(Path(log), "judgements", draft, "jsonl")  # a path: never the name of a known set
     return draft.finish()
 
 

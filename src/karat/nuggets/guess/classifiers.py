@@ -1,6 +1,6 @@
 """Classifiers as values: what guesses which response carries which nugget, with all settings.
 
-    calibrated:idf=wordfreq    paper:n=1,stem=porter,threshold_model=nugget    auto:n=1,stem=porter
+    calibrated:idf=corpus.txt    paper:n=1,stem=porter,threshold_model=nugget
 
 A classifier of another package is found by the entry point group `karat.classifiers`. It is a
 frozen dataclass like these, derived from `karat.Named`, with a method `guess(pool, labels,
@@ -11,61 +11,20 @@ learned from the labels of the others alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
-from types import MappingProxyType
 from typing import Any, ClassVar
 
-from karat.metrics.embedding.loading import embedder_digest, embedder_files
-from karat.metrics.embedding.vectors import Vectors, load_vectors
-from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting, language_setting
+from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting
 from karat.registry import Registry, check_that
-from karat.settings import Named, parse_settings, setting
-
-
-class WithCosine(Named):
-    """A classifier that takes cosines of sentence embeddings for evidence, if a model is named."""
-
-    cosine: str | None
-
-    @cached_property
-    def vectors(self) -> Vectors | None:
-        """The vectors of the model; None if none is named."""
-        return None if self.cosine is None else load_vectors(self.cosine)
-
-    def input_files(self) -> list[str]:
-        """Return the files of the model."""
-        return [] if self.cosine is None else embedder_files(self.cosine)
-
-
-cosine_setting = partial(
-    setting,
-    None,
-    "embedding model whose cosines are evidence: a folder, or wordllama",
-    kind=str,
-    place=True,
-)
+from karat.settings import Named, parse_settings
 
 
 @dataclass(frozen=True)
-class Calibrated(WithIdf, WithCosine):
+class Calibrated(WithIdf):
     """Probabilities from rich evidence."""
 
     name: ClassVar[str] = "calibrated"
-    digests: ClassVar[Any] = MappingProxyType({"cosine": embedder_digest})
 
     idf: str = idf_setting()
-    idf_language: str = language_setting()
-    cosine: str | None = cosine_setting()
-
-
-@dataclass(frozen=True)
-class Auto(Paper, WithCosine):
-    """The calibrated or the paper's classifier, whichever has the higher cross-validated F."""
-
-    name: ClassVar[str] = "auto"
-    digests: ClassVar[Any] = MappingProxyType({**Paper.digests, "cosine": embedder_digest})
-
-    cosine: str | None = cosine_setting()
 
 
 def _is_one(found: Any) -> bool:
@@ -75,7 +34,7 @@ def _is_one(found: Any) -> bool:
 classifiers: Registry[type[Named]] = Registry(
     "classifiers",
     "classifier",
-    {"calibrated": Calibrated, "paper": Paper, "auto": Auto},
+    {"calibrated": Calibrated, "paper": Paper},
     check=check_that(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
 )
 

@@ -14,13 +14,10 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.metrics.embedding.vectors import NotedVectors
 from karat.nuggets.guess.agreement import ShareInterval, f_difference
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.meaning import TEXTS
-from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.official_scores import JudgedSet, OnOfficial, on_official
@@ -88,8 +85,6 @@ class Evaluation(Tuning):
     """All ways on one score, the official F."""
     lead: ShareInterval
     """F of the calibrated classifier minus that of the paper's; its interval is over questions."""
-    notes: tuple[str, ...]
-    """Notes on texts that an embedding model cut, where its cosines are evidence."""
 
     @property
     def likeliest(self) -> ModelTrial:
@@ -142,24 +137,20 @@ def evaluate(
     paper: Paper | None = None,
     corrected: bool = False,
     strict: bool = False,
-    cosine: str | None = None,
 ) -> Evaluation:
     """Cross-validate the classifiers, and set the baselines beside them.
 
     `paper` says what the 24 settings have in common; its idf is for both classifiers and Pourpre.
     Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
-    tell what the run that is left out was judged. If `strict`, support in part is none. `cosine` is
-    an embedding model whose cosines are evidence for the calibrated classifier.
+    tell what the run that is left out was judged. If `strict`, support in part is none.
     """
     paper = paper or Paper()
     source = paper.source
-    loaded = Calibrated(cosine=cosine).vectors
-    vectors = None if loaded is None else NotedVectors(loaded)
     pool, labels = judged_pool(nuggets, strict=strict)
     judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     tuned = tune_all(pool, labels, by, paper, progress, judged)
     near = None if by == "question" else Likeness(pool)
-    X = evidence(pool, source.of_classifier(pool, ENGLISH), progress, vectors)
+    X = evidence(pool, source.of_classifier(pool, ENGLISH), progress)
     calibrated = cross_validate(tuned.cells, X, near, progress=progress)
     cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
     official, guessed = (pool.run_scores(x) for x in cells)
@@ -185,7 +176,6 @@ def evaluate(
         alone=tuple(alone) if known else None,
         on_official=on_official(asked, weigh),
         lead=f_difference(pool, calibrated.carried, paper_choice(tuned).carried, judged),
-        notes=() if vectors is None else vectors.notes(TEXTS),
     )
 
 

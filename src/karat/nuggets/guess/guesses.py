@@ -16,20 +16,19 @@ from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.classifiers import Calibrated
-from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement
 from karat.nuggets.guess.labels import strictly
 from karat.nuggets.guess.model_labels import Heard
 from karat.nuggets.guess.paper.classifier import PaperGuesses
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift
 from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import AllErrors, RunIntervals, few_runs, intervals_of_runs
-from karat.nuggets.intervals.measured_errors import Measured, official_scores
+from karat.nuggets.intervals.intervals import AllErrors, RunIntervals, few_runs
+from karat.nuggets.intervals.measured_errors import Measured
 from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, Guess
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.keys import Question
-from karat.nuggets.sets.runs import Response, Run, normal
+from karat.nuggets.sets.runs import Response, Run
 from karat.settings import Named
 
 
@@ -52,16 +51,12 @@ class Nuggeteer:
     """The classifier that was asked for."""
     paper: PaperGuesses | None = None
     """Thresholds of the paper's classifier, if it is the one that guesses."""
-    beside: Nuggeteer | None = None
-    """Guesses of the other classifier, where it was asked."""
     heard: Heard | None = None
     """Models that helped, where any labelled responses."""
     strict: bool = False
     """True if it guesses full support: support in part is then none."""
     spread: Spread = PRIOR_SPREAD
     """The variances of shifts of its guesses, for intervals where errors were not measured."""
-    notes: tuple[str, ...] = ()
-    """Notes on texts that an embedding model cut, where its cosines are evidence."""
     _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official, helped: bool = False) -> AllErrors:
@@ -100,43 +95,6 @@ class Nuggeteer:
         question, run = self.pool.cell_question[judged], self.pool.cell_run[judged]
         logits, yes = logit(self.probabilities[judged]), labels[judged] > 0
         return learn_shift(logits, yes, question, run, self.spread)
-
-    @cached_property
-    def agreement(self) -> AssessorAgreement | None:
-        """With assessors, on judged runs that it had not seen; scores of runs are expected ones."""
-        if (told := self._told) is None:
-            return None
-        return assessor_agreement(told.pool, told.carried, told.labels, told.probabilities)
-
-    @cached_property
-    def covered(self) -> float | None:
-        """The share of judged runs whose A lies in an interval from the errors on the others."""
-        if (told := self.measured) is None:
-            return None
-        official = official_scores(told.pool, told.labels)
-        guessed = told.pool.question_scores(told.probabilities)
-        ends = intervals_of_runs(np.where(np.isnan(official), np.nan, guessed), official)
-        inside = [
-            one.low <= float(np.nanmean(scores)) <= one.high
-            for one, scores in zip(ends, official, strict=True)
-            if one is not None
-        ]
-        return sum(inside) / len(inside) if inside else None
-
-    @cached_property
-    def _places(self) -> dict[tuple[str, str], int]:
-        """(question, normalised response) -> the first row of the pool that has it."""
-        found: dict[tuple[str, str], int] = {}
-        rows = zip(self.pool.question.tolist(), self.pool.texts, strict=True)
-        for row, (q, text) in enumerate(rows):
-            found.setdefault((self.pool.questions[q].id, normal(text)), row)
-        return found
-
-    def chances(self, question: Question, responses: Sequence[Response]) -> Floats:
-        """Return probabilities of the pool's responses, whoever gave them: responses x nuggets."""
-        rows = [self._places[question.id, response.normal] for response in responses]
-        cells = self.pool.cells(np.array(rows, dtype=np.int64))
-        return self.probabilities[cells].reshape(len(rows), len(question.nuggets))
 
     def guess(self, run: str) -> Guess:
         """Return the guesses about one run, as `decide_run` takes them."""

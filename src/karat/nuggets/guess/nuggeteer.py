@@ -4,8 +4,7 @@ With judgements of some runs, a calibrated classifier learns from them, on the d
 what was judged of the same nuggets; each judged run is guessed, too, by a model that has not seen
 it, which tells how wrong scores of guesses are. Questions that nobody was judged on have a model of
 their own (`unjudged_questions.py`). Without any judgements, a built-in model serves. Another
-classifier can take its place, or whichever of the calibrated and the paper's agreed better with
-assessors on judged runs that it had not seen.
+classifier can take its place.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ from functools import partial
 from typing import Any
 
 from karat.arrays import np
-from karat.metrics.embedding.vectors import NotedVectors
 from karat.nuggets.guess.calibrated import classifier
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
-from karat.nuggets.guess.calibrated.meaning import TEXTS
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.classifiers import Auto, Calibrated
+from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.labels import of_runs, own_values, strictly
 from karat.nuggets.guess.model_labels import listen
@@ -49,16 +46,13 @@ def nuggeteer(
     nuggets: NuggetSet,
     progress: Progress = silent,
     *,
-    measured: bool = True,
     rule: Named | None = None,
     strict: bool = False,
 ) -> Nuggeteer:
     """Guess all runs of a set, from its judgements if there are enough of them.
 
-    Without `measured` one model learns from all judgements: quicker, for what needs no intervals;
-    the errors are then those of the built-in model. `rule` is the classifier that guesses; if it is
-    not the calibrated one, both are asked, and the other is `beside`. If `strict`, full support is
-    learned and guessed: support in part is none.
+    `rule` is the classifier that guesses. If `strict`, full support is learned and guessed: support
+    in part is none.
     """
     rule = rule or Calibrated()
     judgements = _of_versions(of_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
@@ -68,9 +62,7 @@ def nuggeteer(
     values = own_values(pool, judgements)
     source = getattr(rule, "source", None) or IdfSource()
     idf = source.of_classifier(pool, ENGLISH)
-    loaded = getattr(rule, "vectors", None)
-    vectors = None if loaded is None else NotedVectors(loaded)
-    asked = Asked(pool, strictly(values) if strict else values, idf, vectors)
+    asked = Asked(pool, strictly(values) if strict else values, idf)
 
     def finished(found: Nuggeteer) -> Nuggeteer:
         """Measure errors by judgements as they are: A counts support in part; let models help."""
@@ -82,21 +74,9 @@ def nuggeteer(
         return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 
     prior = classifier.PRIOR_STRICT if strict else classifier.PRIOR
-    calibrated = finished(_calibrated(asked, prior, measured, progress))
-    if vectors is not None and calibrated.learned:  # the built-in model takes no cosines
-        calibrated = replace(calibrated, notes=vectors.notes(TEXTS))
-    if isinstance(rule, Calibrated) or (isinstance(rule, Auto) and calibrated.measured is None):
-        return calibrated  # where nothing was left out, there is no contest
-    other = finished(_by_classifier(asked, rule, progress))
-    if isinstance(rule, Auto) and not _agrees_better(other, calibrated):
-        return replace(calibrated, beside=other)
-    return replace(other, beside=calibrated)
-
-
-def _agrees_better(one: Nuggeteer, other: Nuggeteer) -> bool:
-    """Return whether one agrees better with assessors than the other, by F, or equally."""
-    mine, theirs = one.agreement, other.agreement
-    return mine is not None and (theirs is None or mine.f >= theirs.f)
+    if isinstance(rule, Calibrated):
+        return finished(_calibrated(asked, prior, progress))
+    return finished(_by_classifier(asked, rule, progress))
 
 
 def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
@@ -116,7 +96,7 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     return Nuggeteer(pool, chances, carried, asked.labels, learned, told, by, paper=paper)
 
 
-def _calibrated(asked: Asked, prior: Logistic, measured: bool, progress: Progress) -> Nuggeteer:
+def _calibrated(asked: Asked, prior: Logistic, progress: Progress) -> Nuggeteer:
     """Ask the calibrated classifier, or the built-in one where there is little to learn from."""
     labels = asked.labels
     known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
@@ -125,22 +105,17 @@ def _calibrated(asked: Asked, prior: Logistic, measured: bool, progress: Progres
     seen = asked.seen
     X = asked.evidence(seen.pool, progress)
     if len(np.unique(seen.pool.cell_run[seen.judged])) < 2:  # none to learn from without itself
-        model = classifier.fit_calibrated(X, seen.labels, prior=prior.widened(X.shape[1]))
+        model = classifier.fit_calibrated(X, seen.labels, prior=prior)
         return _one_model(asked, model, known, progress)
     near = Likeness(seen.pool)
-    if measured:
-        model, chances, carried = classifier.hold_out(seen, X, near, progress)
-    else:
-        model, columns = classifier.fit_with_likeness(X, seen.labels, seen.fold, near)
-        chances = model.probabilities(columns)
-        carried = chances > model.threshold
+    model, chances, carried = classifier.hold_out(seen, X, near, progress)
     question = seen.pool.cell_question
     new = ~np.isin(question, question[seen.judged])
     if new.any():  # guesses about questions that nobody was judged on have a model without likeness
         other, rows = classifier.fit_unjudged(X, seen.labels, Unjudged(seen.pool))
         chances = np.where(new, other.probabilities(rows), chances)
         carried = np.where(new, chances > other.threshold, carried)
-    told = Measured(seen.pool, chances, carried, seen.labels) if measured else None
+    told = Measured(seen.pool, chances, carried, seen.labels)
     if len(asked.together) < len(asked.pool.texts):
         rest = np.setdiff1d(np.arange(len(asked.pool.texts)), asked.together)
         together = chances, carried

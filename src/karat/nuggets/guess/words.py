@@ -120,15 +120,6 @@ def cut_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], Ints]:
     return tuple(part for some in parts for part in some), bounds
 
 
-def bare_words(texts: Sequence[str]) -> set[str]:
-    """Return the distinct words of texts before they are stemmed."""
-    found: set[str] = set()
-    for start in range(0, len(texts), BATCH):
-        _, bare = _cut(tuple(texts[start : start + BATCH]))
-        found.update(bare.words(0, len(bare)))
-    return found - {""}
-
-
 def _bare(word: str) -> str:
     """Return a word without punctuation and symbols at its ends: `intl` leaves `20.` whole."""
     if word[:1].isalnum() and word[-1:].isalnum():

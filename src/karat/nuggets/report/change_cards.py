@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.nuggets.judging.likelihood import Word, best_window, spoken_for
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.shared_words import Word, best_window, spoken_for
 from karat.report.charts.models import Bars, Interval
 from karat.report.charts.svg.frame import shorten
 from karat.report.model.table import Figure

@@ -71,8 +71,8 @@ _TEST = (
 
 def changes_document(found: NuggetChanges, command: str = "") -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
-    from karat.nuggets.judging.likelihood import excerpt
     from karat.nuggets.scores.official import NAME
+    from karat.nuggets.scores.shared_words import excerpt
 
     rows = found.scoring.rows
     old, new = (row.run for row in rows)

@@ -14,9 +14,9 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from karat.nuggets.judging.likelihood import spoken_for
 from karat.nuggets.report.answers import measure_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.shared_words import spoken_for
 from karat.report.charts.models import HeatMap
 from karat.report.model.table import Figure
 from karat.report.page.markup import data, element, quote

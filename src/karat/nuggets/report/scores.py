@@ -121,19 +121,7 @@ _POURPRE = (
     number("idf_micro", "idf micro", 3, help="Words weigh their idf."),
     number("idf_macro", "idf macro", 3, help="Words weigh their idf."),
 )
-_INSIDE = "Share of judged runs with official A inside the 95% interval of their guessed A."
-_CLASSIFIERS = (
-    Column("classifier", "Classifier"),
-    Column("guesses", "Guesses", help="Whether this report uses its guesses."),
-    *AGREEMENT,
-    number("covered", "Inside", 3, help=_INSIDE),
-)
 _ENDS = {"f_low", "f_high", "low", "high"}
-_BOTH = (
-    _RUNS[0],
-    _CLASSIFIERS[0],
-    *(replace(c, help="") for c in _RUNS if c.key in {*_ENDS, "micro", "macro", "A", "V", "W"}),
-)
 
 
 def records(rows: Sequence[Any]) -> list[Row]:
@@ -163,8 +151,6 @@ def score_document(found: NuggetScoring, command: str = "") -> Document:
 
 
 def _tables(found: NuggetScoring) -> list[Table]:
-    unseen = "Classifiers, on judged runs left out of their training"
-    both = [{**row._asdict(), "classifier": name} for name, row in found.side_by_side]
     runs = tuple(replace(c, detail=c.key not in _FIRST) for c in without_ends(_RUNS, found.rows))
     behind = records(found.differences)
     best = f"Differences from {found.differences[0].best}" if behind else ""
@@ -172,8 +158,6 @@ def _tables(found: NuggetScoring) -> list[Table]:
         Table("rows", "Runs", runs, records(found.rows), open=len(found.rows) <= FEW),
         Table("differences", best, _DIFFERENCES, behind),
         Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, records(found.pourpre)),
-        Table("classifiers", unseen, _CLASSIFIERS, records(found.classifiers)),
-        Table("side_by_side", "Both classifiers side by side", _BOTH, both, group="run"),
         models_table(found.models, MODELS),
         Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run"),
     ]

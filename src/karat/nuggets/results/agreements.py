@@ -6,26 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.nuggets.guess.folds import AssessorAgreement
-from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.thresholds import MODELS, Model, likeliest_model
 from karat.nuggets.guess.paper.tuning import Trial
-from karat.nuggets.results.guess_notes import title
-
-
-class ClassifierRow(NamedTuple):
-    """A classifier on judged runs that it had not seen."""
-
-    classifier: str
-    guesses: str
-    """`yes` if it decided what nobody has judged."""
-    precision: float
-    recall: float
-    f: float
-    tau_b: float
-    r_squared: float
-    rmse: float
-    covered: float | None
-    """The share of judged runs whose A lies in the interval from the errors on the others."""
 
 
 class SettingRow(NamedTuple):
@@ -57,16 +39,6 @@ class ModelRow(NamedTuple):
     tau_b: float | None = None
     r_squared: float | None = None
     rmse: float | None = None
-
-
-def classifier_rows(found: Nuggeteer) -> tuple[ClassifierRow, ...]:
-    """Return the agreement of both classifiers, if there are two and it could be measured."""
-    both = [(found, "yes"), (found.beside, "no")] if found.beside else []
-    return tuple(
-        ClassifierRow(title(one.classifier), guesses, *one.agreement, one.covered)
-        for one, guesses in both
-        if one and one.agreement is not None
-    )
 
 
 def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:

@@ -79,9 +79,8 @@ class _Side(NamedTuple):
 
 _UNSURE = {
     NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
-    'it ("nothing" decides): karat nuggets judge asks about them',
-    GUESS: "rest on guesses, which may be wrong and which p takes for right: karat nuggets judge "
-    "asks about them",
+    'it ("nothing" decides)',
+    GUESS: "rest on guesses, which may be wrong and which p takes for right",
 }
 
 

@@ -252,7 +252,6 @@ class NuggetEvaluation(_CrossValidated):
             *_ON_F,
             *self._judgements,
             about_idf(found.idf),
-            *found.notes,
         )
 
 
@@ -289,7 +288,6 @@ def evaluate_nuggets(
     institution: str | None = None,
     corrected: bool = False,
     strict: bool = False,
-    cosine: str | None = None,
     progress: Progress = silent,
 ) -> NuggetEvaluation:
     """Compare classifiers, Pourpre and ROUGE with the assessors of a judged set.
@@ -304,15 +302,14 @@ def evaluate_nuggets(
         institution: regular expression that finds the institution in the tag of a run.
         corrected: apply each judgement to identical responses of all runs.
         strict: count partial support as no support.
-        cosine: embedding model whose cosines are evidence for the calibrated classifier.
         progress: function that is called with the progress.
     """
     nuggets, paper = as_nuggets(nuggets, progress), _paper(classifier)
     housed = with_institutions(nuggets, institution)
     asked = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
     how = {"corrected": corrected, "strict": strict}
-    found = evaluate(housed, by, beta, progress, paper=paper, cosine=cosine, **how)
-    return NuggetEvaluation(nuggets.name, {**asked, **how, "cosine": cosine}, found)
+    found = evaluate(housed, by, beta, progress, paper=paper, **how)
+    return NuggetEvaluation(nuggets.name, {**asked, **how}, found)
 
 
 def tune_nuggets(

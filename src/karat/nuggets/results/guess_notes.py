@@ -5,35 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from karat.estimation.estimates import FEWEST as ENOUGH
-from karat.nuggets.guess.classifiers import Auto, Calibrated
+from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge
 from karat.nuggets.guess.paper.classifier import AUTO, Paper
 from karat.nuggets.guess.paper.thresholds import BEST_F, BUILT_IN, MODELS
 from karat.nuggets.intervals.intervals import Errors, few_runs
-from karat.nuggets.scores.idf_sources import NAMED, WORDFREQ, IdfSource
+from karat.nuggets.scores.idf_sources import POOLED, IdfSource
 from karat.nuggets.scores.official import Official
-
-_NAMES = {Calibrated.name: "the calibrated", Paper.name: "the paper's"}
-
-
-def title(name: str) -> str:
-    """Return what a classifier is called in tables."""
-    return "the paper's" if name == Paper.name else name
 
 
 def about_guesses(found: Nuggeteer, about_intervals: str) -> list[str]:
     """Return what guesses rest on; the first note ends with the sentences about intervals."""
     rule: Any = found.rule
     told = [f"{_guesses(found, rule)} {about_intervals}"]
-    if found.classifier not in _NAMES:
+    if found.classifier not in (Calibrated.name, Paper.name):
         return told
-    if isinstance(rule, Auto):
-        told.append(contest(found))
     told += [_model(one) for one in found.heard.models] if found.heard else []
     if not isinstance(rule, Calibrated) or rule.idf != "pooled":
         told.append(about_idf(rule.source))
-    told += [note for one in (found, found.beside) if one for note in one.notes]
     return told
 
 
@@ -48,9 +38,8 @@ def unjudged(count: int, whole: int) -> str:
 
 def about_idf(idf: IdfSource) -> str:
     """Return the sentence on where idf comes from."""
-    language = f", language {idf.language}" if idf.name == WORDFREQ else ""
     texts = "standard input" if idf.name == "-" else idf.name
-    return f"idf: {NAMED.get(idf.name, f'the texts of {texts}')}{language}."
+    return f"idf: {'the responses themselves' if idf.name == POOLED else f'the texts of {texts}'}."
 
 
 def _model(judge: ModelJudge) -> str:
@@ -127,19 +116,6 @@ def _guesses(found: Nuggeteer, rule: Any) -> str:
         "Guesses: the built-in classifier, because there are too few judgements to learn from "
         f"(needed: 100 judged pairs, 20 carried and 20 not; found: {judged}, {yes} and "
         f"{judged - yes})."
-    )
-
-
-def contest(found: Nuggeteer) -> str:
-    """Return which classifier won, and by which F."""
-    other = found.beside
-    if other is None or found.agreement is None or other.agreement is None:
-        return "auto: there are too few judgements of different runs for a contest of classifiers."
-    mine, theirs = found.agreement.f, other.agreement.f
-    chosen = "so the former guesses" if mine > theirs else "they are equal, and the former guesses"
-    return (
-        f"auto: on judged runs left out of training, {_NAMES[found.classifier]} classifier has F "
-        f"{mine:.3f}, {_NAMES[other.classifier]} {theirs:.3f}; {chosen}."
     )
 
 

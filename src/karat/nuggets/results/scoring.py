@@ -17,14 +17,8 @@ from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
-from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
-from karat.nuggets.results.guess_notes import (
-    about_guesses,
-    about_intervals,
-    percentage,
-    title,
-    unjudged,
-)
+from karat.nuggets.results.agreements import ModelRow, model_rows
+from karat.nuggets.results.guess_notes import about_guesses, about_intervals, percentage, unjudged
 from karat.nuggets.results.paired import Margin, margin, paired_significance
 from karat.nuggets.results.signature import signature
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
@@ -196,7 +190,7 @@ def _only(row: Any, kind: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetScoring(Result):
-    """Scores of runs, and their scores with the guesses of the other classifier."""
+    """Scores of runs."""
 
     nuggets: NuggetSet
     how: Official
@@ -205,7 +199,6 @@ class NuggetScoring(Result):
     scored: tuple[ScoredRun, ...]
     guesses: Nuggeteer | None = None
     """The guesses, if a classifier was asked."""
-    beside: tuple[ScoredRun, ...] | None = None
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
     details: bool = False
@@ -290,24 +283,10 @@ class NuggetScoring(Result):
         )
 
     @property
-    def classifiers(self) -> tuple[ClassifierRow, ...]:
-        """Both classifiers on judged runs that they had not seen, if both were asked."""
-        return classifier_rows(self.guesses) if self.guesses else ()
-
-    @property
-    def side_by_side(self) -> list[tuple[str, RunRow]]:
-        """Each run as both classifiers have it scored, the one that guesses first."""
-        if not (self.guesses and self.guesses.beside and self.beside):
-            return []
-        names = [title(one.classifier) for one in (self.guesses, self.guesses.beside)]
-        pairs = zip(self.scored, self.beside, strict=True)
-        return [(name, one.row) for both in pairs for name, one in zip(names, both, strict=True)]
-
-    @property
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models of the paper's classifier, if it learned any."""
-        asked = [one for one in (self.guesses, self.guesses and self.guesses.beside) if one]
-        return next((model_rows(one.paper.models) for one in asked if one.paper), ())
+        thresholds = self.guesses and self.guesses.paper
+        return model_rows(thresholds.models) if thresholds else ()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -404,7 +383,7 @@ def _evidence(
     question: Question, responses: Sequence[Response], credits: Sequence[int | None]
 ) -> dict[int, str]:
     """Return the words that each nugget shares with the response that gets the credit."""
-    from karat.nuggets.judging.likelihood import quotation, spoken_for
+    from karat.nuggets.scores.shared_words import quotation, spoken_for
 
     told = {}
     for at in {at for at in credits if at is not None}:
@@ -462,9 +441,8 @@ def score_nuggets(
         return ScoredRun(run, decided, how.score(run, key, decided), shares, ends)
 
     found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
-    other, given = found.beside if found else None, nuggets.runs.values()
-    beside = tuple(scored(run, other) for run in given) if other else None
-    runs, idf = tuple(scored(run, found) for run in given), getattr(by, "source", IdfSource())
+    runs = tuple(scored(run, found) for run in nuggets.runs.values())
+    idf = getattr(by, "source", IdfSource())
     words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
-    told = found, beside, words, details, str(by)
+    told = found, words, details, str(by)
     return NuggetScoring(nuggets, how, corrected, general, runs, *told)

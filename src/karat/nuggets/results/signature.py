@@ -15,7 +15,6 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from karat import __version__
-from karat.metrics.embedding.loading import embedder_digest
 from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.classifier import AUTO, INFORMED, Paper
@@ -66,8 +65,7 @@ def _guesses(found: Nuggeteer | None, general: bool) -> list[str]:
 def _settings(found: Nuggeteer) -> dict[str, str]:
     """Return the settings of the classifier that guessed; idf stands for itself."""
     if found.classifier == Calibrated.name:
-        model = getattr(found.rule, "cosine", None)
-        return {} if model is None else {"cosine": f"{model}@{embedder_digest(model)}"}
+        return {}
     text = found.rule.full_name().partition(":")[2]
     told = dict(item.split("=", 1) for item in text.split(",") if item)
     if not isinstance(found.rule, Paper):

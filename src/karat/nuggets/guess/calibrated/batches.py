@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Floats, Ints, np
-from karat.metrics.embedding.vectors import AnyVectors
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic
@@ -39,12 +38,10 @@ class Asked:
     pool: Pool
     labels: Floats
     idf: Idf
-    vectors: AnyVectors | None = None
-    """Of an embedding model, where cosines are evidence."""
 
     def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:
         """Return the evidence about the cells of some responses."""
-        return evidence(pool, self.idf, progress, self.vectors)
+        return evidence(pool, self.idf, progress)
 
     @cached_property
     def together(self) -> Ints:
@@ -105,8 +102,7 @@ class Asked:
     def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
         """Return probabilities; with `plain`, of responses to one question beside judged ones."""
         if plain is None:
-            X = self.evidence(self.pool.take(batch))
-            return model.widened(X.shape[1]).probabilities(X)
+            return model.probabilities(self.evidence(self.pool.take(batch)))
         others = self.judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([others, batch]))
         known = self.labels[self.pool.cells(others)]

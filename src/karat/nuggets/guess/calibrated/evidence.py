@@ -14,8 +14,6 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.metrics.embedding.vectors import AnyVectors
-from karat.nuggets.guess.calibrated.meaning import meaning
 from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, WordRecipe, cut_sentences, smoothed_idf
@@ -48,16 +46,8 @@ _WORD = re.compile(r"\w+")
 _STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
 
 
-def evidence(
-    pool: Pool,
-    idf: Idf | None = None,
-    progress: Progress = silent,
-    vectors: AnyVectors | None = None,
-) -> Floats:
-    """Return cells x `NAMES`; idf, if none is given, is that of the pool's responses.
-
-    With the vectors of an embedding model, the columns of `meaning.py` follow.
-    """
+def evidence(pool: Pool, idf: Idf | None = None, progress: Progress = silent) -> Floats:
+    """Return cells x `NAMES`; idf, if none is given, is that of the pool's responses."""
     idf = idf or smoothed_idf(pool.texts, _STEMS)
     texts, found = _Texts(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
     for n in (2, 3):
@@ -68,7 +58,7 @@ def evidence(
         texts.look_at(first, last, found)
         progress(last, len(pool.texts), "weighing evidence")
     _add_relative(pool, found)
-    return found if vectors is None else np.hstack([found, meaning(pool, vectors, progress)])
+    return found
 
 
 class _Texts:

@@ -21,7 +21,7 @@ used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from karat import arithmetic
 from karat.arithmetic import product, sigmoid, solve_symmetric
@@ -53,13 +53,6 @@ class Logistic:
     def probabilities(self, X: Floats) -> Floats:
         """Return P(1 | x) of every row."""
         return sigmoid(self.logits(X))
-
-    def widened(self, width: int) -> Logistic:
-        """Return the model for more columns, which it does not weigh."""
-        more = width - len(self.weights)
-        centre, weights = (np.append(x, np.zeros(more)) for x in (self.centre, self.weights))
-        scale = np.append(self.scale, np.ones(more))
-        return replace(self, centre=centre, scale=scale, weights=weights)
 
     def columns(self, X: Floats) -> Floats:
         """Return an intercept, and the columns as the model weighs them."""

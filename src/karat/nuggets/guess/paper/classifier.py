@@ -85,17 +85,14 @@ class WithIdf(Named):
     """A classifier that weighs words by idf."""
 
     idf: str
-    idf_language: str
 
     @cached_property
     def source(self) -> IdfSource:
         """Source of idf, which remembers what it read."""
-        return IdfSource(self.idf, self.idf_language)
+        return IdfSource(self.idf)
 
 
-idf_setting = partial(setting, "pooled", "source of idf: pooled, wordfreq or a file", place=True)
-language_setting = partial(setting, "en", "language of wordfreq")
-"""Settings that say where idf comes from, and whose words wordfreq counts."""
+idf_setting = partial(setting, "pooled", "source of idf: pooled or a file", place=True)
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,6 @@ class Paper(WithIdf):
     )
     responses: bool = setting(False, "use responses judged to contain a nugget as descriptions")
     idf: str = idf_setting()
-    idf_language: str = language_setting()
     informativeness: str = setting(
         "descriptions", "texts that give a nugget its n-grams", choices=INFORMATIVENESS
     )

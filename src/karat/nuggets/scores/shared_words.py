@@ -1,7 +1,4 @@
-"""The chance that a response carries a nugget, from words alone: the share of the nugget's words.
-
-A guess that needs no training: for ordering what an assessor is asked, and for highlighting.
-"""
+"""Words that a response shares with nuggets, for quotations and highlighting."""
 
 from __future__ import annotations
 
@@ -9,13 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from karat.arrays import Floats, np
+from karat.arrays import np
 from karat.nuggets.scores.ragged_words import stems_of
-from karat.nuggets.sets.keys import Nugget, Question
-from karat.nuggets.sets.runs import Response
+from karat.nuggets.sets.keys import Nugget
 from karat.text.stopwords import stop_words
 
-_FLOOR = 0.02  # nothing is certain from words alone
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
 """Text between blanks; Chinese and Japanese have none, so each of their characters."""
@@ -30,19 +25,6 @@ class Word(NamedTuple):
     end: int
     speaks: bool
     """True if the nugget has it too."""
-
-
-def overlap(question: Question, responses: Sequence[Response]) -> Floats:
-    """Responses by nuggets: the share of a description's stems that the response has."""
-    texts = [words for nugget in question.nuggets for words in nugget.descriptions]
-    stems = _stem_sets([*texts, *(response.text for response in responses)])
-    wanted, have = iter(stems[: len(texts)]), stems[len(texts) :]
-    found = np.zeros((len(responses), len(question.nuggets)))
-    for j, nugget in enumerate(question.nuggets):
-        some = [next(wanted) for _ in nugget.descriptions]
-        for i, mine in enumerate(have):
-            found[i, j] = max(len(one & mine) / len(one) if one else 0.0 for one in some)
-    return np.asarray(np.clip(found, _FLOOR, 1 - _FLOOR))
 
 
 def spoken(response: str, nugget: Nugget) -> list[Word]:
