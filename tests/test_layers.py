@@ -18,12 +18,10 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 
 LAYERS = (
     ("_kernel",),
-    ("visible",),
-    ("errors", "trials"),
+    ("errors",),
     ("settings", "registry", "exports", "results"),
     ("arrays",),
     ("progress", "storage"),
-    ("asking",),
     ("arithmetic",),
     ("text",),
     ("evalset",),
@@ -43,9 +41,9 @@ LAYERS = (
 
 APPS: dict[str, set[str]] = {
     "compat": set(),
-    "judge": {"nuggets"},
+    "llm": {"nuggets"},
     "lm": set(),
-    "nuggets": set(),
+    "nuggets": {"llm"},
     "paraphrase": {"lm"},
     "realize": {"lm"},
     "scale": set(),

@@ -23,11 +23,11 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.paraphrase.align.links import read_pharaoh
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.table.moses import read_moses
+from karat.settings import MOST_TRIALS
 from karat.storage.store import read_store, write_store
 from karat.storage.unpacking import FLOOR, VARIABLE, read_bytes
 from karat.text.conllu import read_columns
 from karat.text.segments import Lines
-from karat.trials import MOST_TRIALS
 
 GENEROUS = 60
 """Seconds for what takes one, or half an hour if its work grows with the square of its size."""

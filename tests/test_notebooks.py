@@ -16,11 +16,11 @@ pytest.importorskip("ipykernel")
 CELLS = (
     """
 import karat as kt
-import karat.api.bars
+import karat.progress
 import karat.pandas
 import pandas as pd
 
-karat.api.bars._PATIENCE = karat.api.bars._PAUSE = 0
+karat.progress._PATIENCE = karat.progress._PAUSE = 0
 many = 6000
 frame = pd.DataFrame({
     "gpt": ["the cat sat on the mat", "a dog ran"] * many,

@@ -1,17 +1,14 @@
 """The public names of Karat, one line each; see `karat.exports`."""
 
 from karat import arrow as arrow
-from karat.api.scores import compare as compare
-from karat.api.scores import score as score
+from karat.api import compare as compare
+from karat.api import score as score
 from karat.arrow.shard_runs import WrittenShards as WrittenShards
 from karat.arrow.shard_runs import write_shards as write_shards
 from karat.arrow.shards import merge_shards as merge_shards
 from karat.arrow.table_scores import compare_table as compare_table
 from karat.arrow.table_scores import measure_table as measure_table
 from karat.arrow.table_scores import score_table as score_table
-from karat.asking.asker import Limits as Limits
-from karat.asking.endpoint import Endpoint as Endpoint
-from karat.asking.limits import Prices as Prices
 from karat.comparison import Comparison as Comparison
 from karat.errors import InputError as InputError
 from karat.errors import Interrupted as Interrupted
@@ -52,12 +49,15 @@ from karat.gating.items import ItemText as ItemText
 from karat.gating.items import Measured as Measured
 from karat.gating.sources import Source as Source
 from karat.gating.sources import item_scores as item_scores
-from karat.judge.judging import judge_nuggets as judge_nuggets
-from karat.judge.judging import judge_pairs as judge_pairs
-from karat.judge.judging import judge_ratings as judge_ratings
-from karat.judge.results import ModelPairs as ModelPairs
-from karat.judge.results import ModelRatings as ModelRatings
-from karat.judge.results import ModelSupports as ModelSupports
+from karat.llm.endpoint import Endpoint as Endpoint
+from karat.llm.judging import judge_nuggets as judge_nuggets
+from karat.llm.judging import judge_pairs as judge_pairs
+from karat.llm.judging import judge_ratings as judge_ratings
+from karat.llm.requests import Prices as Prices
+from karat.llm.results import ModelPairs as ModelPairs
+from karat.llm.results import ModelRatings as ModelRatings
+from karat.llm.results import ModelSupports as ModelSupports
+from karat.llm.run import Limits as Limits
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.lm.scoring import score_texts as score_texts
 from karat.meta.averages import RankAverage as RankAverage

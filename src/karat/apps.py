@@ -6,7 +6,7 @@ The core knows no app. A name that an app declares is found as the core's own ar
 DECLARED = {
     "commands": {
         "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they contain."),
-        "judge": ("karat.judge.cli.group", "Let a language model judge outputs."),
+        "judge": ("karat.llm.cli:judge", "Let a language model judge outputs."),
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
@@ -38,10 +38,11 @@ DECLARED = {
     "sources": {"nuggets": "karat.nuggets.source:NUGGETS"},
     "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {
-        "ModelRatings": "karat.judge.report.documents:ratings_document",
-        "ModelPairs": "karat.judge.report.documents:pairs_document",
-        "ModelSupports": "karat.judge.report.documents:supports_document",
-        "PromptList": "karat.judge.report.prompts:prompts_document",
+        "AskingPlan": "karat.llm.report:plan_document",
+        "ModelRatings": "karat.llm.report:ratings_document",
+        "ModelPairs": "karat.llm.report:pairs_document",
+        "ModelSupports": "karat.llm.report:supports_document",
+        "PromptList": "karat.llm.report:prompts_document",
         "DraftedNuggets": "karat.nuggets.report.drafts:drafts_document",
         "NuggetScoring": "karat.nuggets.report.scores:score_document",
         "NuggetChanges": "karat.nuggets.report.changes:changes_document",

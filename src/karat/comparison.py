@@ -26,13 +26,12 @@ from karat.scoring import (
     segment_values,
     totals,
 )
-from karat.settings import nearest
+from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
 from karat.stats.significance.verdicts import verdict
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
-from karat.trials import check_count, check_trials
 
 TESTS = {
     "bootstrap": "paired bootstrap resampling",

@@ -14,9 +14,8 @@ from itertools import accumulate
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from karat.errors import MissingExtra
+from karat.errors import MissingExtra, visible
 from karat.registry import Registry, load
-from karat.visible import visible
 
 T = TypeVar("T")
 
@@ -45,7 +44,6 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.evalsets:judges_document",
-        "AskingPlan": "karat.report.asking.usage:plan_document",
         "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
         "Reproduction": "karat.report.reproduction.document:reproduction_document",
         "SegmentExplanations": "karat.report.segment.explanations:explanations_document",

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from karat.asking.asker import Asked, Limits, Prices, ask
-from karat.asking.endpoint import Endpoint
-from karat.asking.requests import Message, Request
+from karat.llm.endpoint import Endpoint
+from karat.llm.requests import Message, Request
+from karat.llm.run import Asked, Limits, Prices, ask
 
 QUICK = Limits(backoff=0.001, longest_wait=0.05, grace=0.5)
 

@@ -11,9 +11,8 @@ from asking.chats import asked, requests
 from asking.server import ChatServer, serving
 
 import karat as kt
-from karat.asking.client.address import as_address
-from karat.asking.endpoint import Endpoint
 from karat.errors import InputError
+from karat.llm.endpoint import Endpoint, as_address
 
 SPELLINGS = {
     "http://localhost:8000/v1": "http://localhost:8000/v1",

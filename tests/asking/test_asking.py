@@ -8,10 +8,10 @@ import pytest
 from asking.chats import asked, endpoint, request, requests
 from asking.server import serving
 
-from karat.asking.asker import Limits, Prices, ask, plan, spent
-from karat.asking.endpoint import Endpoint
-from karat.asking.requests import Answer, Message, Request
 from karat.errors import InputError
+from karat.llm.endpoint import Endpoint
+from karat.llm.requests import Answer, Message, Request
+from karat.llm.run import Limits, Prices, ask, plan, spent
 
 MIX = {"429": 0.1, "500": 0.1, "reset": 0.1, "no json": 0.1, "slow": 0.2}
 
@@ -153,7 +153,7 @@ def test_an_error_of_a_worker_ends_the_run(
     def answer(messages: object) -> str:
         raise error
 
-    monkeypatch.setattr("karat.asking.demo.answer", answer)
+    monkeypatch.setattr("karat.llm.demo.answer", answer)
     told = "no such task" if isinstance(error, InputError) else "^a worker failed with ZeroDivis"
     with pytest.raises((InputError, RuntimeError), match=told):
         ask(requests(3), Endpoint("demo", "demo"), cache=None)

@@ -9,12 +9,10 @@ from asking.chats import request
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from karat.asking.client.address import as_address
-from karat.asking.client.bodies import as_json, error_said
-from karat.asking.client.completions import as_completion
-from karat.asking.client.failures import Completion, Failure
-from karat.asking.client.keys import Key
 from karat.errors import InputError
+from karat.llm.client import as_completion, as_json, error_said
+from karat.llm.endpoint import Key, as_address
+from karat.llm.requests import Completion, Failure
 
 KEY = Key("K", "sk-secret-secret-secret")
 NAMES = ["choices", "message", "content", "usage", "prompt_tokens", "error", "finish_reason", "x"]

@@ -12,11 +12,10 @@ import pytest
 from asking.chats import asked, endpoint, request, requests
 from asking.server import serving
 
-from karat.asking.asker import Limits, Prices
-from karat.asking.client.retry_after import seconds_to_wait
-from karat.asking.jobs import Job
-from karat.asking.schedule import Schedule
 from karat.errors import InputError
+from karat.llm.client import seconds_to_wait
+from karat.llm.requests import Job
+from karat.llm.run import Limits, Prices, Schedule
 
 
 def test_retry_after_in_seconds_and_as_a_date() -> None:

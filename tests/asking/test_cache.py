@@ -14,12 +14,10 @@ from asking import chats
 from asking.chats import asked, endpoint, request, requests, start, wait_for
 from asking.server import serving
 
-from karat.asking.asker import ask, plan
-from karat.asking.cache import Cache
-from karat.asking.client.failures import Completion
-from karat.asking.jobs import Job
-from karat.asking.requests import Request
 from karat.errors import InputError, KaratError, OutputError
+from karat.llm.cache import Cache
+from karat.llm.requests import Completion, Job, Request
+from karat.llm.run import ask, plan
 
 NOWHERE = "http://127.0.0.1:9"
 

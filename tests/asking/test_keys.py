@@ -17,10 +17,9 @@ from asking.server import serving
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.asking.client.keys import Key, key_of
-from karat.asking.endpoint import Endpoint
-from karat.asking.requests import Request
 from karat.errors import EndpointError, InputError, KaratError
+from karat.llm.endpoint import Endpoint, Key, key_of
+from karat.llm.requests import Request
 
 SECRET = "sk-proj-Zq7/plus+0123456789abcdefghijklmnop"
 

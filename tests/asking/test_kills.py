@@ -15,8 +15,8 @@ import pytest
 from asking.chats import asked, requests, start, wait_for
 from asking.server import ChatServer, serving
 
-from karat.asking.cache import Cache
 from karat.errors import Interrupted
+from karat.llm.cache import Cache
 from karat.progress import Stop, in_order
 
 MANY = {

@@ -9,9 +9,8 @@ import pytest
 from asking.chats import asked, endpoint, request, requests
 from asking.server import serving
 
-from karat.asking.breaker import MOST_IN_A_ROW
-from karat.asking.schedule import WAITING
 from karat.errors import EndpointError
+from karat.llm.run import MOST_IN_A_ROW, WAITING
 
 KINDS = {
     "429": "HTTP 429",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.cli.commands.human.meta import command
+from karat.cli.commands.meta import meta_command
 from karat.meta.experiment import Experiment, read_experiment
 from karat.meta.plane.fit import CELLS
 
@@ -73,7 +73,7 @@ def test_a_recommended_metric_can_be_used(output: Output) -> None:
 
 
 def test_the_command_s_defaults_are_those_of_an_experiment() -> None:
-    shown = {p.name: p.default for p in command.params}
+    shown = {p.name: p.default for p in meta_command.params}
     own = {f.name: f.default for f in fields(Experiment)}
     for name in ("normalise", "over", "resamples", "trials", "correction", "seed", "system_scores"):
         assert shown[name] == own[name]

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judge.judges import given as values_of
 
-from karat.asking.interview.forms import InvalidAnswer
-from karat.judge.bundled_prompts import RATINGS, task_prompt
-from karat.judge.pairs import read_preference
-from karat.judge.ratings import Scale, read_ratings
-from karat.judge.supports import read_supports
+from karat.llm.interview import InvalidAnswer
+from karat.llm.pairs import read_preference
+from karat.llm.ratings import Scale, read_ratings
+from karat.llm.supports import read_supports
+from karat.llm.task_prompts import RATINGS, task_prompt
 from karat.nuggets.drafting.facts import read_facts
 
 TEXTS = {"1": "A cat sat.", "2": ""}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.asking.demo import answer, overlap
-from karat.judge.bundled_prompts import bundled_prompts
+from karat.llm.demo import answer, overlap
+from karat.llm.task_prompts import bundled_prompts
 
 DEMO = kt.Endpoint("demo", "word overlap")
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from karat.asking.interview.forms import InvalidAnswer, json_object, occurs
-from karat.judge.ratings import Rating, Scale, read_ratings
-from karat.judge.supports import Support, read_supports
+from karat.llm.interview import InvalidAnswer, json_object, occurs
+from karat.llm.ratings import Rating, Scale, read_ratings
+from karat.llm.supports import Support, read_supports
 
 TEXTS = {"1": "A cat\n sat down.", "2": ""}
 SCALE = Scale(1, 5, "higher")

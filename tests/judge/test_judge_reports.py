@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.asking.usage import Totals, Usage
-from karat.judge.report.answers import pairs_answer, ratings_answer
-from karat.judge.report.examples import quote_marks
-from karat.judge.results import MissingRow, ModelPairs, ModelRatings, PairRow, PositionBias
-from karat.judge.results import RatingRow as Row
+from karat.llm.report import (
+    missing_clause,
+    pairs_answer,
+    quote_marks,
+    ratings_answer,
+    usage_sentence,
+    usage_tables,
+)
+from karat.llm.requests import Totals, Usage
+from karat.llm.results import MissingRow, ModelPairs, ModelRatings, PairRow, PositionBias
+from karat.llm.results import RatingRow as Row
 from karat.meta.judge_agreement import JudgeRow
-from karat.report.asking.sentences import missing_clause, usage_sentence
-from karat.report.asking.usage import usage_tables
 
 NOTHING = Totals(0, 0, {}, 0, 0, 0, 0, None)
 USAGE = Usage(4, 0, 0, 4, 0, {}, 0, 1000, 200, 0, None, 1.5, NOTHING)

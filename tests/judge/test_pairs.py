@@ -11,7 +11,7 @@ from judge.judges import Given, a_set, asked, judge
 
 import karat as kt
 from karat.errors import InputError
-from karat.judge.pairs import Preference, read_preference, settled
+from karat.llm.pairs import Preference, read_preference, settled
 
 TEXTS = {"1": "First words.", "2": "Second words."}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from karat.asking.interview.templates import Prompt, Slots, as_json, read_prompt
 from karat.errors import InputError
-from karat.judge.bundled_prompts import bundled_prompts
+from karat.llm.interview import Prompt, Slots, as_json, read_prompt
+from karat.llm.task_prompts import bundled_prompts
 
 SLOTS = Slots("ratings", ("outputs",), ("source",))
 

@@ -23,7 +23,7 @@ import pytest
 import karat as kt
 from karat.cli import main
 from karat.cli.commands import data, plane
-from karat.judge.cli import group as judge
+from karat.llm import cli as judge
 from karat.lm.cli import group as lm
 from karat.nuggets.cli import group as nuggets
 from karat.paraphrase.cli import group as paraphrase

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER
 
-from karat.cli.charts import check_charts, write_charts
+from karat.cli.show import check_charts, write_charts
 from karat.errors import MissingExtra, OutputError
 from karat.report.charts.image_files import INK, chart_file, typesetter
 from karat.report.charts.models import (

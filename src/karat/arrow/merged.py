@@ -12,10 +12,9 @@ from karat.errors import InputError, short
 from karat.metrics.base import check_form
 from karat.progress import Progress, silent
 from karat.scoring import Drawn, Scoring, scored
-from karat.settings import renamed
+from karat.settings import check_trials, renamed
 from karat.stats.buckets import BUCKETS, MOST_ROWS
 from karat.stats.resampling import SEED
-from karat.trials import check_trials
 
 
 def skipping_notes(scored: Statistics, measured: Statistics | None = None) -> tuple[str, ...]:

@@ -1,19 +1,21 @@
-"""Commands: help that fits a screen, all of it with `--help-all`, and old names of options.
-
-Help shows the common options first, the others under headings, examples at the end. Where that
-takes more lines than a screen has, `--help` shows the common options alone.
-"""
+"""Commands and groups: help that fits a screen, lazy loading, and messages for wrong usage."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from karat.cli.old_names import renewed
 from karat.cli.parameters import COMMON, HEADINGS, Option
+from karat.errors import quoted
 
 MOST_LINES = 45
 """Lines of help that fit a screen, WIDTH columns wide."""
@@ -162,3 +164,176 @@ _HELP_ALL = click.Option(
     callback=_show_all,
     help="Show all options and exit.",
 )
+
+
+_SACREBLEU = {
+    "-t": "the test set, has no counterpart: give its references as files with -r",
+    "-l": "the language pair, is not needed: set the tokeniser of the metric, as in -m bleu:tok=zh",
+    "-b": "the score alone, is --format tsv or --format json",
+    "-i": "the candidate, is an argument: karat score out.txt -r ref.txt",
+    "-tok": "the tokeniser, is a setting of the metric, as in -m bleu:tok=zh",
+    "-lc": "lower case, is a setting of the metric, as in -m bleu:case=lower",
+    "-w": "the number of decimals, is not needed: --format json has all of them",
+    "-n": "the number of resamples, is --resamples N",
+    "--metrics": "several metrics, is -m bleu -m chrf",
+    "--confidence": "intervals, is --resamples 1000",
+    "--paired-bs": "a paired test, is karat compare --test bootstrap",
+    "--paired-ar": "a paired test, is karat compare --test randomization",
+    "--sentence-level": "segment scores, is --segments",
+}
+"""Options of sacreBLEU that people type from habit."""
+
+_SAME = {
+    "--test-set": "-t",
+    "--language-pair": "-l",
+    "--score-only": "-b",
+    "--input": "-i",
+    "--tokenize": "-tok",
+    "--lowercase": "-lc",
+    "--width": "-w",
+    "--confidence-n": "-n",
+    "-sl": "--sentence-level",
+}
+
+
+def usage_sentence(
+    error: click.ClickException, command: click.Command, typed: Sequence[str]
+) -> str:
+    """Return the sentence for a slip: click's words, and the right form."""
+    if isinstance(error, click.NoSuchOption):
+        return _unknown_option(error, command, typed)
+    if isinstance(error, click.MissingParameter | click.BadOptionUsage):
+        return error.format_message() + _example(error, command) + _standard_input(error)
+    return error.format_message()
+
+
+def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Sequence[str]) -> str:
+    # `-tok` where click found the unknown letter `-t`
+    habits = (word for word in typed if word in {**_SACREBLEU, **_SAME})
+    name = next((word for word in habits if word.startswith(error.option_name)), error.option_name)
+    known = [opt for param in command.params for opt in param.opts if opt.startswith("--")]
+    close = list(error.possibilities or [])
+    if not close and len(name) == 2:  # for `-b`, the long options that begin with b
+        close = [option for option in known if option.startswith(f"--{name[1]}")]
+    text = f"No such option '{name}'."
+    habit = _SACREBLEU.get(_SAME.get(name, name)) if "--reference" in known else None
+    if close and not (habit and len(name) > 2):  # a letter may be meant for either, a word is not
+        text += f" Did you mean {' or '.join(sorted(close))}?"
+    if habit:
+        text += f" sacreBLEU's {name}, {habit}."
+    return text + ("" if close or habit else _example(error, command))
+
+
+def _example(error: click.UsageError, command: click.Command) -> str:
+    """An example of the command's help; one with the option that is missing, if there is."""
+    lines = re.findall(r"^ *(karat .*)$", command.help or "", re.M)
+    param = getattr(error, "param", None)
+    names = {*(param.opts if param else ()), getattr(error, "option_name", "")}
+    fitting = [line for line in lines if names & {*line.split()}] or lines
+    return f" For example: {fitting[0]}" if fitting else ""
+
+
+def _standard_input(error: click.UsageError) -> str:
+    """The way to standard input, which sacreBLEU reads where no candidate is named."""
+    missing = getattr(error, "param", None)
+    return "; use - for standard input" if getattr(missing, "name", "") == "candidates" else ""
+
+
+def refuse_numbers_after_flags(command: click.Command, typed: Sequence[str]) -> None:
+    """`--segments 5` makes a file of the 5: say that the option takes no number."""
+    options = (param for param in command.params if isinstance(param, click.Option))
+    flags = {name for param in options if param.is_flag for name in param.opts}
+    for option, word in pairwise(typed):
+        if option in flags and re.fullmatch(r"\d+", word) and not os.path.exists(word):
+            hint = "; for one segment, use karat grid --segment N" if option == "--segments" else ""
+            raise click.UsageError(f"{option} takes no number: leave out {word}{hint}")
+
+
+TYPED = "karat.typed"
+"""The key under which a context keeps the words typed after the command, in their order."""
+
+Listed = Mapping[str, tuple[str, str]]
+"""Name, of one word or two -> `module` (which has a `command`) or `module:attribute`, and a help
+line."""
+
+
+class Commands(Group):
+    """A group that imports a command only to run it."""
+
+    def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:
+        shown = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
+        super().__init__(*args, context_settings=shown, **kwargs)
+        self.listed = listed
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.listed)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.listed:
+            return None
+        return self._load(cmd_name)
+
+    def _load(self, name: str) -> click.Command:
+        module, _, attribute = self.listed[name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute or "command")
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer words: the second one of a name is offered after the first (`second_words`)."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
+
+    def called(self, typed: Sequence[str]) -> click.Command:
+        """The command that some words call: this group, one of its commands, or one of theirs."""
+        name, rest = self._split(typed)
+        if name not in self.listed:
+            return self
+        found = self._load(name)
+        if isinstance(found, Commands):
+            return found.called(rest)
+        below = found.commands if isinstance(found, click.Group) else {}
+        return below.get(rest[0], found) if rest else found
+
+    def _split(self, typed: Sequence[str]) -> tuple[str, list[str]]:
+        """Return the name of the command, of two words where there is such a one, and the rest."""
+        size = 2 if " ".join(typed[:2]) in self.listed else 1
+        return " ".join(typed[:size]), list(typed[size:])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.listed and not args[0].startswith("-"):
+            from karat.settings import nearest
+
+            hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
+            raise click.UsageError(f"no command {quoted(args[0])}{hint}")
+        called, rest = self._split(args)
+        name, command, rest = super().resolve_command(ctx, [called, *rest])
+        if command is not None and not isinstance(command, click.Group):
+            ctx.meta[TYPED] = tuple(rest)
+            refuse_numbers_after_flags(command, rest)
+        return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.listed.items()])
+
+
+def second_words(ctx: click.Context, incomplete: str) -> list[str]:
+    """Return the words that make a name of two words: `fit` after `karat meta`."""
+    group, first = ctx.parent and ctx.parent.command, f"{ctx.info_name} "
+    if not isinstance(group, Commands) or ctx.meta.get(TYPED):
+        return []
+    longer = [name for name in group.listed if name.startswith(first + incomplete)]
+    return [name.removeprefix(first) for name in longer]
+
+
+def command_group(name: str, listed: Listed, help: str) -> Commands:
+    """The group `karat NAME`; called without a command it shows its help."""
+
+    @click.group(name=name, cls=Commands, listed=listed, invoke_without_command=True, help=help)
+    @click.pass_context
+    def group(context: click.Context) -> None:
+        if context.invoked_subcommand is None:
+            click.echo(context.get_help())
+
+    return group

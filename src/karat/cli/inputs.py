@@ -1,24 +1,94 @@
-"""Files named on the command line, opened and checked against each other."""
+"""Input files and sets named on the command line, opened and checked against each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from karat.cli.command import TYPED
+from karat.cli.parameters import F
 from karat.cli.show import check_beside, check_output
-from karat.cli.stray_references import refuse_by_content, refuse_by_name
 from karat.errors import InputError, quoted, sentence
+from karat.evalset.kinds import SET_KINDS
 from karat.progress import Progress, silent
+from karat.registry import load
 from karat.text.references import References, check_aligned
 from karat.text.segments import Lines, Segments
 
 if TYPE_CHECKING:
+    from karat.evalset.draws import Draw
     from karat.evalset.sets import EvalSet
     from karat.metrics.base import Metric
     from karat.text.trees import Trees
+
+
+_NAMED = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|[a-z]?$|[a-z][^a-z])")
+_WITHOUT = re.compile(r"(^|[^a-z])(no[-_ .]?(refs?|references?)|(ref|reference)[-_ .]?(free|less))")
+
+
+def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None:
+    """Refuse candidates that are a reference's file, or are named like one beside others."""
+    for path in candidates:
+        for reference in references:
+            both = os.path.isfile(path) and os.path.isfile(reference)
+            if both and os.path.samefile(path, reference):
+                raise InputError(
+                    f"{path} is given as candidate and as reference: use the output of a system; "
+                    f"to score it anyway, name it: reference={path}"
+                )
+    followers = _after_references(candidates)
+    for path in candidates:
+        others = [other for other in candidates if other != path]
+        like = followers.get(path)
+        counted = like is not None and any(_shape(other) != _shape(like) for other in others)
+        name = os.path.basename(path).lower()
+        named = _NAMED.search(name) and not _WITHOUT.search(name)
+        if others and (named or (counted and _shape(path) == _shape(like))):
+            raise InputError(
+                f"{path} would be scored as a system, but looks like a reference: write -r before "
+                f"each reference (-r {path}); to score it anyway, name it: human={path}"
+            )
+
+
+def refuse_by_content(path: str, candidate: Segments, references: Sequence[Segments]) -> None:
+    """Refuse a candidate that has the very text of a reference."""
+    if not isinstance(candidate, Lines):
+        return
+    for reference in references:
+        if isinstance(reference, Lines) and candidate.same_text(reference):
+            raise InputError(
+                f"{path} has the same text as the reference {reference.name}: use the output of a "
+                f"system; to score it anyway, name it: copy={path}"
+            )
+
+
+def _shape(path: str | None) -> str:
+    """A file's name with its numbers left out."""
+    return re.sub(r"\d+", "#", os.path.basename(path or ""))
+
+
+def _after_references(candidates: Sequence[str]) -> dict[str, str]:
+    """Candidates that were typed straight after `-r FILE`, with that file."""
+    context = click.get_current_context(silent=True)
+    typed: Sequence[str] = context.meta.get(TYPED, ()) if context else ()
+    found: dict[str, str] = {}
+    last = None
+    for word, before in zip(typed, ("", *typed), strict=False):
+        if before in ("-r", "--reference"):
+            last = word
+        elif word.startswith(("--reference=", "-r")) and word != "-r":
+            last = word.removeprefix("--reference=").removeprefix("-r")
+        elif last is not None and word in candidates:
+            found[word] = last
+        else:
+            last = None
+    return found
+
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 Paths = Sequence[str]
@@ -220,3 +290,39 @@ def _open(path: str, progress: Progress, as_text: bool) -> Lines:
         place = f"{lines.name}, line {lines.nul_line}"
         click.echo(sentence(f"karat: warning: {place}: {told}"), err=True)
     return lines
+
+
+def options_of_kinds(function: F) -> F:
+    """Add the options that other kinds of sets have."""
+    for kind in SET_KINDS.known():
+        function = load(SET_KINDS[kind].options)(function)
+    return function
+
+
+def read_set(
+    name: str,
+    dimensions: Sequence[str],
+    reader: tuple[str | None, Sequence[str]],
+    given: Mapping[str, Any],
+    progress: Progress,
+    draws: str | None = None,
+) -> Any:
+    """Return a set of any kind; `given` has the options of judgements and those of kinds.
+
+    An evaluation set has its draws with it; those of other kinds are read by `read_draws_of`.
+    """
+    for kind in SET_KINDS.known():
+        found = load(SET_KINDS[kind].read)(name, dimensions, progress, **given)
+        if found is not None:
+            return found
+    added = given["judgements"], given["model_judges"]
+    return load_set(name, *reader, progress, *added, draws)
+
+
+def read_draws_of(found: Any, draws: str | None) -> Sequence[Draw] | None:
+    """Return the draws in a file for a set of another kind; None if the set has its own."""
+    kind = type(found).__name__
+    if draws is None or kind not in SET_KINDS:
+        return None
+    read: Sequence[Draw] = load(SET_KINDS[kind].draws)(found, draws)
+    return read

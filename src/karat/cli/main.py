@@ -10,49 +10,66 @@ import click
 from click.shell_completion import shell_complete
 
 from karat import __version__
-from karat.cli.groups import Commands
-from karat.cli.usage import usage_sentence
+from karat.cli.command import Commands, usage_sentence
 from karat.errors import Interrupted, KaratError
 from karat.registry import declared, plugins
 
 COMMANDS = {
-    "score": ("karat.cli.commands.score", "Score the output of systems against references."),
+    "score": (
+        "karat.cli.commands.score:score_command",
+        "Score the output of systems against references.",
+    ),
     "compare": (
-        "karat.cli.commands.compare",
+        "karat.cli.commands.score:compare_command",
         "Compare systems with a baseline, with paired tests.",
     ),
     "estimate": (
-        "karat.cli.commands.human.estimate",
+        "karat.cli.commands.estimate",
         "Estimate human scores from few labels and a judge.",
     ),
     "gate": ("karat.cli.commands.gate", "Pass or fail a run against a baseline file."),
-    "merge": ("karat.cli.commands.merge", "Merge the shards of a table and show its scores."),
+    "merge": (
+        "karat.cli.commands.score:merge_command",
+        "Merge the shards of a table and show its scores.",
+    ),
     "grid": (
-        "karat.cli.commands.grid",
+        "karat.cli.commands.segments:grid_command",
         "Draw the words shared by a candidate and its references.",
     ),
-    "explain": ("karat.cli.commands.explain", "Explain a tree accuracy, treelet by treelet."),
-    "meta": ("karat.cli.commands.human.meta", "Rank metrics by their agreement with human scores."),
+    "explain": (
+        "karat.cli.commands.segments:explain_command",
+        "Explain a tree accuracy, treelet by treelet.",
+    ),
+    "meta": (
+        "karat.cli.commands.meta:meta_command",
+        "Rank metrics by their agreement with human scores.",
+    ),
     "meta fit": (
-        "karat.cli.commands.human.meta_fit",
+        "karat.cli.commands.meta:meta_fit_command",
         "Fit human scores to metrics by least squares.",
     ),
     "meta reliability": (
-        "karat.cli.commands.human.meta_reliability",
+        "karat.cli.commands.meta:meta_reliability_command",
         "Show agreement with humans by text length.",
     ),
     "plane": ("karat.cli.commands.plane", "Choose the AEv metric that fits a task."),
     "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
     **declared("commands"),
     "reproduce": (
-        "karat.cli.commands.reproduce",
+        "karat.cli.commands.demo:reproduce_command",
         "Make a paper's main table again and compare it.",
     ),
-    "metrics": ("karat.cli.commands.metrics", "List the metrics and their settings."),
-    "demo": ("karat.cli.commands.demo", "Run a comparison on bundled texts and write a report."),
-    "completion": ("karat.cli.commands.completion", "Print the completion script for a shell."),
+    "metrics": ("karat.cli.commands.score:metrics_command", "List the metrics and their settings."),
+    "demo": (
+        "karat.cli.commands.demo:demo_command",
+        "Run a comparison on bundled texts and write a report.",
+    ),
+    "completion": (
+        "karat.cli.commands.demo:completion_command",
+        "Print the completion script for a shell.",
+    ),
 }
-"""Name -> module (with a `command`) and the line that `karat --help` shows."""
+"""Name -> module (and attribute, if it is not `command`), and the line that help shows."""
 
 BUG = 70
 """Exit code of an unexpected error (`EX_SOFTWARE`): 1 would be a failed gate."""
@@ -138,7 +155,7 @@ def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
 
 
 def _fail(message: str, code: int) -> int:
-    from karat.visible import visible
+    from karat.errors import visible
 
     with suppress(OSError):
         print(f"karat: {visible(message)}", file=sys.stderr, flush=True)

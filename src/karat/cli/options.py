@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from karat.cli.groups import second_words
+from karat.cli.command import second_words
 from karat.cli.old_names import note
 from karat.cli.parameters import (
     ADVANCED,
@@ -33,7 +33,7 @@ from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.trials import MOST_TRIALS
+from karat.settings import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from karat.registry import registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
-Command = Callable[..., Any]
+CommandFunction = Callable[..., Any]
 
 path = click.Path()
 path.name = "file"  # which help shows as FILE
@@ -202,10 +202,12 @@ def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
     return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)
 
 
-def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command], Command]:
+def bundle(
+    name: str, *options: Any, make: CommandFunction = dict
+) -> Callable[[CommandFunction], CommandFunction]:
     """Return options whose values a command gets together, as `name`: what `make` makes of them."""
 
-    def add(function: Command) -> Command:
+    def add(function: CommandFunction) -> CommandFunction:
         @wraps(function)
         def called(**given: Any) -> Any:
             mine = {param.name: given.pop(param.name) for param in added}

@@ -1,13 +1,14 @@
-"""Show a document on standard output, or write it to a file (atomic)."""
+"""Output of commands: checks of output files, reports on standard output or in a file, charts."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,10 @@ from karat.report.model.table import Document
 from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from karat.report.charts.models import Chart
+
 
 SPREADSHEET_SAFE = "karat.spreadsheet-safe"
 """The key under which a context keeps whether formulas are neutralised in CSV and TSV."""
@@ -79,3 +84,43 @@ def say(text: Iterable[str], path: str | None) -> None:
     for piece in text:
         check_mapped()
         sys.stdout.write(piece)
+
+
+KINDS = ("png", "pdf", "svg")
+
+
+def check_charts(folder: str | None) -> None:
+    """Refuse, before any work is done, a folder that cannot be one or a machine without plots."""
+    if folder is None:
+        return
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise OutputError(f"--charts {folder}: this is a file; give a folder")
+    from karat.report.charts.image_files import typesetter
+
+    typesetter()
+
+
+def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
+    """Write every chart as PNG, PDF and SVG, named after its title."""
+    if folder is None:
+        return
+    from karat.report.charts.image_files import chart_file
+
+    os.makedirs(folder, exist_ok=True)
+    for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):
+        for kind in KINDS:
+            write_atomically(os.path.join(folder, f"{name}.{kind}"), chart_file(chart, kind))
+
+
+def _names(titles: Sequence[str]) -> list[str]:
+    """File names for titles, numbered where two would be the same."""
+    found: list[str] = []
+    for title in titles:
+        kept = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
+        plain = name = "-".join(part for part in kept.split("-") if part)[:100]
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{plain}-{number}"
+        found.append(name)
+    return found

@@ -13,8 +13,8 @@ from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import check_seed
 from karat.stats.resampling import SEED
-from karat.trials import check_seed
 
 RANDOM = "random"
 

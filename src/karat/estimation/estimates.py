@@ -39,13 +39,12 @@ from karat.evalset.loading import as_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
-from karat.settings import check_settings
+from karat.settings import check_count, check_seed, check_settings
 from karat.stats.estimates.intervals import MeanInterval
 from karat.stats.estimates.predictions import Prediction, tuned
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS, single_level
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, verdict
-from karat.trials import check_count, check_seed
 
 POPULATIONS = {
     "set": "the segments of the set",

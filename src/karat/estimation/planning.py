@@ -15,8 +15,8 @@ from karat.errors import InputError
 from karat.estimation.drawing import RANDOM
 from karat.estimation.samples import Sample
 from karat.evalset.draws import GROUP, SEGMENT, Draw
+from karat.settings import check_seed
 from karat.stats.estimates.predictions import Prediction
-from karat.trials import check_seed
 
 CLASSES = 4
 EVEN = 0.5

@@ -40,10 +40,9 @@ from karat.gating.sources import item_scores, source_reader
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
-from karat.settings import check_settings
+from karat.settings import check_count, check_settings, check_trials
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
-from karat.trials import check_count, check_trials
 
 
 @dataclass(frozen=True, eq=False, repr=False)

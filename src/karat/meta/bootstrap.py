@@ -18,10 +18,10 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.meta.levels import arranged, drawn_means, each_group, over_groups, shared
 from karat.progress import Progress, silent
+from karat.settings import check_trials
 from karat.stats.correlation import Statistic, Together, clipped, quotient, statistic
 from karat.stats.grouped import DrawnCells, all_cells, cells_of_rows
 from karat.stats.resampling import SEED, count_copies, interval
-from karat.trials import check_trials
 
 OVER = {
     "segments": "the same systems on other segments",

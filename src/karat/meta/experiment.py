@@ -19,11 +19,11 @@ from karat.meta.views import LEVELS, check_behind
 from karat.metrics.base import Metric
 from karat.metrics.given import SET, Given
 from karat.metrics.names import metric
+from karat.settings import check_seed, check_trials
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
 from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
-from karat.trials import check_seed, check_trials
 
 MetricName: TypeAlias = str | Metric
 """A metric, or its name."""

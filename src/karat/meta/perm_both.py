@@ -13,6 +13,7 @@ from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.meta.levels import agreement, arranged, check_matrix_level, each_group, over_groups
 from karat.progress import Progress, silent
+from karat.settings import check_trials
 from karat.stats.correlation import Drawn, Statistic, statistic
 from karat.stats.grouped import (
     DrawnCells,
@@ -38,7 +39,6 @@ from karat.stats.significance.permutation import (
     perm_both_system_pearson,
     standardised,
 )
-from karat.trials import check_trials
 
 FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
 CELLS = {"segment": all_cells, "item": cells_of_columns, "by-system": cells_of_rows}

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pandas.api.extensions import register_dataframe_accessor
 
-from karat.api.accessor import KaratAccessor
+from karat.api import KaratAccessor
 
 register_dataframe_accessor("karat")(KaratAccessor)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from polars.api import register_dataframe_namespace
 
-from karat.api.accessor import KaratAccessor
+from karat.api import KaratAccessor
 
 register_dataframe_namespace("karat")(KaratAccessor)

@@ -32,10 +32,10 @@ from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank, some_sentences
 from karat.realize.unseen_labels import labels_of_trees, unseen_labels
+from karat.settings import check_count
 from karat.storage.output import FilePath
 from karat.storage.paths import as_path
 from karat.storage.store import is_store
-from karat.trials import check_count
 
 IN_FILE = "the file"
 """Model of the sentence that the file has."""

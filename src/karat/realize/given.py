@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.trials import check_count
+from karat.settings import check_count
 
 MOST_BEST = 1000
 """The largest number of sentences, assignments or orders of a tree."""

@@ -42,7 +42,7 @@ from karat.realize.input_trees import (
 from karat.realize.treebank import Treebank, read_treebank
 from karat.realize.written_fields import MISSING
 from karat.results import Result
-from karat.settings import renamed
+from karat.settings import check_count, renamed
 from karat.storage import schema
 from karat.storage.output import FilePath
 from karat.storage.paths import as_path
@@ -55,7 +55,6 @@ from karat.storage.store import (
     without_prefix,
     write_store,
 )
-from karat.trials import check_count
 
 if TYPE_CHECKING:
     from karat.realize.completion.realizing import ContentOrderer

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from karat.errors import LONGEST_FIELD
+from karat.errors import LONGEST_FIELD, visible
 from karat.realize.completion.content import CLOSED, MODALITY, MOODS
 from karat.realize.input_trees import InputTrees
 from karat.realize.model import RealizerModel
 from karat.realize.treebank import Treebank
 from karat.realize.written_fields import MISSING
-from karat.visible import visible
 
 NAMED = 5
 """Labels that a note names."""

@@ -13,9 +13,9 @@ from karat.metrics.base import Metric, Score
 from karat.progress import Progress, silent
 from karat.scoring.one_pass import Collected
 from karat.scoring.score_rows import ScoreRow, Scoring, interval_fields
+from karat.settings import check_seed
 from karat.stats.buckets import as_buckets
 from karat.stats.resampling import bootstrap_tables, interval
-from karat.trials import check_seed
 
 _Key = tuple[str, Metric]
 

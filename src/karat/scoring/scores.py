@@ -16,11 +16,10 @@ from karat.scoring.inputs import Systems, as_inputs
 from karat.scoring.intervals import Drawn, scored
 from karat.scoring.one_pass import Collected, Wanted, collect
 from karat.scoring.score_rows import DocumentScore, Scoring
-from karat.settings import renamed
+from karat.settings import check_trials, renamed
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments
-from karat.trials import check_trials
 
 if TYPE_CHECKING:
     from karat.ranked_segments import TextLookup

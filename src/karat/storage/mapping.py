@@ -14,8 +14,7 @@ import weakref
 from typing import IO
 
 from karat import _kernel
-from karat.errors import InputError
-from karat.visible import visible
+from karat.errors import InputError, visible
 
 
 class _Mapping:

@@ -8,13 +8,12 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Group
-from karat.cli.inputs import load_set
+from karat.cli.inputs import load_set, options_of_kinds, read_set
 from karat.cli.parameters import choice, option, path, share
-from karat.cli.set_kinds import options_of_kinds, read_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
+from karat.progress import Bar
 
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
 

@@ -1,24 +1,26 @@
-"""`karat demo`: the main job on bundled texts."""
+"""`karat demo`, `reproduce` and `completion`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
-from karat.cli.parameters import option, path
-from karat.cli.show import check_output, check_page, show
+from karat.cli.parameters import flag, option, path
+from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import OutputError
+from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison
     from karat.report.model.table import Figure
+
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
 BASELINE = "beacon"
@@ -32,7 +34,7 @@ BASELINE = "beacon"
     path,
     metavar="FOLDER",
 )
-def command(output: str, texts: str | None) -> None:
+def demo_command(output: str, texts: str | None) -> None:
     """Compare four systems on bundled texts, and write an HTML report.
 
     The texts were written for this demonstration. They are not the output of real systems.
@@ -103,3 +105,60 @@ def copy_texts(folder: str) -> None:
     for target, text in texts.items():
         write_atomically(target, text)
     click.echo(f"{folder}{' (created)' if is_new else ''}: {' '.join(sources)}")
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from karat.reproduction.papers import REPRODUCTIONS
+
+    return [name for name in REPRODUCTIONS if name.startswith(incomplete)]
+
+
+@click.command(name="reproduce", cls=Command)
+@click.argument("name", metavar="PAPER", shell_complete=_complete)
+@option(
+    "--data",
+    "Folder of the data sets (default: the one that KARAT_DATA names); bundled for the small "
+    "bundled data, which are also used where no folder is named.",
+    path,
+    metavar="FOLDER",
+)
+@flag("--full", "Also run what takes longer: all lengths (gtm), a second set (nuggeteer).")
+@options.seed
+@options.output
+@options.threads
+def reproduce_command(name: str, format: str, output: str | None, **settings: Any) -> None:
+    """Make the main table or figure of a paper again, and compare.
+
+    PAPER is aev, gtm, fergus, pem or nuggeteer. The report says which conclusions of the paper hold
+    on the data at hand, sets the published numbers beside ours, and lists what differs.
+
+    \b
+    karat reproduce aev --data bundled
+    karat reproduce fergus -o fergus.html
+    karat reproduce nuggeteer --data FOLDER --full
+    """
+    from karat.reproduction.papers import reproduce
+
+    check_beside(output, settings["data"] or "")
+    with Bar() as progress:
+        found = reproduce(name, progress=progress, **settings)
+    show(found.document(options.command_line()), format, output)
+
+
+_CLASSES = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+
+
+@click.command(name="completion", cls=Command)
+@click.argument("shell", type=click.Choice(list(_CLASSES)))
+def completion_command(shell: str) -> None:
+    """Print the completion script for a shell.
+
+    \b
+    eval "$(karat completion bash)"        # in ~/.bashrc
+    eval "$(karat completion zsh)"         # in ~/.zshrc
+    karat completion fish > ~/.config/fish/completions/karat.fish
+    """
+    from karat.cli.main import cli
+
+    complete = _CLASSES[shell](cli, {}, "karat", "_KARAT_COMPLETE")
+    click.echo(complete.source())

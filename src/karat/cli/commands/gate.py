@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import Given, input_paths, load_set
 from karat.cli.parameters import NUGGETS, OUTPUT, TABLES, TESTS, choice, flag, option, path, whole
@@ -19,6 +18,7 @@ from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
 from karat.gating.limits import LEAST_RESAMPLES, LimitError
 from karat.gating.sources import SOURCES
+from karat.progress import Bar
 from karat.registry import load
 
 if TYPE_CHECKING:

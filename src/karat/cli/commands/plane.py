@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
-from karat.cli.charts import check_charts, write_charts
 from karat.cli.command import Group
 from karat.cli.inputs import load_set
 from karat.cli.old_names import retired
 from karat.cli.parameters import TESTS, option, whole
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.show import check_beside, check_charts, check_output, show, write_charts
 from karat.errors import InputError
-from karat.trials import MOST_TRIALS
+from karat.progress import Bar
+from karat.settings import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.plane.predictions import Region

@@ -1,19 +1,18 @@
-"""`karat score`."""
+"""`karat score`, `compare`, `merge` and `metrics`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import Given
-from karat.cli.layout import Layout
-from karat.cli.layout import layout as layout_options
-from karat.cli.parameters import OUTPUT, choice, flag, option
-from karat.cli.show import say, show
+from karat.cli.parameters import COMMON, OUTPUT, choice, flag, option, whole
+from karat.cli.show import check_output, say, show
 from karat.cli.tables import (
     TableOptions,
     are_tables,
@@ -23,10 +22,62 @@ from karat.cli.tables import (
     tables_of,
 )
 from karat.errors import InputError
+from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
     from karat.report.model.table import Document
+    from karat.results import Result
+    from karat.scoring import Scoring
+
+
+class Layout(NamedTuple):
+    """The options that say what is shown."""
+
+    worst: int | None
+    best: int | None
+    sort: str | None
+    wide: bool
+
+    @property
+    def ranks(self) -> bool:
+        """True if segments are ranked."""
+        return (self.worst, self.best, self.sort) != (None, None, None)
+
+    def check(self, **others: bool) -> None:
+        """Refuse other options that do not go with these."""
+        names = {f"--{name.replace('_', '-')}": given for name, given in others.items()}
+        shows = "--worst, --best and --sort show segments" if self.ranks else "--wide shows systems"
+        refused = [*names, "--wide"] if self.ranks else ["--segments"] if self.wide else []
+        for name in refused:
+            if names.get(name, self.wide):
+                raise InputError(f"{shows}: leave out {name}")
+
+    def of(self, found: Scoring) -> Result:
+        """Return what is shown; all segments if no number of them was given."""
+        if not self.ranks:
+            return found.wide() if self.wide else found
+        worst = self.worst or 0
+        if self.worst is None and self.best is None:
+            worst = max(map(len, found.values.values()))
+        return found.ranked(worst=worst, best=self.best or 0, by=self.sort)
+
+
+def layout_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--worst`, `--best`, `--sort` and `--wide`: `layout`."""
+
+    @wraps(function)
+    def called(**more: Any) -> Any:
+        return function(layout=Layout(*(more.pop(name) for name in Layout._fields)), **more)
+
+    told = "Show the N {} segments of each system, with their texts."
+    sort = (
+        "Metric that ranks the segments. Default: the first. Without --worst or --best, show all."
+    )
+    found = options.wide(called)
+    found = option("--sort", sort, metavar="METRIC", heading=OUTPUT)(found)
+    found = option("--best", told.format("best"), whole(1), heading=OUTPUT)(found)
+    return option("--worst", told.format("worst"), whole(1))(found)
 
 
 @click.command(name="score", cls=Command)
@@ -49,7 +100,7 @@ if TYPE_CHECKING:
 @options.signature
 @flag("--signature-only", "Print the signatures without scoring.", heading=OUTPUT)
 @options.threads
-def command(
+def score_command(
     given: Given,
     table: TableOptions,
     metrics: tuple[str, ...],
@@ -178,3 +229,143 @@ def show_signatures(
         say((f"{line}\n" for line in document.signatures.values()), output)
     else:
         show(document, format, output)
+
+
+@click.command(name="compare", cls=Command)
+@options.texts
+@options.metrics
+@option(
+    "--baseline",
+    "System to compare the others with. Default: the first.",
+    metavar="NAME",
+)
+@options.test
+@option(
+    "--examples",
+    "Show the N segments where each system differs most from the baseline.",
+    whole(min=0),
+    3,
+)
+@options.output
+@table_options(sharded=False)
+@options.comparison_resamples
+@options.trials
+@options.seed
+@buckets
+@options.wide
+@options.signature
+@options.threads
+def compare_command(
+    given: Given,
+    table: TableOptions,
+    metrics: tuple[str, ...],
+    format: str,
+    output: str | None,
+    wide: bool,
+    **settings: Any,
+) -> None:
+    """Compare systems with a baseline.
+
+    Shows scores with 95% intervals, differences, p-values and the segments that differ most.
+    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
+    system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
+    .csv, .tsv, .jsonl) with columns of candidates, references, systems and ids; several tables are
+    several systems, unless --by names a column of systems.
+
+    \b
+    karat compare a.txt b.txt c.txt -r ref.txt --baseline a
+    karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --test randomization
+    karat compare a.txt b.txt -r ref.txt -o report.html
+    karat compare atlas beacon --set demo
+    karat compare data.parquet --by system --id segment --baseline A
+    """
+    from karat.comparison import compare
+    from karat.scoring import as_metrics
+
+    settings = options.tested(settings)
+    chosen = as_metrics(metrics or options.DEFAULT_METRICS)
+    if are_tables(given, table):
+        from karat.arrow.table_scores import compare_table
+
+        check_tables(given, output, table)
+        with Bar() as progress:
+            how = {**table.settings(given), **settings}
+            compared = compare_table(tables_of(given), chosen, progress=progress, **how)
+        shown = compared.wide() if wide else compared
+        show(shown.document(options.command_line()), format, output)
+        return
+    given.check(output, [file for m in chosen for file in m.input_files()])
+    with Bar() as progress:
+        found = compare(*given.open(chosen, progress), chosen, progress=progress, **settings)
+    shown = found.wide() if wide else found
+    show(shown.document(options.command_line()), format, output)
+
+
+@click.command(name="merge", cls=Command)
+@click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
+@options.resampling(
+    "Add 95% intervals from N bootstrap resamples; with --compare, also the resamples of the "
+    "bootstrap test.",
+    None,
+    heading=COMMON,
+    old="--bootstrap",
+)
+@flag("--compare", "Compare the systems with a baseline.")
+@option(
+    "--baseline",
+    "System to compare the others with. Default: the first by name.",
+    metavar="NAME",
+)
+@options.test
+@options.trials
+@options.seed
+@options.output
+@options.signature
+def merge_command(
+    shards: tuple[str, ...],
+    compare: bool,
+    format: str,
+    output: str | None,
+    **settings: Any,
+) -> None:
+    """Merge the shards of a table and show its scores.
+
+    SHARDS are folders that `karat score --shards` wrote, or files in them.
+
+    \b
+    karat score data.parquet --by system --id id --shards parts --shard 3/16
+    karat merge parts
+    karat merge parts --resamples 1000
+    karat merge parts --compare --baseline A
+    """
+    from karat.arrow.shards import merge_shards, shard_files
+
+    check_output(output, shard_files(shards))
+    settings = options.tested(settings)
+    tested = {name: settings.pop(name) for name in ("baseline", "test", "trials", "resamples")}
+    if not compare and tested["baseline"] is not None:
+        raise InputError("--baseline needs --compare: add it")
+    with Bar() as progress:
+        merged = merge_shards(shards)
+        if compare:
+            found: Any = merged.compare(**tested, **settings, progress=progress)
+        else:
+            found = merged.score(tested["resamples"] or 0, **settings, progress=progress)
+    show(found.document(options.command_line()), format, output)
+
+
+@click.command(name="metrics", cls=Command)
+@click.argument("names", nargs=-1, metavar="[METRIC]...", shell_complete=options.complete_metric)
+@options.output
+def metrics_command(names: tuple[str, ...], format: str, output: str | None) -> None:
+    """List the metrics, their settings and what the settings mean.
+
+    \b
+    karat metrics
+    karat metrics aev bleu
+    karat metrics --format json
+    """
+    from karat.metrics.catalogue import list_metrics
+
+    check_output(output)
+    show(list_metrics(*names).document(options.command_line()), format, output)

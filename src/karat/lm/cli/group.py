@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from karat.cli.groups import command_group
+from karat.cli.command import command_group
 from karat.cli.options import F
 from karat.cli.parameters import WORDS, choice, option
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.group import recipe_options
+from karat.progress import Bar
 
 
 @click.command(name="score", cls=Command)

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import (
     ADVANCED,
@@ -23,6 +22,7 @@ from karat.cli.parameters import (
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.group import recipe_options
+from karat.progress import Bar
 
 
 @click.command(name="train", cls=Command)

@@ -37,11 +37,10 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import metrics_of_set
-from karat.settings import renamed
+from karat.settings import check_seed, renamed
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED, central
 from karat.stats.significance.paired_tests import wilcoxon
-from karat.trials import check_seed
 
 LENGTHS = tuple(range(1, 26))
 """Segments in a pseudo-document, as in the paper."""

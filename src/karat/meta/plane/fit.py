@@ -36,11 +36,10 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import renamed
+from karat.settings import check_trials, renamed
 from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
 from karat.stats.significance.verdicts import is_significant
-from karat.trials import check_trials
 
 FEWEST_SYSTEMS = 3
 MOST_DEALT = 7

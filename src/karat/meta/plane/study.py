@@ -33,10 +33,9 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import renamed
+from karat.settings import check_trials, renamed
 from karat.stats.resampling import SEED
 from karat.stats.significance.verdicts import UNDECIDED
-from karat.trials import check_trials
 
 FEWEST_FOR_HALVES = 4
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.old_names import note
 from karat.cli.parameters import choice, option
 from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
 
 
 @click.command(name="convert", cls=Command)

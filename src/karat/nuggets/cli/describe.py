@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
 
 
 @click.command(name="describe", cls=Command)

@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.asking.options import asking, sample, seed
-from karat.cli.asking.running import Asking, answer
 from karat.cli.command import Command
 from karat.cli.parameters import option, whole
+from karat.llm.cli import Asking, answer, asking, sample, seed
 
 
 @click.command(name="draft", cls=Command)

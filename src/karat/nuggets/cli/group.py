@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.cli.groups import command_group
+from karat.cli.command import command_group
 
 COMMANDS = {
     "score": ("karat.nuggets.cli.score", "Score runs by the nuggets in their answers."),

@@ -11,6 +11,7 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import OUTPUT, flag
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
 
 
 @click.command(name="score", cls=nuggets_options.WithClassifiers)

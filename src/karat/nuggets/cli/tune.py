@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
 
 
 @click.command(name="tune", cls=nuggets_options.WithClassifiers)

@@ -9,16 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from karat.asking.asker import Usage
-from karat.asking.interview.draws import drawn
-from karat.asking.interview.forms import LONGEST_TEXT
-from karat.asking.interview.signatures import signature
-from karat.asking.interview.tasks import Case, Interview, Setup, Task
-from karat.asking.limits import Limits
 from karat.errors import InputError, OutputError, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import json_line
 from karat.evalset.sets import EvalSet
+from karat.llm.interview import LONGEST_TEXT, Case, Interview, Setup, Task, drawn, signature
+from karat.llm.requests import Limits
+from karat.llm.run import Usage
 from karat.nuggets.drafting.facts import Facts, read_facts
 from karat.nuggets.drafting.prompt import draft_prompt
 from karat.nuggets.drafting.questions import Sourced, read_questions
@@ -28,12 +25,12 @@ from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import check_count
 from karat.stats.resampling import SEED
 from karat.storage.output import write_atomically
-from karat.trials import check_count
 
 if TYPE_CHECKING:
-    from karat.asking.endpoint import Endpoint
+    from karat.llm.endpoint import Endpoint
 
 FORM = "facts: document, quote, fact (1 to 12 words), importance"
 BESIDE = ".draft.jsonl"

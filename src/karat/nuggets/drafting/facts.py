@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from karat.asking.interview.forms import InvalidAnswer, json_object, occurs
+from karat.llm.interview import InvalidAnswer, json_object, occurs
 from karat.nuggets.sets.runs import normal
 
 MOST_WORDS = 12

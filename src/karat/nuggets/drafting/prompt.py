@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from karat.asking.interview.templates import Prompt, Slots, bundled_prompt, read_prompt
+from karat.llm.interview import Prompt, Slots, bundled_prompt, read_prompt
 
 FOLDER = Path(__file__).parent / "prompts"
 DRAFT = Slots("draft", ("documents",), ("question", "most"))

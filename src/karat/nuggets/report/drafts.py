@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.asking.sentences import usage_sentence
-from karat.report.asking.usage import usage_tables
+from karat.llm.report import usage_sentence, usage_tables
 from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Table
 

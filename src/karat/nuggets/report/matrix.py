@@ -20,7 +20,6 @@ from karat.nuggets.scores.shared_words import spoken_for
 from karat.report.charts.models import HeatMap
 from karat.report.model.table import Figure
 from karat.report.page.markup import data, element, quote
-from karat.visible import visible
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun

@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.options import F
 from karat.cli.parameters import ADVANCED, WORDS, choice, option, path, whole
 from karat.cli.show import check_output, say
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
 _MOST = 1000  # aligner.MOST, which is not imported for --help

@@ -8,12 +8,11 @@ import click
 from click.core import ParameterSource
 
 from karat.cli import options
-from karat.cli.bar import Bar
-from karat.cli.charts import check_charts, write_charts
 from karat.cli.command import Command
 from karat.cli.parameters import TESTS, flag, option, whole
-from karat.cli.show import check_beside, show
+from karat.cli.show import check_beside, check_charts, show, write_charts
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 
 @click.command(name="evaluate", cls=Command)

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.inputs import system_name
 from karat.cli.parameters import ADVANCED, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 
 @click.command(name="explain", cls=Command)

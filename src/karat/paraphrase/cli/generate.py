@@ -10,12 +10,11 @@ import click
 from click.core import ParameterSource
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, share, whole
 from karat.cli.show import check_output, say, show
 from karat.paraphrase.cli import group
-from karat.progress import silent
+from karat.progress import Bar, silent
 
 if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import Generated

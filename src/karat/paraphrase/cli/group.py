@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from karat.cli.groups import command_group
+from karat.cli.command import command_group
 from karat.cli.parameters import ADVANCED, F, Gigabytes, choice, option, path, whole
 
 COMMANDS: dict[str, tuple[str, str]] = {

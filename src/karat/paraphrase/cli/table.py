@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import WORDS, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 
 @click.command(name="table", cls=Command)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, INPUT, WORDS, choice, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 from karat.paraphrase.cli import group
+from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.paraphrase.train.staged import Pivot

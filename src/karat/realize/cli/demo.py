@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.show import check_output, show
+from karat.progress import Bar
 
 
 @click.command(name="demo", cls=Command)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.old_names import note
 from karat.cli.parameters import named
 from karat.cli.show import check_output, show
+from karat.progress import Bar
 from karat.realize.cli import group
 
 

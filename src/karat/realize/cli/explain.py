@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_output, show
+from karat.progress import Bar
 from karat.realize.cli import group
 
 

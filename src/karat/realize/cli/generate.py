@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.old_names import retired
 from karat.cli.parameters import flag
 from karat.cli.show import check_output, say, show
+from karat.progress import Bar
 from karat.realize.cli import group
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from karat.cli.groups import command_group
+from karat.cli.command import command_group
 from karat.cli.old_names import old_argument
 from karat.cli.parameters import F, choice, named, option, path, whole
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import choice, named, option, path, whole
 from karat.cli.show import check_output
+from karat.progress import Bar
 from karat.realize.cli import group
 
 LM_ORDER = 3  # the paper's trigrams

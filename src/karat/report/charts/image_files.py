@@ -10,11 +10,10 @@ import re
 from functools import cache
 from typing import Any
 
-from karat.errors import MissingExtra
+from karat.errors import MissingExtra, visible
 from karat.report.charts.models import Chart
 from karat.report.model.table import Document, Figure
 from karat.report.render.svg import render_svg
-from karat.visible import visible
 
 INK = "#1c2026"
 FONTS = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"

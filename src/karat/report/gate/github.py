@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from karat.errors import visible
 from karat.gating.decisions import FAIL, PASS
 from karat.gating.gates import GateResult
 from karat.gating.guards import Change
 from karat.report.render.renderers import render
-from karat.visible import visible
 
 MOST_BYTES = 1 << 20
 """GitHub drops a summary that is larger."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from karat.errors import visible
 from karat.gating.decisions import FAIL, UNDECIDED
 from karat.gating.gates import GateResult
-from karat.visible import visible
 
 
 def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:

@@ -7,7 +7,7 @@ import re
 from html import escape
 from typing import Any
 
-from karat.visible import visible
+from karat.errors import visible
 
 _OPENING = re.compile("<(?=!|script)", re.IGNORECASE)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from karat.errors import visible
 from karat.report.model.cells import Shown, is_missing, sections
 from karat.report.model.table import Document, Table
-from karat.visible import visible
 
 MISSING = "--"
 _SPECIAL = str.maketrans(

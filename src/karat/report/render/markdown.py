@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from karat.errors import visible
 from karat.report.model.cells import sections
 from karat.report.model.table import Document, Figure, Table
 from karat.report.render.terminal import Sheet
-from karat.visible import visible
 
 WIDTH = 100  # of drawings, in letters
 

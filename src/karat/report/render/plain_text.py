@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
+from karat.errors import visible
 from karat.report.model.cells import Shown, cell_text, is_missing, sections
 from karat.report.model.table import Column, Document, Figure, Row, Table
 from karat.report.render.terminal import (
@@ -19,7 +20,6 @@ from karat.report.render.terminal import (
     widest,
     wrap,
 )
-from karat.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer do not tell systems apart
 TITLE = 16  # the same of the title above numbers, which nothing else explains

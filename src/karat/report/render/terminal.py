@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from karat.visible import JOINERS, visible
+from karat.errors import JOINERS, visible
 
 ELLIPSIS = "…"
 BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35", "36"

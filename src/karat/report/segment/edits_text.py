@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from karat.errors import visible
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.render import terminal
 from karat.report.render.terminal import DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"

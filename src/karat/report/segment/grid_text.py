@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from karat.errors import visible
 from karat.metrics.explain.bitext import Explanation
 from karat.report.render.terminal import CYAN, DIM, YELLOW, Sheet, display_width, letters, truncate
-from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
 LEGEND = {

@@ -13,8 +13,8 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.progress import Progress, silent
+from karat.settings import check_seed, check_trials
 from karat.stats.resampling import SEED
-from karat.trials import check_seed, check_trials
 
 Words = NDArray[np.uint64]
 MOST_EXACT = 12  # cells whose exchanges are all gone through

@@ -134,7 +134,7 @@ def _metric_scores(store: Store, name: str) -> dict[int, float]:
 
 
 def _scored(store: Store, name: str) -> dict[int, float]:
-    from karat.api.scores import score
+    from karat.api import score
 
     with store.read() as connection:
         rows = connection.execute(

@@ -106,7 +106,7 @@ def _estimate(contents: Contents, dimension: str) -> Result:
 
 
 def _compare(contents: Contents) -> Result:
-    from karat.api.scores import compare
+    from karat.api import compare
 
     return compare(evalset_of(contents), metrics=METRICS, examples=3)
 

@@ -7,7 +7,7 @@ import click
 from karat.cli.command import Command
 from karat.cli.parameters import choice, flag, option
 from karat.cli.show import say
-from karat.visible import visible
+from karat.errors import visible
 
 FORMATS = (
     *("all", "log", "csv", "labels", "ties", "set", "mqm", "appraise", "pairs", "wins"),

@@ -7,8 +7,8 @@ import click
 from karat.cli.command import Command
 from karat.cli.parameters import named, option, whole
 from karat.cli.show import say
+from karat.errors import visible
 from karat.studio.opening.asked import PORT
-from karat.visible import visible
 
 
 @click.command(name="owner", cls=Command)

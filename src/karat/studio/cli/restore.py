@@ -6,7 +6,7 @@ import click
 
 from karat.cli.command import Command
 from karat.cli.show import say
-from karat.visible import visible
+from karat.errors import visible
 
 
 @click.command(name="import", cls=Command)

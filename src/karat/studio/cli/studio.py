@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
 from karat.cli.command import Command
 from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
 from karat.cli.show import say
-from karat.errors import InputError, short
+from karat.errors import InputError, short, visible
+from karat.progress import Bar
 from karat.studio.opening.asked import PORT, TOKEN_VARIABLE
-from karat.visible import visible
 
 if TYPE_CHECKING:
     from karat.studio.opening.running import OpenStudio

@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from karat.errors import InputError, OutputError, quoted
+from karat.errors import InputError, OutputError, no_formula, quoted
 from karat.evalset.formats.mqm import WEIGHTS
 from karat.studio.export.contents import Contents
 from karat.studio.export.decided import decided_spans
-from karat.visible import no_formula
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from karat.errors import InputError, OutputError, quoted, short
+from karat.errors import InputError, OutputError, quoted, short, visible
 from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
@@ -21,7 +21,6 @@ from karat.studio.opening.settings import asked_task, settings_of
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store, read_by_others, remove_store
-from karat.visible import visible
 
 Given = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]

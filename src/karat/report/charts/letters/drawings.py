@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis
 from karat.report.charts.letters.heat import draw_heat_map
 from karat.report.charts.letters.paired import draw_paired
@@ -12,7 +13,6 @@ from karat.report.charts.letters.plots import draw_curves, draw_scatter
 from karat.report.charts.models import Chart, Curves, HeatMap, Interval, Intervals, Scatter
 from karat.report.charts.paired import PairedIntervals
 from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 LONGEST = 24  # columns of a label
 NARROWEST = 8  # columns of the scale

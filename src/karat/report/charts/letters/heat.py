@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from karat.errors import visible
 from karat.report.charts.models import HeatMap
 from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 SHADES = " ░▒▓█"
 LONGEST_DOWN, LONGEST_ACROSS = 24, 14

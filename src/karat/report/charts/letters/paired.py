@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis
 from karat.report.charts.paired import Estimated, PairedIntervals
 from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 LONGEST = 24  # columns of a label
 NARROWEST = 8  # columns of the scale

@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import pairwise
 from string import ascii_letters
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import Curves, Point, Scatter, runs
 from karat.report.render import terminal
 from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, truncate
-from karat.visible import visible
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
 NARROWEST = 12  # columns of the plot itself

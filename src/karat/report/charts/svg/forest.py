@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from karat.errors import visible
 from karat.report.charts.forest import Change, Forest, Tallies, Tally
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, shape
 from karat.report.render.terminal import display_width
-from karat.visible import visible
 
 ROW = 24.0
 TOP = 8.0

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.page.markup import Attribute, Look, element, quote, shape
 from karat.report.render.terminal import display_width, truncate
-from karat.visible import visible
 
 ACCENT = "var(--accent, #2b6cb0)"
 MUTED = "var(--muted, #626b79)"

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from karat.errors import visible
 from karat.report.charts.areas import Area, Regions, Spot, Stretch
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Look, coordinate, element, quote, shape
-from karat.visible import visible
 
 TOP = 10.0
 BOTTOM = 370.0

@@ -1,1 +1,0 @@
-"""Asking a language model over any OpenAI-compatible endpoint, with a cache that survives kills."""

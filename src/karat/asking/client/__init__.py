@@ -1,1 +1,0 @@
-"""The client: addresses, keys that are never shown, connections, and the chat protocol."""

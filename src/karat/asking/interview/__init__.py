@@ -1,1 +1,0 @@
-"""Interviews: prompts, forms of answers, and cases that a model is asked about."""

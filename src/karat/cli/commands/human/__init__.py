@@ -1,1 +1,0 @@
-"""Commands about human scores: metrics against them, and estimates of them."""

@@ -1,0 +1,106 @@
+"""`karat grid` and `karat explain`: how a metric scores single segments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.inputs import open_inputs, split_name
+from karat.cli.old_names import old_argument
+from karat.cli.parameters import option
+from karat.cli.show import check_output, show
+from karat.progress import Bar
+
+
+@click.command(name="grid", cls=Command)
+@click.argument("candidate", type=click.Path())
+@old_argument(
+    "more_references", "karat grid CANDIDATE REFERENCE", "karat grid CANDIDATE -r REFERENCE"
+)
+@options.references
+@options.segment_options("segment")
+@option(
+    "-m --metric name",
+    "GTM, with any of its settings.",
+    default="gtm:e=2",
+    show_default=True,
+    metavar="METRIC",
+    shell_complete=options.complete_metric,
+)
+@options.output
+@options.optional_references
+@options.read_files_as
+def grid_command(**given: Any) -> None:
+    """Draw the words that a candidate shares with its references.
+
+    Rows of the grid are words of the candidate, columns are words of the references. Equal words
+    are marked, and the runs that GTM chose are highlighted. Below the grid are the edits that turn
+    the nearest reference into the candidate. Use -o grid.html for an interactive page and -o
+    grid.svg for a figure.
+
+    \b
+    karat grid out.txt -r ref.txt --segment 3
+    karat grid out.txt -r ref1.txt -r ref2.txt --worst 5 -o grid.html
+    karat grid out.txt -r ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
+    """
+    show_segments(**given)
+
+
+def show_segments(
+    candidate: str,
+    references: tuple[str, ...],
+    more_references: tuple[str, ...],
+    name: str,
+    read_as: str | None,
+    format: str,
+    output: str | None,
+    optional_references: bool = False,
+    **chosen: Any,
+) -> None:
+    """Show how a metric scores the chosen segments of a candidate."""
+    from karat.explanation import explain_segments
+
+    references = (*references, *more_references)
+    check_output(output, [split_name(candidate)[1], *references])
+    with Bar() as progress:
+        how = optional_references, progress, *options.split_format(read_as)
+        systems, refs = open_inputs([candidate], references, *how)
+        ((system, lines),) = systems.items()
+        found = explain_segments(lines, refs, name, system=system, progress=progress, **chosen)
+    show(found.document(options.command_line()), format, output)
+
+
+@click.command(name="explain", cls=Command)
+@click.argument("candidate", type=click.Path())
+@old_argument(
+    "more_references", "karat explain CANDIDATE REFERENCE", "karat explain CANDIDATE -r REFERENCE"
+)
+@options.references
+@options.segment_options("segment")
+@option(
+    "-m --metric name",
+    "Tree accuracy, with any of its settings.",
+    default="generation_tree_accuracy",
+    show_default=True,
+    metavar="METRIC",
+    shell_complete=options.complete_metric,
+)
+@options.output
+@options.read_files_as
+def explain_command(**given: Any) -> None:
+    """Explain a tree accuracy, treelet by treelet.
+
+    References are dependency trees (.conllu). A treelet is a head with its daughters. For each one,
+    shows its words in the order of the reference and of the candidate, the substitutions,
+    insertions, deletions and moves, and how much they lower the score. The parts add up to the
+    score.
+
+    \b
+    karat explain out.txt -r ref.conllu --segment 3
+    karat explain out.txt -r ref.conllu --worst 5 -o trees.html
+    karat explain out.txt -r ref.conllu -m simple_tree_accuracy -f json
+    """
+    show_segments(**given)

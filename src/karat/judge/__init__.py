@@ -1,1 +1,0 @@
-"""Language models as judges: ratings, preferences and nuggets, asked over an endpoint."""

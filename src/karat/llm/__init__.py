@@ -1,0 +1,1 @@
+"""Language models over any OpenAI-compatible endpoint: requests, a cache, and judging."""

@@ -1,0 +1,212 @@
+"""The cache: answers in an SQLite file, and which requests are under way.
+
+A request is `in flight` before it is sent. Its answer, or its failure, is stored in the transaction
+that ends that; so after a kill, what is in flight is what may have been asked without an answer.
+One process at a time uses a cache.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from karat.errors import InputError, OutputError, short
+from karat.llm.endpoint import Endpoint
+from karat.llm.requests import Completion, Failure, Job
+
+APPLICATION = 0x4B415241  # KARA
+VERSION = 1
+_TABLES = """
+CREATE TABLE requests (
+    key TEXT PRIMARY KEY,             -- sha256 of endpoint, model, messages, parameters, schema
+    state TEXT NOT NULL,              -- in flight, answered, failed
+    attempts INTEGER NOT NULL,
+    rejections INTEGER NOT NULL DEFAULT 0,
+    answer TEXT,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    why TEXT,                         -- of the last failed attempt
+    rejected TEXT                     -- the last invalid answer, for diagnosis
+);
+CREATE TABLE totals (
+    endpoint TEXT NOT NULL,
+    model TEXT NOT NULL,
+    name TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, model, name)
+);
+"""
+_SEND = """
+INSERT INTO requests (key, state, attempts) VALUES (?, 'in flight', 1)
+ON CONFLICT (key) DO UPDATE SET state = 'in flight', attempts = attempts + 1
+"""
+_ANSWER = """
+UPDATE requests SET state = 'answered', answer = ?, prompt_tokens = ?, completion_tokens = ?,
+    why = NULL WHERE key = ?
+"""
+_FAIL = """
+UPDATE requests SET state = 'failed', why = ?, rejections = rejections + ?,
+    rejected = coalesce(?, rejected) WHERE key = ?
+"""
+_COUNT = """
+INSERT INTO totals VALUES (?, ?, ?, ?)
+ON CONFLICT (endpoint, model, name) DO UPDATE SET count = count + excluded.count
+"""
+
+
+class Stored(NamedTuple):
+    """The row of a request in a cache."""
+
+    state: str
+    rejections: int
+    answer: str | None
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def _address(path: Path, reading: bool) -> str:
+    """Return how a file is opened; one without a log of a run that was killed is just read."""
+    logged = Path(f"{path}-wal").exists()
+    mode = "mode=rwc" if not reading else "mode=ro" if logged else "mode=ro&immutable=1"
+    return f"{path.absolute().as_uri()}?{mode}"
+
+
+class Cache:
+    """An open cache, of the thread that opened it; with `reading`, it must be there to be read."""
+
+    def __init__(
+        self, path: str | PathLike[str] | None, endpoint: Endpoint, reading: bool = False
+    ) -> None:
+        self.path = None if path is None else Path(path)
+        self._reading = reading
+        self._asked, self._free = (endpoint.name, endpoint.model), endpoint.is_demo
+        with self._telling():
+            self._file = sqlite3.connect(
+                ":memory:" if self.path is None else _address(self.path, reading),
+                uri=True,
+                timeout=0.2,
+                isolation_level=None,
+                cached_statements=16,
+            )
+        try:
+            with self._telling():
+                self._prepare()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def stored(self, key: str) -> Stored | None:
+        """Return what is known of a request, or None."""
+        with self._telling():
+            row = self._file.execute(
+                "SELECT state, rejections, answer, prompt_tokens, completion_tokens "
+                "FROM requests WHERE key = ?",
+                (key,),
+            ).fetchone()
+        return None if row is None else Stored(*row)
+
+    def has_answer(self, key: str) -> bool:
+        """Return whether the answer to a request is stored."""
+        found = self.stored(key)
+        return found is not None and found.state == "answered"
+
+    def totals(self) -> dict[str, int]:
+        """Return the counts of all runs with this endpoint and model, by name."""
+        with self._telling():
+            rows = self._file.execute(
+                "SELECT name, count FROM totals WHERE endpoint = ? AND model = ?", self._asked
+            )
+            return dict(rows.fetchall())
+
+    def write(
+        self,
+        verdicts: Sequence[tuple[Job, Completion | Failure]],
+        sent: Sequence[Job],
+        counts: Mapping[str, int],
+    ) -> None:
+        """Store outcomes and what is sent now: all of it on disk when this returns, or nothing."""
+        with self._telling(), self._transaction():
+            for job, verdict in verdicts:
+                if isinstance(verdict, Completion):
+                    tokens = (verdict.prompt_tokens, verdict.completion_tokens)
+                    self._file.execute(_ANSWER, (verdict.text, *tokens, job.key))
+                else:
+                    invalid = verdict.rejected is not None
+                    self._file.execute(_FAIL, (verdict.why(1), invalid, verdict.rejected, job.key))
+            self._file.executemany(_SEND, [(job.key,) for job in sent])
+            rows = [(*self._asked, name, count) for name, count in counts.items()]
+            self._file.executemany(_COUNT, rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        if self._file.in_transaction:  # of a write that was interrupted
+            self._file.execute("ROLLBACK")
+        self._file.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._file.execute("COMMIT")
+        except BaseException:
+            if self._file.in_transaction:
+                self._file.execute("ROLLBACK")
+            raise
+
+    def _prepare(self) -> None:
+        """Check that this is a cache before anything is written; make one of an empty file."""
+        if not self._reading:
+            self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
+        (application,) = self._file.execute("PRAGMA application_id").fetchone()
+        (version,) = self._file.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and application != APPLICATION:
+            raise InputError(f"{self._name} is a database, but no cache of answers: {_OTHER}")
+        if tables and version != VERSION:
+            found = f"{self._name} is a cache of version {version}, this Karat has {VERSION}"
+            raise InputError(f"{found}: {_OTHER}, or use the Karat that wrote it")
+        if self._reading:
+            return
+        self._file.execute("PRAGMA journal_mode = WAL")
+        # Answers are paid for: they are on disk, not only with the system. The demo's are free.
+        self._file.execute(f"PRAGMA synchronous = {'NORMAL' if self._free else 'FULL'}")
+        with self._transaction():  # takes the lock, which is kept
+            if not tables:
+                for statement in _TABLES.split(";"):
+                    self._file.execute(statement)
+                self._file.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._file.execute(f"PRAGMA user_version = {VERSION}")
+
+    @property
+    def _name(self) -> str:
+        return short(self.path or "the cache")
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Turn errors of SQLite into one sentence each."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            said = str(error)
+            if "locked" in said or "busy" in said:
+                raise InputError(
+                    f"{self._name} is in use by another run: wait for it, or {_OTHER}"
+                ) from None
+            if "not a database" in said or "malformed" in said:
+                raise InputError(
+                    f"{self._name} is no cache of answers ({said}): {_OTHER}"
+                ) from None
+            raise OutputError(
+                f"cannot use the cache {self._name} ({said}): stored answers are kept; mend that "
+                "and run the same again to go on"
+            ) from None
+
+
+_OTHER = "name another file for the cache"

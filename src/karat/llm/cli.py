@@ -1,0 +1,468 @@
+"""`karat judge`, and the options of all commands that ask a language model."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import click
+
+from karat.cli import options
+from karat.cli.command import Command, command_group
+from karat.cli.inputs import load_set
+from karat.cli.old_names import note
+from karat.cli.options import FORMATS, checked_format, command_line, format_of, spreadsheet_safe
+from karat.cli.parameters import (
+    INPUT,
+    MODEL,
+    OUTPUT,
+    CommandFunction,
+    Listing,
+    Numbers,
+    bundle,
+    choice,
+    flag,
+    option,
+    path,
+    whole,
+)
+from karat.cli.show import check_output, say, show
+from karat.errors import InputError, Interrupted, OutputError, quoted
+from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from karat.llm.interview import Asks
+    from karat.llm.requests import Limits
+
+
+class Answered(Protocol):
+    """A result whose judgements or nuggets go to a file."""
+
+    @property
+    def missing(self) -> Sequence[Any]: ...
+    def save_log(self, path: str) -> None: ...
+    def document(self, command: str = "") -> Any: ...
+
+
+class Asking(NamedTuple):
+    """Values of the options."""
+
+    setup: Any
+    judge: str
+    dry_run: bool
+    output: str
+    format: str
+    report: str | None
+    prompt: str | None
+
+    def check(self, inputs: Sequence[str]) -> None:
+        """Refuse outputs that cannot be written or are inputs, before anything is read."""
+        read = (*inputs, *([self.prompt] if self.prompt else []))
+        cache = str(self.setup.cache)
+        for written in (self.output, self.report, cache):
+            check_output(written, read)
+        names = [os.path.realpath(name) for name in (self.output, self.report, cache) if name]
+        if len(set(names)) < len(names):
+            raise OutputError("--output, --report and --cache must be different files")
+
+
+def answer(asks: Asks, asking: Asking) -> None:
+    """Ask a model, write its answers and show the report; or show the plan of a dry run."""
+    from karat.llm.interview import plan_task
+
+    if asking.dry_run:
+        plan = plan_task(asks, asking.setup)
+        show(plan.document(command_line()), asking.format, asking.report)
+        return
+    kept = f"answers so far are in {asking.setup.cache}: run the same command again to continue"
+    try:
+        with Bar() as progress:
+            found: Answered = asks.run(asking.setup, asking.judge, progress)
+    except (Interrupted, KeyboardInterrupt) as stop:
+        click.echo(f"karat: interrupted; {kept}", err=True)
+        raise click.exceptions.Exit(130) from stop
+    found.save_log(asking.output)
+    show(found.document(command_line()), asking.format, asking.report)
+    if count := sum(getattr(row, "missing", 1) for row in found.missing):
+        missing = f"{count:,} {'is' if count == 1 else 'are'} missing"
+        note(f"{missing} in {asking.output}; {kept}")
+
+
+DEMO, DEMO_MODEL = "demo", "word overlap"
+CACHE = ".cache.sqlite"
+"""Ending of the cache beside the output."""
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "temperature": {"temperature": None},
+    "max_tokens": {"max_tokens": None},
+    "seed": {"seed": None},
+    "response_format": {"json_object": False},
+}
+"""Parameters that need not be sent -> settings of the endpoint that leave them out."""
+_BUDGETS = ("requests", "tokens", "cost")
+
+
+def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **given: Any) -> Limits:
+    from karat.llm.requests import Limits, Prices
+
+    if price is not None and len(price) != 2:
+        raise click.UsageError("--price: expected two numbers, IN,OUT for a million tokens each")
+    found = {}
+    for text in budget:
+        name, equals, value = text.rpartition("=")
+        name = name if equals else "requests"
+        if name not in _BUDGETS or name in found:
+            told = "expected requests=N, tokens=N or cost=X, each once"
+            raise click.UsageError(f"--budget {text}: {told}")
+        found[name] = _amount(text, value, whole=name != "cost")
+    if "cost" in found and price is None:
+        raise click.UsageError("--budget cost=X needs --price IN,OUT: add it")
+    return Limits(
+        **given,
+        budget_requests=found.get("requests"),
+        budget_tokens=found.get("tokens"),
+        budget_money=found.get("cost"),
+        prices=None if price is None else Prices(*price),
+    )
+
+
+def _amount(text: str, value: str, whole: bool) -> Any:
+    try:
+        found = int(value) if whole else float(value)
+    except ValueError:
+        found = 0
+    if not (math.isfinite(found) and found > 0):
+        kind = "a whole number" if whole else "a number"
+        raise click.UsageError(f"--budget {text}: expected {kind} above 0")
+    return found
+
+
+def _asking(
+    endpoint: str, model: str | None, cache: str | None, output: str, **given: Any
+) -> Asking:
+    """Return the values of the options as a command uses them."""
+    from karat.llm.endpoint import Endpoint
+    from karat.llm.interview import Setup
+
+    if model is None and endpoint != DEMO:
+        raise click.UsageError("--model is missing: name the model of the endpoint")
+    keys = ("key_variable", "temperature", "max_tokens", "timeout")
+    how = {key: given.pop(key) for key in keys}
+    for name in given.pop("omit"):
+        how |= _PARAMETERS[name]
+    where = Endpoint(endpoint, model or DEMO_MODEL, **how)
+    bounds = ("budget", "price", "concurrency", "rate", "attempts")
+    limits = _limits(**{key: given.pop(key) for key in bounds})
+    setup = Setup(where, cache or output + CACHE, limits, given.pop("replicates", 1))
+    judge = given.pop("judge", None) or ""
+    if judge and not judge.isprintable():
+        raise InputError(f"--judge {quoted(judge)}: expected a name without line ends and tabs")
+    return Asking(setup, judge, output=output, **given)
+
+
+def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    """Return the format that was asked for, or the one of the report's ending."""
+    return checked_format(ctx, format_of(str(ctx.params.get("report") or ""), value))
+
+
+_WHERE = (
+    option(
+        "--endpoint",
+        "Base URL of an OpenAI-compatible server, such as http://localhost:8000/v1, or demo for "
+        "the offline stand-in (word overlap, no model).",
+        required=True,
+        metavar="URL",
+    ),
+    option("--model", "Name of the model, as the server knows it.", metavar="NAME"),
+)
+_HOW = (
+    flag("--dry-run", "Show requests, tokens and cost. Nothing is sent."),
+    option(
+        "--budget",
+        "Most requests of this run, or tokens=N, or cost=X (needs --price). Repeat for several.",
+        multiple=True,
+        metavar="N",
+    ),
+    option(
+        "--price",
+        "Prices of a million tokens of prompts and of answers, in any currency.",
+        Numbers(),
+        metavar="IN,OUT",
+        heading=MODEL,
+    ),
+    option(
+        "--key-variable",
+        "Environment variable that holds the key. The key is never stored.",
+        default="OPENAI_API_KEY",
+        show_default=True,
+        metavar="NAME",
+        heading=MODEL,
+    ),
+    option("--temperature", "Temperature.", float, 0.0, metavar="X", heading=MODEL),
+    option(
+        "--omit",
+        "Parameter that the server does not know, to be left out: temperature, max_tokens, seed or "
+        "response_format. Repeat for several.",
+        choice(*_PARAMETERS),
+        multiple=True,
+        metavar="NAME",
+        heading=MODEL,
+    ),
+    option(
+        "--prompt",
+        "File with another prompt (see `karat judge prompts`).",
+        path,
+        heading=MODEL,
+    ),
+    option(
+        "--cache",
+        f"File that keeps all answers. None is asked for twice. Default: the output with {CACHE}.",
+        path,
+        heading=MODEL,
+    ),
+    option("--concurrency", "Requests at the same time.", whole(1), 4, heading=MODEL),
+    option("--rate", "Most requests a minute.", float, metavar="X", heading=MODEL),
+    option("--attempts", "Attempts for an answer.", whole(1), 5, heading=MODEL),
+    option("--timeout", "Seconds for an attempt.", float, 120.0, metavar="X", heading=MODEL),
+)
+_JUDGE = (
+    option(
+        "--judge",
+        "Name of the judge in the log. Default: the model.",
+        metavar="NAME",
+        heading=MODEL,
+    ),
+    option(
+        "--replicates",
+        "Answers to each request. Their mean counts; of labels, the median.",
+        whole(1, 1000),
+        1,
+        heading=MODEL,
+    ),
+)
+_REPORT = (
+    option(
+        "--report",
+        "Write the report to FILE, such as page.html (atomic). Default: print it.",
+        path,
+        is_eager=True,
+        heading=OUTPUT,
+    ),
+    option(
+        "-f --format format",
+        "Format of the report: {names}. Default: by the ending of --report, else text.",
+        choice(*FORMATS),
+        callback=_ending,
+        metavar="FORMAT",
+        cls=Listing,
+        registry="renderers",
+        heading=OUTPUT,
+    ),
+)
+
+
+def asking(
+    written: str, *, max_tokens: int = 1024, judge: bool = True
+) -> Callable[[CommandFunction], CommandFunction]:
+    """Return the options of a command that asks a model: `asking`; `written` is what -o is."""
+    output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
+    most = option("--max-tokens", "Most tokens of an answer.", whole(1), max_tokens, heading=MODEL)
+    more = (most, *(_JUDGE if judge else ()), *_REPORT)
+    options = bundle("asking", *_WHERE, output, *_HOW, *more, make=_asking)
+    return lambda function: options(spreadsheet_safe(function))
+
+
+def sample(what: str) -> Callable[[CommandFunction], CommandFunction]:
+    """Return `--sample`: how many segments or questions are asked about."""
+    return option("--sample", f"Ask about N random {what}s only.", whole(1))
+
+
+seed = option(
+    "--seed", "Seed of the sample and of random orders.", whole(min=0), 12345, heading=INPUT
+)
+
+
+_ENDS = re.compile(r"(-?[0-9.]+)-(-?[0-9.]+)")
+
+
+class ScaleEnds(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
+    """A lower and a higher end, such as 1-5; a tuple."""
+
+    name = "low-high"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float]:
+        if isinstance(value, tuple):
+            return value[0], value[1]
+        found = _ENDS.fullmatch(str(value))
+        try:
+            low, high = (float(end) for end in found.groups()) if found else (math.nan, math.nan)
+        except ValueError:
+            low = high = math.nan
+        if not low < high:
+            self.fail(f"found {value!r}, expected a lower and a higher end such as 1-5", param, ctx)
+        return _whole(low), _whole(high)
+
+
+def _whole(number: float) -> float:
+    """Return a whole number as one, so that a log has 1 and not 1.0."""
+    return int(number) if number.is_integer() else number
+
+
+guideline = option(
+    "--guideline",
+    "Question to answer. Default: that of SET.",
+    default="",
+    show_default=False,
+    metavar="TEXT",
+)
+
+
+COMMANDS = {
+    "ratings": ("karat.llm.cli:judge_ratings", "Rate outputs on the scale of a dimension."),
+    "pairs": ("karat.llm.cli:judge_pairs", "Compare outputs of two systems, in both orders."),
+    "nuggets": ("karat.llm.cli:judge_nuggets", "Decide which responses contain which nuggets."),
+    "prompts": ("karat.llm.cli:judge_prompts", "List, print or copy the prompts."),
+}
+"""Name -> module (with a `command`) and the line that `karat judge --help` shows."""
+
+judge = command_group(
+    "judge",
+    COMMANDS,
+    """Let a language model judge outputs, over any OpenAI-compatible endpoint.
+
+    \b
+    karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
+    karat judge pairs demo --baseline atlas --endpoint demo -o pairs.jsonl
+    karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
+    """,
+)
+
+
+@click.command(name="ratings", cls=Command)
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@option("-d --dimension", "Quality to rate, such as fluency.", required=True, metavar="NAME")
+@option("--scale", "Ends of the scale, such as 1-5. Default: those of SET.", ScaleEnds())
+@guideline
+@option("--batch", "Outputs of a segment in one request, in random order.", whole(1), 1)
+@sample("segment")
+@asking("the ratings as JSON lines")
+@options.exclude
+@options.reader
+@seed
+def judge_ratings(name: str, asking: Asking, **given: Any) -> None:
+    """Let a language model rate the outputs of an evaluation set.
+
+    The model sees texts without the names of systems, and quotes the words that decide a rating. An
+    answer that is not valid is asked for again, and is missing in the end. To compare the log with
+    people: `karat data judges SET -j log.jsonl`.
+
+    \b
+    karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
+    karat judge ratings demo -d style --scale 1-7 --endpoint demo -o log.jsonl
+    karat judge ratings SET -d x --endpoint URL --model M -o log.jsonl --dry-run
+    """
+    from karat.llm.material import Material, chosen_dimension
+    from karat.llm.ratings import RatingTask
+
+    asking.check([name])
+    with Bar() as progress:
+        evalset = load_set(name, given["read_as"], given["reader_options"], progress)
+    evalset = evalset.without(*given["exclude"]) if given["exclude"] else evalset
+    how = chosen_dimension(evalset, given["dimension"], given["scale"], given["guideline"])
+    material = Material(evalset, how, given["sample"], given["seed"])
+    answer(RatingTask(material, asking.prompt, given["batch"]), asking)
+
+
+@click.command(name="pairs", cls=Command)
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@option(
+    "--baseline", "Compare every other system with this one. Default: all pairs.", metavar="SYSTEM"
+)
+@option("-d --dimension", "Quality to compare. Default: overall quality.", metavar="NAME")
+@guideline
+@sample("segment")
+@asking("the preferences as JSON lines")
+@options.exclude
+@options.reader
+@seed
+def judge_pairs(name: str, asking: Asking, **given: Any) -> None:
+    """Let a language model say which of two outputs is better.
+
+    Every pair is asked about in both orders. A preference that changes with the order is a tie, and
+    the report shows how often that happened.
+
+    \b
+    karat judge pairs demo --baseline atlas --endpoint demo -o log.jsonl
+    karat judge pairs SET --endpoint URL --model M -o log.jsonl --budget 500
+    """
+    from karat.llm.judging import compared_dimension
+    from karat.llm.material import Material
+    from karat.llm.pairs import PairTask
+
+    asking.check([name])
+    with Bar() as progress:
+        evalset = load_set(name, given["read_as"], given["reader_options"], progress)
+    evalset = evalset.without(*given["exclude"]) if given["exclude"] else evalset
+    how = compared_dimension(evalset, given["dimension"], given["guideline"])
+    material = Material(evalset, how, given["sample"], given["seed"])
+    answer(PairTask(material, asking.prompt, given["baseline"]), asking)
+
+
+@click.command(name="nuggets", cls=Command)
+@nuggets_options.nugget_set
+@nuggets_options.places
+@option("--batch", "Nuggets in one request.", whole(1), 10)
+@sample("question")
+@asking("the labels as JSON lines", max_tokens=2048)
+@seed
+def judge_nuggets(name: str, given: Any, asking: Asking, **how: Any) -> None:
+    """Let a language model decide which responses contain which nuggets.
+
+    SET is a set with runs, or a key with --run. Labels are support, partial_support and
+    not_support, the first two with a quote of the response. `karat nuggets score --judgements`
+    reads the log: labels of a model are evidence for the classifier, not judgements.
+
+    \b
+    karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
+    karat judge nuggets key.txt --run my.run --endpoint URL --model M -o log.jsonl
+    """
+    from karat.llm.supports import SupportTask
+    from karat.nuggets.formats.loading import load_nuggets
+
+    asking.check([name, *given["runs"], *given["judgements"]])
+    with Bar() as progress:
+        found = load_nuggets(name, **given, progress=progress)
+    task = SupportTask(found, asking.prompt, **how)
+    answer(task, asking)
+
+
+TASKS = ("ratings", "pairs", "nuggets", "draft")
+
+
+@click.command(name="prompts", cls=Command)
+@click.argument("task", required=False, type=choice(*TASKS), metavar="[TASK]")
+@option("-o --output", "Write the prompt, or the list, to FILE (atomic).", path)
+def judge_prompts(task: str | None, output: str | None) -> None:
+    """List the prompts, or print the prompt of TASK: ratings, pairs, nuggets or draft.
+
+    To change a prompt, copy it with -o and name the copy with --prompt. A line [system] or [user]
+    begins a message. Words in braces are placeholders. Signatures have the hash of the text.
+
+    \b
+    karat judge prompts
+    karat judge prompts ratings
+    karat judge prompts ratings -o mine.md
+    """
+    from karat.llm.task_prompts import bundled_prompts, list_prompts
+
+    check_output(output)
+    if task is None:
+        show(list_prompts().document(options.command_line()), "text", output)
+    else:
+        say([bundled_prompts()[task].prompt.text], output)

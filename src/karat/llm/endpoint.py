@@ -1,0 +1,345 @@
+"""Endpoints of language models: their address, their API key, and the parameters sent."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import re
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import SplitResult, quote, urlsplit
+
+from karat.errors import InputError, quoted
+from karat.llm.requests import LONGEST, Request
+
+EXAMPLE = "http://localhost:8000/v1"
+_COMPLETIONS = "/chat/completions"
+_PORTS = {"http": 80, "https": 443}
+_PATH = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@%/-]*")
+_HOST = re.compile(r"[A-Za-z0-9._%:-]+")
+
+
+class Address(NamedTuple):
+    """The place of an endpoint: requests go to `path` + /chat/completions."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def secure(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.scheme == "https"
+
+    @property
+    def authority(self) -> str:
+        """The host, with its port unless it is the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The base URL in one spelling, whatever the user wrote."""
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+    @property
+    def target(self) -> str:
+        """The path that requests are sent to."""
+        return self.path + _COMPLETIONS
+
+
+def as_address(url: str) -> Address:
+    """Parse the URL of an endpoint; one that may hold a secret is refused and not shown."""
+    if "@" in url:
+        raise InputError(
+            "the endpoint's URL has a user name or password in it (`@`): take it out, and give the "
+            "key by the environment variable"
+        )
+    if "?" in url or "#" in url:
+        raise InputError(
+            f"the endpoint's URL has a query (`?` or `#`), which may hold a key: expected a base "
+            f"URL such as {EXAMPLE}, and the key in the environment variable"
+        )
+    if not (url.isascii() and url.isprintable()) or " " in url or "\\" in url:
+        raise _wrong(url, "has a character that URLs do not have")
+    return _parsed(url)
+
+
+def _wrong(url: str, why: str) -> InputError:
+    return InputError(f"the endpoint's URL {quoted(url)} {why}: expected one such as {EXAMPLE}")
+
+
+def _parsed(url: str) -> Address:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # brackets that do not match, a port that is no number or out of range
+        raise _wrong(url, "has no valid host and port") from None
+    if parts.scheme not in _PORTS or "://" not in url:  # not shown: it may be the key
+        raise InputError(
+            f"the endpoint's URL does not begin with http:// or https://: expected {EXAMPLE}, for "
+            "example"
+        )
+    if not _HOST.fullmatch(parts.hostname or ""):
+        raise _wrong(url, "has no valid host")
+    if port == 0:
+        raise _wrong(url, "has the port 0")
+    return Address(
+        parts.scheme, parts.hostname or "", port or _PORTS[parts.scheme], _path(parts, url)
+    )
+
+
+def _path(parts: SplitResult, url: str) -> str:
+    """Return the path without slashes at its end and without /chat/completions."""
+    if not _PATH.fullmatch(parts.path):
+        raise _wrong(url, "has a character in its path that must be percent-encoded")
+    return parts.path.rstrip("/").removesuffix(_COMPLETIONS).rstrip("/")
+
+
+DEFAULT = "OPENAI_API_KEY"
+SHORTEST = 8
+"""Length of the shortest key that is treated as a secret. Servers that need no key are often given
+`EMPTY` or `x`, which are ordinary words in answers."""
+PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "not-needed", "placeholder"})
+"""Longer keys that servers without keys are given in their manuals; they are no secrets, and parts
+of them are words."""
+FRAGMENT = 8
+"""Length of the shortest part of a key that is hidden."""
+_REPLACEMENT = "[key]"
+_VENDOR_PREFIX = re.compile(r"sk-((proj|ant|or|svcacct|admin)-)?((api\d\d|v\d)-)?")
+_ESCAPE_LENGTH = 6
+"""Longest escape of one character, such as `&#x2F;`: two hidden parts that are this close, with no
+space between them, are one key in a spelling that we do not know."""
+_ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+class Key:
+    """The API key of an endpoint, or an empty one; its text appears in no representation."""
+
+    __slots__ = ("_fragments", "_public_prefix", "_text", "variable")
+
+    def __init__(self, variable: str, text: str = "") -> None:
+        self.variable, self._text = variable, text
+        is_secret = len(text) >= SHORTEST and text not in PLACEHOLDERS
+        self._fragments = _fragments(text) if is_secret else frozenset()
+        prefix = _VENDOR_PREFIX.match(text)
+        self._public_prefix = prefix[0] if prefix else ""
+
+    def __repr__(self) -> str:
+        return f"Key({self.variable!r}, hidden)"
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def headers(self) -> dict[str, str]:
+        """Return the header that carries the key, or no header without a key."""
+        return {"Authorization": f"Bearer {self._text}"} if self._text else {}
+
+    def redact(self, text: str) -> str:
+        """Return `text` without the key and without any part of it of FRAGMENT characters.
+
+        The key is recognised in every spelling of `_spellings`, in capitals and small letters.
+        """
+        pieces, end = [], 0
+        for start, stop in self._secret_ranges(text):
+            pieces += [text[end:start], _REPLACEMENT]
+            end = stop
+        return "".join([*pieces, text[end:]])
+
+    def is_in(self, text: str) -> bool:
+        """Return whether `text` contains the key or a part of it."""
+        return bool(self._secret_ranges(text))
+
+    def _secret_ranges(self, text: str) -> list[tuple[int, int]]:
+        """Return the ranges of `text` to hide, in order and apart from each other.
+
+        The public prefix of a vendor, such as `sk-proj-`, is not hidden where it occurs alone.
+        """
+        if not self._fragments:
+            return []
+        lowered = text.translate(_ASCII_LOWER)
+        ranges: list[tuple[int, int]] = []
+        for start in range(len(lowered) - FRAGMENT + 1):
+            if lowered[start : start + FRAGMENT] not in self._fragments:
+                continue
+            if ranges and _is_one_key(text[ranges[-1][1] : start]):
+                ranges[-1] = ranges[-1][0], start + FRAGMENT
+            else:
+                ranges.append((start, start + FRAGMENT))
+        return [
+            (start, stop)
+            for start, stop in ranges
+            if lowered[start:stop] not in self._public_prefix
+        ]
+
+
+def _is_one_key(gap: str) -> bool:
+    """Return whether the text between two hidden parts is short enough to belong to the key.
+
+    It is empty where the parts touch or overlap.
+    """
+    return len(gap) <= _ESCAPE_LENGTH and not re.search(r"\s", gap)
+
+
+def _fragments(key: str) -> frozenset[str]:
+    """Return all substrings of FRAGMENT characters of all spellings, in small letters."""
+    return frozenset(
+        spelling[start : start + FRAGMENT].translate(_ASCII_LOWER)
+        for spelling in _spellings(key)
+        for start in range(len(spelling) - FRAGMENT + 1)
+    )
+
+
+def _spellings(key: str) -> set[str]:
+    """Return the forms in which a server may quote the key: escaped, encoded or plain."""
+    data = key.encode("utf-8")
+    encoded = {b64encode(bytes(shift) + data).decode("ascii") for shift in range(3)}
+    # The first and last characters of base64 depend on what surrounds the key: the fragments in
+    # between do not. Any shift of the key within a longer text is one of the three.
+    url_safe = {text.replace("+", "-").replace("/", "_") for text in encoded}
+    escaped = {json.dumps(key)[1:-1], key.replace("/", r"\/"), html.escape(key), repr(key)[1:-1]}
+    quoted = {quote(key, safe=""), quote(key), data.hex()}
+    return {key} | escaped | quoted | encoded | url_safe
+
+
+def check_variable(name: str) -> None:
+    """Refuse what is no name of an environment variable; it is not shown, it may be the key."""
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,63}", name):
+        raise InputError(
+            "the name of the environment variable that holds the key must be of capital letters, "
+            f"digits and underscores, such as {DEFAULT}; give its name, not the key itself"
+        )
+
+
+def key_of(variable: str) -> Key:
+    """Return the key that an environment variable holds; without one, none is sent.
+
+    White space around it is left out. A variable that is not the usual one must be set.
+    """
+    text = os.environ.get(variable, "").strip()
+    if not text and variable != DEFAULT:
+        raise InputError(
+            f"the environment variable {variable} holds no key: set it, or leave its name out "
+            "if the server needs no key"
+        )
+    wrong = next((at for at, char in enumerate(text, 1) if not "!" <= char <= "~"), 0)
+    if wrong:
+        raise InputError(
+            f"the key in the environment variable {variable} has a space or another character at "
+            f"position {wrong} that no key has: set it again"
+        )
+    return Key(variable, text)
+
+
+DEMO = "demo"
+"""The URL of the offline stand-in."""
+REPLICATES = 1000
+"""Seeds between two replicates: as many invalid answers may be asked again."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible chat endpoint.
+
+    Parameters
+    ----------
+    url : str
+        Base URL, such as http://localhost:8000/v1, or `demo` for the offline stand-in.
+    model : str
+        Name of the model, as the server knows it.
+    key_variable : str
+        Environment variable that holds the key. Without a key, none is sent.
+    temperature, max_tokens, seed : float, int, int
+        Parameters of the model; None is not sent.
+    timeout : float
+        Seconds that an attempt may take in all.
+    json_object : bool
+        Ask for a JSON object (`response_format`). Turn it off for servers that do not know it.
+    """
+
+    url: str
+    model: str
+    key_variable: str = DEFAULT
+    temperature: float | None = 0.0
+    max_tokens: int | None = 1024
+    timeout: float = 120.0
+    seed: int | None = 0
+    json_object: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("url", "model", "key_variable"):
+            if not isinstance(given := getattr(self, name), str):
+                raise InputError(f"{name}={quoted(given)}: expected a string")
+        if not self.is_demo:
+            as_address(self.url)
+        if not self.model.strip() or not self.model.isprintable():
+            raise InputError("the model's name is empty or has hidden characters: name a model")
+        check_variable(self.key_variable)
+        if not 0 < self.timeout <= LONGEST:
+            told = f"expected seconds, more than 0 and at most {LONGEST:,}"
+            raise InputError(f"timeout={quoted(self.timeout)}: {told}")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise InputError(f"temperature={quoted(self.temperature)}: expected 0 to 2")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InputError(f"max_tokens={quoted(self.max_tokens)}: expected at least 1")
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether this is the offline stand-in."""
+        return self.url == DEMO
+
+    @property
+    def address(self) -> Address:
+        """The parts of the URL."""
+        return as_address(self.url)
+
+    @property
+    def name(self) -> str:
+        """The URL in one spelling, for messages and cache keys."""
+        return DEMO if self.is_demo else self.address.url
+
+    def key(self) -> Key:
+        """Return the key of the environment, which must be nowhere else."""
+        if self.is_demo:
+            return Key(self.key_variable)
+        key = key_of(self.key_variable)
+        for what, text in {"URL": self.url, "model's name": self.model}.items():
+            if key.is_in(text):
+                raise InputError(
+                    f"the {what} has the key of {self.key_variable} in it: take it out; the "
+                    "environment variable alone holds the key"
+                )
+        return key
+
+    def parameters(self, request: Request, rejections: int = 0) -> dict[str, object]:
+        """Return the parameters of a request; another answer is wanted of another seed."""
+        seed = None
+        if self.seed is not None:
+            seed = self.seed + REPLICATES * request.replicate + rejections
+        found: dict[str, object] = {
+            "temperature": None
+            if self.temperature is None
+            else float(self.temperature),  # 0 is 0.0
+            "max_tokens": self.max_tokens,
+            "seed": seed,
+            "response_format": {"type": "json_object"} if self.json_object else None,
+        }
+        return {key: value for key, value in found.items() if value is not None}
+
+    def body(self, request: Request, rejections: int = 0) -> dict[str, object]:
+        """Return what is sent; `rejections` answers to it were invalid."""
+        messages = [{"role": role, "content": content} for role, content in request.messages]
+        parameters = self.parameters(request, rejections)
+        return {"model": self.model, "messages": messages, **parameters}
+
+    def cache_key(self, request: Request) -> str:
+        """Return the hash of everything that an answer depends on."""
+        from karat import __version__
+
+        version = __version__ if self.is_demo else ""  # the stand-in is a part of Karat
+        parts = [self.name, version, self.body(request), request.schema, request.replicate]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("ascii")).hexdigest()

@@ -1,0 +1,136 @@
+"""`judge_ratings`, `judge_pairs` and `judge_nuggets`: judgements of a language model as results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from karat.evalset.judgements import Dimension
+from karat.evalset.loading import as_evalset
+from karat.llm.interview import Setup
+from karat.llm.material import Material, chosen_dimension
+from karat.llm.pairs import OVERALL, PairTask
+from karat.llm.ratings import RatingTask
+from karat.llm.requests import Limits
+from karat.llm.supports import SupportTask
+from karat.nuggets.formats.loading import as_nuggets
+from karat.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from karat.evalset.catalogue import GivenPath
+    from karat.evalset.sets import EvalSet
+    from karat.llm.endpoint import Endpoint
+    from karat.llm.results import ModelPairs, ModelRatings, ModelSupports
+    from karat.nuggets.sets.nugget_set import NuggetSet
+
+
+Path = str | PathLike[str]
+
+
+def judge_ratings(
+    evalset: EvalSet | GivenPath,
+    dimension: str,
+    *,
+    endpoint: Endpoint,
+    cache: Path | None = None,
+    limits: Limits | None = None,
+    scale: tuple[float, float] | None = None,
+    guideline: str = "",
+    batch: int = 1,
+    prompt: Path | None = None,
+    judge: str = "",
+    replicates: int = 1,
+    sample: int | None = None,
+    seed: int = 12345,
+    progress: Progress = silent,
+) -> ModelRatings:
+    """Let a language model rate the outputs of an evaluation set.
+
+    Args:
+        evalset: the set, or its name or path.
+        dimension: quality to rate, one of the set or a new one with a `scale`.
+        endpoint: where the model is asked.
+        cache: file that keeps answers; what it has is not asked again.
+        limits: concurrency, rate, attempts and budget.
+        scale: lower and upper end, instead of those of the set.
+        guideline: question to answer, instead of that of the set.
+        batch: outputs of a segment in one request, in random order.
+        prompt: file with another prompt.
+        judge: name of the judge in the log; by default the model.
+        replicates: answers to each request; their mean counts.
+        sample: number of segments to judge, drawn at random.
+        seed: seed of the random order and the sample.
+        progress: function that is called with the progress.
+    """
+    given = as_evalset(evalset)
+    how = chosen_dimension(given, dimension, scale, guideline)
+    task = RatingTask(Material(given, how, sample, seed), prompt, batch)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
+
+
+def judge_pairs(
+    evalset: EvalSet | GivenPath,
+    *,
+    endpoint: Endpoint,
+    baseline: str | None = None,
+    dimension: str | None = None,
+    guideline: str = "",
+    cache: Path | None = None,
+    limits: Limits | None = None,
+    prompt: Path | None = None,
+    judge: str = "",
+    replicates: int = 1,
+    sample: int | None = None,
+    seed: int = 12345,
+    progress: Progress = silent,
+) -> ModelPairs:
+    """Let a language model compare the outputs of systems, two at a time and in both orders.
+
+    Args:
+        evalset: the set, or its name or path.
+        endpoint: where the model is asked.
+        baseline: system that the others are compared with; by default all pairs are compared.
+        dimension: quality to compare; by default the overall quality.
+        guideline: question to answer, instead of that of the set.
+        cache, limits, prompt, judge, replicates, sample, seed, progress: as in `judge_ratings`.
+    """
+    given = as_evalset(evalset)
+    material = Material(given, compared_dimension(given, dimension, guideline), sample, seed)
+    task = PairTask(material, prompt, baseline)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
+
+
+def compared_dimension(evalset: EvalSet, dimension: str | None, guideline: str = "") -> Dimension:
+    """Return the quality that pairs are compared by, which needs no scale."""
+    name = dimension or OVERALL
+    found = evalset.dimensions.get(name, Dimension(name))
+    return replace(found, guideline=guideline) if guideline else found
+
+
+def judge_nuggets(
+    nuggets: NuggetSet | GivenPath,
+    *,
+    endpoint: Endpoint,
+    batch: int = 10,
+    cache: Path | None = None,
+    limits: Limits | None = None,
+    prompt: Path | None = None,
+    judge: str = "",
+    replicates: int = 1,
+    sample: int | None = None,
+    seed: int = 12345,
+    progress: Progress = silent,
+) -> ModelSupports:
+    """Let a language model say which responses contain which nuggets.
+
+    Args:
+        nuggets: the set with its runs, or its name or path.
+        endpoint: where the model is asked.
+        batch: nuggets in one request.
+        replicates: answers to each request; their median counts.
+        sample: number of questions to judge, drawn at random.
+        cache, limits, prompt, judge, seed, progress: as in `judge_ratings`.
+    """
+    task = SupportTask(as_nuggets(nuggets, progress), prompt, batch, sample, seed)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)

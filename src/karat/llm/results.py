@@ -1,0 +1,294 @@
+"""Results of judging by a model: judgements, what is missing and why, and usage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, NamedTuple
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.judge_kinds import MODEL
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import json_line
+from karat.llm.interview import Interview, Setup, Task, signature
+from karat.llm.run import Usage
+from karat.meta.judge_agreement import JudgeRow
+from karat.results import Result
+from karat.storage.output import write_atomically
+
+TOO_LONG = "text too long"
+"""The reason why nobody is asked about a text of more than `forms.LONGEST_TEXT` characters."""
+
+
+class RatingRow(NamedTuple):
+    """Rating of one output by a model."""
+
+    system: str
+    segment: str
+    value: float
+    """Mean over replicates."""
+    evidence: str
+    output: str
+    answers: int
+
+
+class PairRow(NamedTuple):
+    """Preference between the outputs of two systems, each shown first once."""
+
+    segment: str
+    system: str
+    other: str
+    value: float
+    """1: the system is better, 0: the other is, 0.5: tie; the mean over replicates."""
+    evidence: str
+    flipped: bool | None
+    """Whether a preference changed with the order in any replicate; None if not asked."""
+    answers: int
+
+
+class SupportRow(NamedTuple):
+    """Label of one response and nugget by a model."""
+
+    question: str
+    nugget: str
+    label: str
+    value: float
+    evidence: str
+    response: str
+    runs: tuple[str, ...]
+    """Runs that gave this response."""
+    answers: int
+
+
+class MissingRow(NamedTuple):
+    """Reason why judgements are missing, and how many."""
+
+    why: str
+    missing: int
+    example: str
+
+
+class SystemShares(NamedTuple):
+    """Judgements of one system or run: how many, their mean, and the share of each value."""
+
+    system: str
+    judged: int
+    mean: float
+    shares: Mapping[str, float]
+
+
+class PositionBias(NamedTuple):
+    """Effect of the order in which two outputs are shown."""
+
+    pairs: int
+    """Pairs of outputs that were asked about in both orders."""
+    flipped: int
+    """Pairs whose winner changed with the order."""
+    flipped_share: float | None
+    decided: int
+    """Answers that prefer one output."""
+    first_share: float | None
+    """Share of these that prefer the output shown first; 0.5 without bias."""
+
+
+_SHORT_SCALE = 10
+NO_BIAS = PositionBias(0, 0, None, 0, None)
+"""Nothing was asked."""
+
+
+@dataclass(frozen=True, repr=False)
+class Judging(Result):
+    """Judgements of a model (`rows`); `wanted` is how many there were to make."""
+
+    name: str
+    """Of the set."""
+    judge: str
+    rows: Sequence[Any]
+    wanted: int
+    missing: tuple[MissingRow, ...]
+    usage: Usage
+    settings: Mapping[str, object] = field(default_factory=dict)
+    signature: str = ""
+    notes: tuple[str, ...] = ()
+    agreement: JudgeRow | None = None
+    """Agreement with the people who judged the set, if any did."""
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the judgements as a log has them."""
+        raise NotImplementedError
+
+    def save_log(self, path: str | PathLike[str]) -> None:
+        """Write the judgements as JSON lines (atomic)."""
+        write_atomically(path, (json_line(found) for found in self.log_objects()))
+
+
+@dataclass(frozen=True, repr=False)
+class ModelRatings(Judging):
+    """Ratings of outputs by a model."""
+
+    dimension: Dimension = field(default_factory=lambda: Dimension("quality"))
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the ratings; an evaluation set reads them as added judgements."""
+        yield _header(self, self.dimension)
+        for row in self.rows:
+            yield {
+                **{"system": row.system, "segment": row.segment, "judge": self.judge},
+                **{"dimension": self.dimension.name, "value": _number(row.value)},
+                **{"kind": "model", "evidence": row.evidence},
+            }
+
+    @property
+    def values(self) -> list[str]:
+        """Values for a distribution: those that were given, and a short scale of whole numbers."""
+        low, high = self.dimension.low or 0, self.dimension.high or 0
+        whole = float(low).is_integer() and float(high).is_integer() and high - low < _SHORT_SCALE
+        scale = range(int(low), int(high) + 1) if whole else ()
+        return sorted({f"{x:g}" for x in (*scale, *(row.value for row in self.rows))}, key=float)
+
+    @property
+    def systems(self) -> tuple[SystemShares, ...]:
+        """Means and distributions of ratings by system."""
+        return shares_of((row.system, row.value) for row in self.rows)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelPairs(Judging):
+    """Preferences between outputs by a model."""
+
+    dimension: Dimension = field(default_factory=lambda: Dimension("preference"))
+    bias: PositionBias = NO_BIAS
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the preferences; an evaluation set reads shares of wins."""
+        yield _header(self, self.dimension)
+        for row in self.rows:
+            yield {
+                **{"segment": row.segment, "system": row.system, "other": row.other},
+                **{
+                    "judge": self.judge,
+                    "dimension": self.dimension.name,
+                    "value": _number(row.value),
+                },
+                **{"kind": "model", "evidence": row.evidence},
+            }
+
+    @property
+    def systems(self) -> tuple[SystemShares, ...]:
+        """Shares of comparisons that each system won, tied and lost, the best first."""
+        found = shares_of(
+            (name, value)
+            for row in self.rows
+            for name, value in ((row.system, row.value), (row.other, 1 - row.value))
+        )
+        return tuple(sorted(found, key=lambda one: -one.mean))
+
+
+@dataclass(frozen=True, repr=False)
+class ModelSupports(Judging):
+    """Labels of responses and nuggets by a model."""
+
+    def log_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the header and the labels, which `karat nuggets` reads as judgements."""
+        yield {"judgements": self.name, "signature": self.signature}
+        for row in self.rows:
+            found = {"question": row.question, "nugget": row.nugget, "response": row.response}
+            found |= {"value": _number(row.value), "judge": self.judge, "kind": "model"}
+            yield {**found, **({"evidence": row.evidence} if row.evidence else {})}
+
+    @property
+    def systems(self) -> tuple[SystemShares, ...]:
+        """Mean support and shares of labels by run."""
+        return shares_of((run, row.value) for row in self.rows for run in row.runs)
+
+
+def _number(value: float) -> float:
+    """Return a whole number as one: a log has 4, not 4.0."""
+    return int(value) if value.is_integer() else value
+
+
+def _header(found: Judging, dimension: Dimension) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": dimension.name, "better": dimension.better}
+    ends = {"low": dimension.low, "high": dimension.high, "guideline": dimension.guideline}
+    told |= {key: value for key, value in ends.items() if value not in (None, "")}
+    return {"judgements": found.name, "dimensions": [told], "signature": found.signature}
+
+
+def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
+    """Return means and distributions by system, in the order in which they first come."""
+    found: dict[str, list[float]] = {}
+    for system, value in values:
+        found.setdefault(system, []).append(value)
+    rows = []
+    for system, some in found.items():
+        counts = Counter(f"{value:g}" for value in some)
+        shares = {key: count / len(some) for key, count in counts.items()}
+        rows.append(SystemShares(system, len(some), sum(some) / len(some), shares))
+    return tuple(rows)
+
+
+def missing_rows(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
+    """Count missing judgements by reason, the most frequent first; pairs of name and reason."""
+    counts, examples = Counter[str](), dict[str, str]()
+    for name, why in reasons:
+        counts[why] += 1
+        examples.setdefault(why, name)
+    return tuple(MissingRow(why, count, examples[why]) for why, count in counts.most_common())
+
+
+NO_PERSON = (
+    "A model's judgements are evidence, not human judgements: `karat data judges` compares them "
+    "with people's."
+)
+Named = tuple[str, str]
+"""The name of a judgement that is missing, and the reason."""
+
+
+class Asked(NamedTuple):
+    """A task that a model was asked about."""
+
+    name: str
+    """Of the task, as signatures have it."""
+    evalset: str
+    judge: str
+    settings: Mapping[str, object]
+    task: Task
+    setup: Setup
+    found: Interview
+
+    def fields(
+        self, rows: Sequence[Any], missing: Iterable[Named], notes: Iterable[str]
+    ) -> dict[str, Any]:
+        """Return the fields of a `Judging`; refuse one without a single judgement."""
+        reasons = missing_rows(missing)
+        _check_answered(rows, reasons, self.judge)
+        return {
+            "name": self.evalset,
+            "judge": self.judge,
+            "rows": tuple(rows),
+            "wanted": len(rows) + sum(row.missing for row in reasons),
+            "missing": reasons,
+            "usage": self.found.usage,
+            "settings": {
+                **self.settings,
+                "prompt": self.task.prompt.label,
+                **self.setup.settings,
+            },
+            "signature": signature(self.name, self.settings, self.task, self.setup),
+            "notes": (*self.setup.notes, NO_PERSON, *notes, *self.found.notes),
+        }
+
+
+def _check_answered(rows: Sequence[Any], missing: Sequence[MissingRow], judge: str) -> None:
+    if missing and not any(row.answers for row in rows):
+        why = ", ".join(f"{row.why} ({row.missing:,})" for row in missing[:3])
+        raise InputError(f"{short(judge)} gave no valid answer: {why}; nothing was written")
+
+
+def check_judge(judge: str, kinds: Mapping[str, str], name: str) -> None:
+    """Refuse the name of a person of the set: nobody is a model and a person."""
+    if kinds.get(judge, MODEL) != MODEL:
+        told = f"{name} has a judge {quoted(judge)} who is no model"
+        raise InputError(f"{told}: give the model another name with --judge")

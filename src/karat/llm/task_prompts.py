@@ -1,0 +1,74 @@
+"""The bundled prompts, by task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from karat.llm.interview import Prompt, Slots, bundled_prompt, read_prompt
+from karat.nuggets.drafting.prompt import DRAFT, draft_prompt
+from karat.results import Result
+
+FOLDER = Path(__file__).parent / "prompts"
+_INPUT = ("dimension", "guideline", "source", "references")
+RATINGS = Slots("ratings", ("outputs", "scale"), _INPUT)
+PAIRS = Slots("pairs", ("outputs",), _INPUT)
+NUGGETS = Slots("nuggets", ("response", "nuggets"), ("question",))
+
+
+class BundledPrompt(NamedTuple):
+    """A prompt, the placeholders of its task, and the command that uses it."""
+
+    prompt: Prompt
+    slots: Slots
+    command: str
+
+
+def bundled_prompts() -> dict[str, BundledPrompt]:
+    """Return the prompts by task."""
+    found = {
+        slots.task: BundledPrompt(task_prompt(slots), slots, f"karat judge {slots.task}")
+        for slots in (RATINGS, PAIRS, NUGGETS)
+    }
+    return {**found, DRAFT.task: BundledPrompt(draft_prompt(), DRAFT, "karat nuggets draft")}
+
+
+def task_prompt(slots: Slots, path: str | PathLike[str] | None = None) -> Prompt:
+    """Return the prompt in a file, or the one that comes with Karat."""
+    if path is not None:
+        return read_prompt(path, slots)
+    return bundled_prompt(FOLDER, f"{slots.task}.v1")
+
+
+class PromptRow(NamedTuple):
+    """A prompt: the task, its name and hash, its placeholders, and the command that uses it."""
+
+    task: str
+    prompt: str
+    needed: str
+    optional: str
+    command: str
+
+
+@dataclass(frozen=True, repr=False)
+class PromptList(Result):
+    """The prompts by task."""
+
+    rows: tuple[PromptRow, ...]
+    notes: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+    signature: str = ""
+
+
+def list_prompts() -> PromptList:
+    """Return the prompts that come with Karat."""
+    rows = []
+    for task, (prompt, slots, command) in bundled_prompts().items():
+        needed, optional = (
+            " ".join(f"{{{word}}}" for word in words) for words in (slots.needed, slots.optional)
+        )
+        rows.append(PromptRow(task, prompt.label, needed, optional, command))
+    return PromptList(tuple(rows))
