@@ -416,12 +416,12 @@ def judge_pairs(name: str, asking: Asking, **given: Any) -> None:
 
 @click.command(name="nuggets", cls=Command)
 @nuggets_options.nugget_set
-@nuggets_options.places
+@nuggets_options.set_files
 @option("--batch", "Nuggets in one request.", whole(1), 10)
 @sample("question")
 @asking("the labels as JSON lines", max_tokens=2048)
 @seed
-def judge_nuggets(name: str, given: Any, asking: Asking, **how: Any) -> None:
+def judge_nuggets(name: str, inputs: Any, asking: Asking, **how: Any) -> None:
     """Let a language model decide which responses contain which nuggets.
 
     SET is a set with runs, or a key with --run. Labels are support, partial_support and
@@ -435,9 +435,9 @@ def judge_nuggets(name: str, given: Any, asking: Asking, **how: Any) -> None:
     from karat.llm.supports import SupportTask
     from karat.nuggets.formats.loading import load_nuggets
 
-    asking.check([name, *given["runs"], *given["judgements"]])
+    asking.check([name, *inputs["runs"], *inputs["judgements"]])
     with Bar() as progress:
-        found = load_nuggets(name, **given, progress=progress)
+        found = load_nuggets(name, **inputs, progress=progress)
     task = SupportTask(found, asking.prompt, **how)
     answer(task, asking)
 

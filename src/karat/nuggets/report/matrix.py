@@ -14,6 +14,7 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from karat.errors import visible
 from karat.nuggets.report.answers import measure_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.shared_words import spoken_for
