@@ -26,19 +26,17 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.tuning import settings, tune
-from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.evidence import evidence
+from karat.nuggets.guess.paper import Paper, ngram_scores
+from karat.nuggets.guess.pool import Folded, Pool, folds, make_pool
+from karat.nuggets.guess.predictions import nuggeteer
+from karat.nuggets.guess.tuning import settings, tune
 from karat.nuggets.guess.words import forget_texts, smoothed_idf
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 QUESTIONS, NUGGETS, RUNS, WORDS = 21, 14, 45, 200
 MANY = 400_000

@@ -29,9 +29,8 @@ MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
 def made(count: int):  # type: ignore[no-untyped-def]
     """The set: a key, a large run, four small ones, and judgements."""
     from karat.nuggets.sets.judgements import Judged, Judgements
-    from karat.nuggets.sets.keys import Nugget, Question, make_key
+    from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
     from karat.nuggets.sets.nugget_set import NuggetSet
-    from karat.nuggets.sets.runs import Response, make_run
 
     rng = random.Random(9)
     words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "dklmnrst"]
@@ -64,7 +63,7 @@ def made(count: int):  # type: ignore[no-untyped-def]
 
 
 def score(count: int) -> dict[str, float]:
-    from karat.nuggets.guess.nuggeteer import nuggeteer
+    from karat.nuggets.guess.predictions import nuggeteer
     from karat.nuggets.scores.decisions import decide_run
     from karat.nuggets.scores.official import Official
 

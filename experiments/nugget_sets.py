@@ -9,11 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.guess.pool import Floats, Pool, make_pool, own_values
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, Run, make_run
+from karat.nuggets.sets.keys_and_runs import (
+    Key,
+    Nugget,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 
 VALUES = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 

@@ -34,20 +34,17 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.classifier import PRIOR, fit_calibrated
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.logistic import Logistic
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.calibrated import PRIOR, Logistic, fit_calibrated
+from karat.nuggets.guess.evidence import evidence
 from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.predictions import Nuggeteer, nuggeteer
 from karat.nuggets.intervals.base_rates import Spread
 from karat.nuggets.intervals.expected_scores import Answers, of_answers
 from karat.nuggets.intervals.intervals import Errors, RunIntervals, score_interval
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import Nugget, make_key
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.keys_and_runs import Nugget, Run, make_key
 
 SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
 HOW = Official()

@@ -38,22 +38,29 @@ from dataclasses import replace
 import numpy as np
 from nugget_sets import SETS, pooled, strict
 
-from karat.nuggets.guess.calibrated.classifier import (
+from karat.nuggets.guess.calibrated import (
+    Logistic,
     Validated,
     cross_validate,
     fit_calibrated,
+    fit_logistic,
 )
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.guess.paper.tuning import best_trial, settings, trial
-from karat.nuggets.guess.pool import Floats, Pool
+from karat.nuggets.guess.evidence import evidence
+from karat.nuggets.guess.likeness import Likeness
+from karat.nuggets.guess.paper import Paper, ngram_scores
+from karat.nuggets.guess.pool import (
+    AssessorAgreement,
+    Floats,
+    Folded,
+    Pool,
+    assessor_agreement,
+    folds,
+)
+from karat.nuggets.guess.thresholds import MODELS, best_f_threshold, compare_models
+from karat.nuggets.guess.tuning import best_trial, settings, trial
+from karat.nuggets.guess.unjudged_questions import Unjudged
 from karat.nuggets.intervals.intervals import score_errors, score_interval
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200
 INNER = 3  # folds of what is left, in which a classifier is chosen

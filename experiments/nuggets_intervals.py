@@ -45,30 +45,28 @@ from nugget_sets import SETS, pooled
 from numpy.typing import NDArray
 
 import karat as kt
-import karat.nuggets.guess.nuggeteer as module
-from karat.nuggets.guess.calibrated.batches import run_folds
-from karat.nuggets.guess.calibrated.classifier import cross_validate, hold_out
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.folds import Folded
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
+import karat.nuggets.guess.predictions as module
+from karat.nuggets.guess.calibrated import cross_validate, hold_out, run_folds
+from karat.nuggets.guess.evidence import evidence
+from karat.nuggets.guess.likeness import Likeness
+from karat.nuggets.guess.pool import Floats, Folded, Pool, make_pool, own_values
+from karat.nuggets.guess.predictions import nuggeteer
 from karat.nuggets.guess.words import forget_texts
 from karat.nuggets.intervals.expected_scores import returned
 from karat.nuggets.intervals.intervals import (
+    Measured,
     RunIntervals,
+    label_noise,
     score_errors,
     score_interval,
     whole_errors,
 )
-from karat.nuggets.intervals.measured_errors import Measured, label_noise
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys_and_runs import Run, forget_responses
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run, forget_responses
 
 SEED, SUBSAMPLES = 2006, 200
 SEEDS = (2006, 2007, 2008)

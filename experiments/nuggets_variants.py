@@ -24,19 +24,26 @@ from itertools import product
 import numpy as np
 from nugget_sets import SETS, pooled
 
-from karat.nuggets.guess.calibrated import likeness as likenesses
-from karat.nuggets.guess.calibrated.classifier import cross_validate
-from karat.nuggets.guess.calibrated.evidence import NAMES, SENTENCES, evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import fold_guesses
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.arithmetic import logit
+from karat.nuggets.guess import likeness as likenesses
+from karat.nuggets.guess.calibrated import Logistic, cross_validate, fit_logistic
+from karat.nuggets.guess.evidence import NAMES, SENTENCES, evidence
+from karat.nuggets.guess.likeness import Likeness
+from karat.nuggets.guess.paper import Paper, ngram_scores
+from karat.nuggets.guess.pool import (
+    AssessorAgreement,
+    Floats,
+    Folded,
+    Ints,
+    Pool,
+    assessor_agreement,
+    folds,
+)
+from karat.nuggets.guess.thresholds import best_f_threshold
+from karat.nuggets.guess.tuning import fold_guesses
+from karat.nuggets.guess.unjudged_questions import Unjudged
 from karat.nuggets.guess.words import smoothed_idf
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import make_key
 
 BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]
 HEAD = "| {} | F | tau_b | RMSE | log loss |\n|---|---|---|---|---|"

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from nuggets.nugget_world import pooled
 
-from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.logistic import logit
+from karat.arithmetic import logit, sigmoid
 from karat.nuggets.intervals.base_rates import PRIOR_SPREAD
 
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.guess.pool import Floats, Pool, make_pool, own_values
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, Run, make_run
+from karat.nuggets.sets.keys_and_runs import (
+    Key,
+    Nugget,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 
 SUBJECTS = [
     "physicist",

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import world
 
 from karat.nuggets.guess.evaluation import Evaluation, evaluate
-from karat.nuggets.guess.labels import corrected_values
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.guess.pool import corrected_values, make_pool
 from karat.nuggets.scores.decisions import decide
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 QUESTION = Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))
 TEXTS, TAGS = ("x", "X ", "y"), ("r", "s", "")

@@ -15,7 +15,7 @@ from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.scores.official import Counts, Official, QuestionScore, measure, total
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)

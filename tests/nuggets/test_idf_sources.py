@@ -13,8 +13,7 @@ import karat as kt
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import Corpus, IdfSource
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 RUN = make_run("r", [("q", Response("Reactors, a reactor!")), ("q", Response("The reactor."))])
 WORDS = ["reactor", "the", "unheard"]

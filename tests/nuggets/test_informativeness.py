@@ -10,14 +10,11 @@ from nuggets.nugget_world import pooled
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.classifiers import parse_classifier
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.guess.paper import Paper, ngram_scores
+from karat.nuggets.guess.pool import folds, make_pool, own_values
+from karat.nuggets.guess.predictions import parse_classifier
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 KEY = make_key(
     [

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.pool import (
+    Pool,
+    corrected_values,
+    make_pool,
+    of_runs,
+    own_values,
+    strictly,
+)
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 KEY = make_key([Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))])
 

@@ -11,31 +11,30 @@ import pytest
 from nuggets.nugget_world import pooled, world
 
 import karat as kt
-from karat.nuggets.guess.calibrated import batches
-from karat.nuggets.guess.calibrated import classifier as held_out
-from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
-from karat.nuggets.guess.calibrated.classifier import (
+from karat.nuggets.guess import calibrated
+from karat.nuggets.guess import calibrated as held_out
+from karat.nuggets.guess.calibrated import (
+    FOLDS,
+    RIDGE,
     cross_validate,
     fit_calibrated,
+    fit_logistic,
     hold_out,
+    run_folds,
     without_folds,
 )
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import RIDGE, fit_logistic
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.guess.evidence import evidence
+from karat.nuggets.guess.likeness import Likeness
+from karat.nuggets.guess.pool import Folded, folds, make_pool
+from karat.nuggets.guess.predictions import nuggeteer
 from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import Errors, ScoreInterval
-from karat.nuggets.intervals.measured_errors import Measured, label_noise
+from karat.nuggets.intervals.intervals import Errors, Measured, ScoreInterval, label_noise
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run
 
 HOWS = [Official(), Official(beta=1.0, strict=True), Official(beta=5.0)]
 
@@ -53,7 +52,7 @@ def mixed_key():
 
 @pytest.mark.parametrize("how", HOWS)
 def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
-    from karat.nuggets.guess.labels import own_values
+    from karat.nuggets.guess.pool import own_values
 
     key, runs, judged = mixed_key()
     runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
@@ -161,8 +160,8 @@ def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatc
     key, runs, judged = world(questions=8, runs=6)
     nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
     whole = nuggeteer(nuggets)
-    monkeypatch.setattr(batches, "SMALL", 10)
-    monkeypatch.setattr(batches, "MOST", 5)
+    monkeypatch.setattr(calibrated, "SMALL", 10)
+    monkeypatch.setattr(calibrated, "MOST", 5)
     parts = nuggeteer(nuggets)
     mine = whole.pool.cell_run == 0
     assert parts.probabilities[mine] == pytest.approx(whole.probabilities[mine], abs=0.03)
@@ -172,7 +171,7 @@ def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatc
 def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, _ = world(questions=8, runs=6)
     whole = nuggeteer(nugget_set(key, runs, ()))
-    monkeypatch.setattr(batches, "MOST", 7)
+    monkeypatch.setattr(calibrated, "MOST", 7)
     assert nuggeteer(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
         whole.probabilities.tolist()
     )

@@ -10,10 +10,9 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.model_labels import Heard, ModelJudge
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper
+from karat.nuggets.guess.paper import Paper
+from karat.nuggets.guess.pool import own_values
+from karat.nuggets.guess.predictions import Heard, ModelJudge, nuggeteer
 from karat.nuggets.intervals.intervals import AllErrors, Errors
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.sets.judgements import Judged, Judgements

@@ -16,9 +16,16 @@ from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import (
+    Key,
+    Nugget,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run, make_run
 
 Matrix = list[list[float | None]]
 

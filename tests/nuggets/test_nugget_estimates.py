@@ -17,22 +17,21 @@ from nugget_world import world
 
 import karat as kt
 from karat.arrays import Floats
-from karat.nuggets.estimation.judges import question_judges
-from karat.nuggets.estimation.question_samples import (
+from karat.nuggets.intervals.intervals import other_runs_tell
+from karat.nuggets.question_samples import (
     QuestionScores,
+    question_judges,
     question_scores,
     read_question_draws,
     sample_of_questions,
 )
-from karat.nuggets.intervals.other_runs import other_runs_tell
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 HOW = kt.Official()
 ODD = {f"q{q}" for q in range(1, 24, 2)}

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 import karat as kt
 from karat.cli.main import main
 from karat.nuggets.formats.loading import FORMATS, KNOWN, detect
-from karat.nuggets.formats.trec import key_lines, run_lines
+from karat.nuggets.formats.text_files import key_lines, run_lines
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, Run, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Response, Run, make_run
 
 WRITTEN = [name for name in FORMATS if FORMATS[name].writer]
 KEY = "q1 1 vital a fact\nq1 2 okay\tanother  fact \n\nq2 a VITAL 425 young women\n"

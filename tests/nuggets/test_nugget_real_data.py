@@ -9,15 +9,15 @@ import pytest
 
 import karat as kt
 from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import trial
+from karat.nuggets.guess.paper import Paper, ngram_scores
+from karat.nuggets.guess.pool import Folded, folds
+from karat.nuggets.guess.thresholds import best_f_threshold
+from karat.nuggets.guess.tuning import trial
+from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.sets.census import census, difficulty, finders, mean_interval
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import normal
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from karat.nuggets.scores.decisions import Decided, decide, decide_run
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Counts, Official, answer_length, measure, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Key, Nugget, Question, Response, make_key, make_run
 
 near = pytest.approx
 

@@ -12,21 +12,32 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated.classifier import fit_unjudged
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.calibrated import fit_unjudged
+from karat.nuggets.guess.evidence import evidence
 from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.intervals.intervals import AllErrors, Errors, ScoreInterval, score_interval
-from karat.nuggets.intervals.measured_errors import official_scores
+from karat.nuggets.guess.predictions import Nuggeteer, nuggeteer
+from karat.nuggets.guess.unjudged_questions import Unjudged
+from karat.nuggets.intervals.intervals import (
+    AllErrors,
+    Errors,
+    ScoreInterval,
+    official_scores,
+    score_interval,
+)
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import (
+    Key,
+    Nugget,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run, make_run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 HOW = Official()

@@ -19,18 +19,16 @@ from oracles.nugget_formulas import score as nugget_score
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
-from karat.nuggets.guess.folds import Folded, assessor_agreement, folds
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import (
+from karat.nuggets.guess.paper import (
     INFORMATIVENESS,
     THRESHOLD_MODELS,
     Paper,
     ngram_scores,
     trained_scores,
 )
-from karat.nuggets.guess.paper.thresholds import (
+from karat.nuggets.guess.pool import Folded, Pool, assessor_agreement, folds, make_pool, own_values
+from karat.nuggets.guess.predictions import Calibrated, nuggeteer, parse_classifier
+from karat.nuggets.guess.thresholds import (
     GIVEN,
     NOISY,
     Model,
@@ -40,15 +38,13 @@ from karat.nuggets.guess.paper.thresholds import (
     grid,
     likeliest_model,
 )
-from karat.nuggets.guess.paper.tuning import try_models, tune, tune_all
-from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.tuning import try_models, tune, tune_all
 from karat.nuggets.guess.words import smoothed_idf
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget, Response, make_run, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run, normal
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
@@ -382,8 +378,8 @@ def test_a_program_ends_quietly() -> None:
     """What the kernel made is gone by then; else it says so on standard error."""
     program = (
         "import karat as kt\n"
-        "from karat.nuggets.guess.classifiers import parse_classifier\n"
-        "from karat.nuggets.guess.nuggeteer import nuggeteer\n"
+        "from karat.nuggets.guess.predictions import parse_classifier\n"
+        "from karat.nuggets.guess.predictions import nuggeteer\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
         "rule = parse_classifier('paper')\n"
         "found = nuggeteer(demo, rule=rule)\n"
@@ -402,7 +398,7 @@ def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("karat.nuggets.guess.paper.classifier.compare_models", counted)
+    monkeypatch.setattr("karat.nuggets.guess.paper.compare_models", counted)
     pool, labels, _ = pooled(questions=4, runs=4)
     one = np.zeros(len(labels), dtype=np.int64)
     found = Paper(1).guess(pool, labels, one)

@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
 from oracles import nugget_error_loops as loops
 
-from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper
+from karat.nuggets.guess.calibrated import FOLDS, run_folds
+from karat.nuggets.guess.paper import Paper
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.intervals.intervals import RunIntervals, score_interval
-from karat.nuggets.intervals.measured_errors import Measured
+from karat.nuggets.guess.predictions import Nuggeteer, nuggeteer
+from karat.nuggets.intervals.intervals import Measured, RunIntervals, score_interval
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 HOWS = [Official(), Official(beta=1.0, strict=True)]
 

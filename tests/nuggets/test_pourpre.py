@@ -17,10 +17,8 @@ from oracles import nugget_loops
 import karat as kt
 from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf
 from karat.nuggets.scores.official import answer_length
-from karat.nuggets.scores.pourpre import Pourpre
-from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 near = pytest.approx
 PORTER = Stemmer.Stemmer("porter")

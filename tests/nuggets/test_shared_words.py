@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.nuggets.scores.shared_words import excerpt, spoken, spoken_for
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget
 
 
 def test_words_that_speak_keep_their_places() -> None:

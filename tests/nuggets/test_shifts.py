@@ -16,16 +16,17 @@ from oracles import nugget_shift_loops as loops
 from scipy import stats
 
 import karat as kt
-from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.logistic import logit
-from karat.nuggets.guess.guesses import Nuggeteer
+from karat.arithmetic import logit, sigmoid
 from karat.nuggets.guess.pool import Floats, Pool
+from karat.nuggets.guess.predictions import Nuggeteer
 from karat.nuggets.intervals.base_rates import (
     PRIOR_SPREAD,
+    GuessedRun,
     SetShift,
     Spread,
     learn_shift,
     reach,
+    shifted_intervals,
 )
 from karat.nuggets.intervals.expected_scores import of_answers
 from karat.nuggets.intervals.intervals import (
@@ -35,13 +36,11 @@ from karat.nuggets.intervals.intervals import (
     RunIntervals,
     ScoreInterval,
 )
-from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official, answer_length, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=8)
 HOW = Official()
@@ -234,7 +233,7 @@ def test_few_judged_runs_make_it_no_wider() -> None:
 
 
 def test_enough_judged_runs_speak_for_themselves() -> None:
-    from karat.nuggets.guess.nuggeteer import nuggeteer
+    from karat.nuggets.guess.predictions import nuggeteer
 
     found = nuggeteer(nugget_set(judged(FEWEST_RUNS, 8)))
     wild = replace(found, spread=Spread(1e-9, 1e-9, 1e-9, 9, 9))

@@ -12,8 +12,8 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat import registry
-from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
-from karat.nuggets.guess.paper.classifier import Paper
+from karat.nuggets.guess.paper import Paper
+from karat.nuggets.guess.predictions import Calibrated, parse_classifier
 from karat.nuggets.scores.idf import count_weights, pooled_idf
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre

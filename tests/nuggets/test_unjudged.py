@@ -10,16 +10,13 @@ from nuggets.nugget_world import pooled
 from oracles.echo_loops import echo
 from scipy.optimize import minimize
 
-from karat.nuggets.guess.calibrated import unjudged_questions as unjudged
-from karat.nuggets.guess.calibrated.classifier import cross_validate, fit_unjudged
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess import unjudged_questions as unjudged
+from karat.nuggets.guess.calibrated import Logistic, cross_validate, fit_logistic, fit_unjudged
+from karat.nuggets.guess.evidence import evidence
+from karat.nuggets.guess.pool import Folded, Pool, folds, make_pool
+from karat.nuggets.guess.unjudged_questions import Unjudged
 from karat.nuggets.guess.words import WordRecipe, smoothed_idf
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]
 PLAIN = WordRecipe()

@@ -11,14 +11,11 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.guess.pool import make_pool, own_values
 from karat.nuggets.scores.decisions import decide
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.judgements import Judged, Judgements, Votes
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Response, make_run
-from karat.nuggets.sets.voting import Votes
 
 TEXT = "No refunds at all."
 QUESTION = Question(

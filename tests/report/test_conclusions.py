@@ -25,10 +25,10 @@ from karat.meta.plane.fit import PlaneFit, fit_plane
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
-from karat.nuggets.guess.folds import AssessorAgreement
+from karat.nuggets.guess.pool import AssessorAgreement
+from karat.nuggets.intervals.intervals import Significance
 from karat.nuggets.results import evaluation as nugget_evaluation
-from karat.nuggets.results import guess_notes
-from karat.nuggets.results.changes import Significance
+from karat.nuggets.results import notes
 from karat.realize.evaluation import TrainingOverlap
 from karat.report.answers.planes import study_answer
 from karat.report.documents.comparisons import comparison_document
@@ -626,7 +626,7 @@ def agreed(f: float) -> AssessorAgreement:
 def contest(mine: float, theirs: float | None) -> str:
     beside = SimpleNamespace(classifier="calibrated", agreement=agreed(theirs or 0.0))
     won = SimpleNamespace(classifier="paper", agreement=agreed(mine), beside=beside)
-    return guess_notes.contest(
+    return notes.contest(
         won if theirs is not None else SimpleNamespace(beside=None, agreement=None)  # type: ignore[arg-type]
     )
 

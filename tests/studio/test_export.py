@@ -12,7 +12,7 @@ import karat as kt
 from karat.errors import InputError, OutputError
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
-from karat.nuggets.sets.runs import normal
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.export.contents import read_contents
 from karat.studio.export.decided import pair_name

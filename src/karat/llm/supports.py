@@ -29,7 +29,7 @@ from karat.llm.material import nugget_agreement
 from karat.llm.results import TOO_LONG, Asked, ModelSupports, Named, SupportRow, check_judge
 from karat.llm.task_prompts import NUGGETS, task_prompt
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.settings import check_count

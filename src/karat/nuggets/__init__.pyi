@@ -2,10 +2,10 @@
 
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
 from karat.nuggets.formats.loading import save_nuggets as save_nuggets
-from karat.nuggets.guess.classifiers import Calibrated as Calibrated
-from karat.nuggets.guess.classifiers import parse_classifier as parse_classifier
-from karat.nuggets.guess.nuggeteer import nuggeteer as nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper as Paper
+from karat.nuggets.guess.paper import Paper as Paper
+from karat.nuggets.guess.predictions import Calibrated as Calibrated
+from karat.nuggets.guess.predictions import nuggeteer as nuggeteer
+from karat.nuggets.guess.predictions import parse_classifier as parse_classifier
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges
 from karat.nuggets.results.changes import diff_nuggets as diff_nuggets
 from karat.nuggets.results.contents import NuggetContents as NuggetContents
@@ -25,5 +25,5 @@ from karat.nuggets.scores.nugget_shares import mean_shares as mean_shares
 from karat.nuggets.scores.nugget_shares import score_shares as score_shares
 from karat.nuggets.scores.official import Official as Official
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
-from karat.nuggets.scores.rouge import score_rouge as score_rouge
+from karat.nuggets.scores.pourpre import score_rouge as score_rouge
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet

@@ -17,21 +17,21 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.report.agreement_answers import (
+from karat.nuggets.report.evaluation import (
+    _caption,
     agreement_answer,
     contents_answer,
     evaluation_answer,
     evaluation_basis,
     tuning_answer,
 )
-from karat.nuggets.report.answers import (
+from karat.nuggets.report.scores import (
     changes_answer,
     changes_basis,
     percentage,
     score_answer,
     score_basis,
 )
-from karat.nuggets.report.evaluation import _caption
 from karat.nuggets.results.changes import NuggetChanges
 from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
@@ -39,9 +39,8 @@ from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 Case = Callable[[], str]
 """Returns the sentences of a report about some numbers."""

@@ -75,8 +75,8 @@ def diff(
     with Bar() as progress:
         before = open_runs((old,), **inputs, progress=progress)
         after = open_runs((new,), **inputs, guess=scoring["guess"], progress=progress)
-        shown = {"names": (old, new), "everything": everything}
-        result = diff_nuggets(before, after, **scoring, **shown, progress=progress)
+        scoring |= {"names": (old, new), "everything": everything}
+        result = diff_nuggets(before, after, **scoring, progress=progress)
     show(result.document(options.command_line()), format, output)
 
 

@@ -13,10 +13,9 @@ from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
 from karat.evalset.loading import told_of_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.saving import save_as
-from karat.nuggets.formats.trec import JUDGED, KEY, is_importance
-from karat.nuggets.sets.draft import NuggetDraft
-from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.voting import HALF
+from karat.nuggets.formats.text_files import JUDGED, KEY, is_importance
+from karat.nuggets.sets.judgements import HALF
+from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 from karat.progress import Progress, silent
 from karat.registry import Registry
 

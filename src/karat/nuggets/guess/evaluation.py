@@ -14,15 +14,29 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.agreement import ShareInterval, f_difference
-from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
-from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.official_scores import JudgedSet, OnOfficial, on_official
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.tuning import (
+from karat.nuggets.guess.calibrated import Validated, cross_validate
+from karat.nuggets.guess.evidence import evidence
+from karat.nuggets.guess.likeness import Likeness
+from karat.nuggets.guess.official_scores import (
+    JudgedSet,
+    OnOfficial,
+    ShareInterval,
+    f_difference,
+    on_official,
+)
+from karat.nuggets.guess.paper import Paper
+from karat.nuggets.guess.pool import (
+    AssessorAgreement,
+    Pool,
+    assessor_agreement,
+    corrected_values,
+    make_pool,
+    of_runs,
+    own_values,
+    strictly,
+    with_institutions,
+)
+from karat.nuggets.guess.tuning import (
     ModelTrial,
     PaperChoice,
     Tuning,
@@ -30,14 +44,12 @@ from karat.nuggets.guess.paper.tuning import (
     paper_choice,
     tune_all,
 )
-from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.idf import Weigh
 from karat.nuggets.scores.official import Official, RunScore
-from karat.nuggets.scores.pourpre import Pourpre
-from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
+from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent

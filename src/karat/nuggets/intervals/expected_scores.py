@@ -14,8 +14,7 @@ from karat.arrays import Flags, Floats, np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import ALLOWANCE, Official, answer_length, sums_between, weights
-from karat.nuggets.sets.keys import Question
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.keys_and_runs import Question, Run
 
 
 class Returned(NamedTuple):

@@ -21,13 +21,22 @@ is Student's, its degrees of freedom those of both terms together (Welch and Sat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from karat.arrays import Floats, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.intervals.expected_scores import Answers, pseudo_values
+from karat.nuggets.guess.pool import Pool
+from karat.nuggets.intervals.expected_scores import Answers, Returned, pseudo_values, returned
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import SUPPORT
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
+from karat.stats.significance.permutation import paired_permutation
+from karat.stats.significance.verdicts import UNDECIDED, verdict
 
 
 class Errors(NamedTuple):
@@ -213,3 +222,216 @@ def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
         return float(some[0][1]) if some else 1.0
     whole = sum(v for v, _ in some)
     return whole * whole / sum(v * v / df for v, df in some)
+
+
+NOISE = 0.1
+"""Identical responses that are labelled differently, where that is not measured."""
+_PAIRS = 50.0  # what that weighs beside measured ones
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Judged runs, what was guessed of them without themselves, and their judgements."""
+
+    pool: Pool
+    probabilities: Floats
+    carried: Flags
+    labels: Floats
+    """In a cell's own run; NaN where nobody judged."""
+
+    def errors(self, how: Official) -> AllErrors:
+        """Return the errors of all scores of guesses.
+
+        None if fewer than two runs were judged whole on two questions, which F must have for its.
+        """
+        if len(self._judged) < 2:
+            return AllErrors()
+        guessed = self.pool.question_scores(self.probabilities)
+        share = score_errors(guessed[self._judged], self._official[self._judged])
+        least = SUPPORT if how.strict else np.nextafter(0, 1)  # as F counts judgements
+        carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
+        told, official = (self._returned(x, how) for x in (self.probabilities, carried))
+        f = official.f(how.beta)
+        if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
+            return AllErrors(share)
+        macro = score_errors(told.f(how.beta), f)
+        mine, whole = (one.summed().f(how.beta) for one in (told, official))
+        scored = ~np.isnan(whole)
+        micro = whole_errors(mine[scored], whole[scored])
+        return AllErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
+
+    @cached_property
+    def _official(self) -> Floats:
+        return official_scores(self.pool, self.labels)
+
+    @cached_property
+    def _judged(self) -> Ints:
+        """The runs that were judged whole on two questions or more."""
+        return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
+
+    def _returned(self, cells: Floats, how: Official) -> Returned:
+        """Return what the judged runs returned where their official scores are known."""
+        found = returned(self.pool, cells, how).kept(~np.isnan(self._official))
+        return Returned(*(part[self._judged] for part in found))
+
+    def doubt(self) -> float:
+        """Return what a pair known from an identical response counts beside a guess."""
+        judged = ~np.isnan(self.labels)
+        wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
+        return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
+
+
+def label_noise(pool: Pool, labels: Floats) -> float:
+    """Return the share of identical responses that are labelled differently, drawn to a tenth."""
+    judged = np.flatnonzero(~np.isnan(labels))
+    words = pool.same[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
+    words += pool.cell_nugget[judged]
+    order = np.argsort(words, kind="stable")
+    bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
+    sizes, at = np.diff(bounds), bounds[:-1]
+    yes = np.add.reduceat((labels[judged[order]] > 0).astype(np.int64), at) if len(at) else sizes
+    differ, pairs = float((yes * (sizes - yes)).sum()), float((sizes * (sizes - 1) // 2).sum())
+    return (differ + NOISE * _PAIRS) / (pairs + _PAIRS)
+
+
+def official_scores(pool: Pool, labels: Floats) -> Floats:
+    """Return runs x questions: A, half for partial support; NaN where judgements do not tell it.
+
+    Assessors may stop at the first response that carries a nugget: then the others do not matter.
+    """
+    told = np.nan_to_num(labels)
+    best = pool.answers(told).ravel()[pool.answered]
+    missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
+    found: Floats = np.where(pool.question_scores(missing) > 0, np.nan, pool.question_scores(told))
+    return found
+
+
+LIKE_MEASURED = 0.75
+"""The least ratio of other judged runs on open questions to those where errors are measured."""
+
+
+def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
+    """Return for each run whether other runs were judged on what it was not judged on.
+
+    `answered` and `judged` are runs x questions; `elsewhere` counts judged runs that are not among
+    these, for each question.
+    """
+    total = judged.sum(axis=0) + elsewhere
+    measured = float((total * (total - 1)).sum()) / max(int(total.sum()), 1)
+    found = np.zeros(len(judged), np.bool_)
+    for k, open_ in enumerate(answered & ~judged):
+        others = total[open_]
+        if len(others) and int(others.min()) >= FEWEST_RUNS:
+            found[k] = float(others.mean()) >= LIKE_MEASURED * measured
+    return found
+
+
+def judged_elsewhere(nuggets: NuggetSet) -> Ints:
+    """Return for each question how many runs were judged that judgements alone quote."""
+    said: dict[tuple[str, str], set[str]] = {}
+    for row in nuggets.judgements.deciding:
+        if row.run and row.run not in nuggets.runs:
+            said.setdefault((row.question, row.run), set()).add(row.nugget)
+    counts = dict.fromkeys(nuggets.key.questions, 0)
+    for (question, _), judged in said.items():
+        if question in counts:
+            every = nuggets.key.questions[question].nuggets
+            counts[question] += all(nugget.id in judged for nugget in every)
+    return np.array([*counts.values()], np.int64)
+
+
+class Margin(NamedTuple):
+    """The distances of a score to the ends of its interval on these questions."""
+
+    below: float = 0.0
+    above: float = 0.0
+
+
+Margins: TypeAlias = tuple[Margin | None, Margin | None]
+"""Margins of the old and the new score; None if it is unknown how wrong its guesses may be."""
+
+
+EXACT: Margins = Margin(), Margin()
+"""Margins of two scores that rest on no guesses."""
+
+
+def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
+    """Return how far a score may be off because guesses are wrong.
+
+    Without an interval it is exact if nothing was `guessed`, and unknown (None) otherwise.
+    """
+    if ends is None:
+        return None if guessed else Margin()
+    return Margin(score - ends.low, ends.high - score)
+
+
+class Significance(NamedTuple):
+    """A paired permutation test over questions, two-sided, of two mean scores."""
+
+    score: str
+    questions: int
+    old: float
+    new: float
+    delta: float
+    p: float
+    """NaN where there are too few questions for a test."""
+    trials: int
+    low: float | None = None
+    """Ends of the 95% interval of the difference; None if there are too few questions, or if it is
+    unknown how wrong the guesses may be."""
+    high: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """`better` or `worse` where both the interval and p decide, else `undecided`."""
+        if self.low is None or self.high is None:
+            return UNDECIDED
+        return verdict(self.p, (self.low, self.high), self.questions)
+
+    def __str__(self) -> str:
+        if not self.questions:
+            return f"No question has a nugget of any weight: there is no {self.score} to compare."
+        moved = f"{self.score} goes from {self.old:.4f} to {self.new:.4f} ({self.delta:+.4f})"
+        if not self.trials:
+            return f"{moved} on one question: too few for a test."
+        return (
+            f"{moved} over {self.questions:,} questions: p = {self.p:.4f} (paired permutation, "
+            f"two-sided, {self.trials:,} trials)."
+        )
+
+
+def paired_significance(
+    score: str,
+    pairs: Sequence[tuple[float, float]],
+    margins: Margins = EXACT,
+    progress: Progress = silent,
+) -> Significance:
+    """Test whether the mean of the new scores differs; p is twice the smaller one-sided one.
+
+    `pairs` are the old and the new score of each question, `margins` those of both means.
+    """
+    if len(pairs) < 2:
+        old, new = pairs[0] if pairs else (np.nan, np.nan)
+        return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
+    before, after = (np.array(side) for side in zip(*pairs, strict=True))
+    both = (after, before), (before, after)
+    sides = [paired_permutation(*pair, progress=progress) for pair in both]
+    p = min(1.0, 2 * min(side.p for side in sides))
+    old, new = float(before.mean()), float(after.mean())
+    ends = difference_interval(after - before, margins) or (None, None)
+    return Significance(score, len(pairs), old, new, new - old, p, sides[0].trials, *ends)
+
+
+def difference_interval(gaps: Floats, margins: Margins) -> tuple[float, float] | None:
+    """Return the 95% interval of the mean of differences, new minus old.
+
+    None if either margin is unknown.
+    """
+    old, new = margins
+    if old is None or new is None:
+        return None
+    n, mean = len(gaps), float(gaps.mean())
+    reach = student_quantile(0.025, n - 1) * float(gaps.std(ddof=1)) / sqrt(n)
+    low = mean - sqrt(reach * reach + new.below * new.below + old.above * old.above)
+    high = mean + sqrt(reach * reach + new.above * new.above + old.below * old.below)
+    return max(-1.0, low), min(1.0, high)

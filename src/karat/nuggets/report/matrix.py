@@ -15,7 +15,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import visible
-from karat.nuggets.report.answers import measure_name
+from karat.nuggets.results.scoring import measure_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.shared_words import spoken_for
 from karat.report.charts.models import HeatMap
@@ -24,7 +24,7 @@ from karat.report.page.markup import data, element, quote
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
-    from karat.nuggets.sets.keys import Nugget, Question
+    from karat.nuggets.sets.keys_and_runs import Nugget, Question
 
 TITLE = "Nuggets by question and run"
 LEGEND = (

@@ -11,19 +11,78 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.guess.agreement import JudgementAgreement, ScoreAgreement, Swap
-from karat.nuggets.guess.classifiers import parse_classifier
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
-from karat.nuggets.guess.folds import with_institutions
-from karat.nuggets.guess.official_scores import RunF, TauPoint
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
-from karat.nuggets.results.agreements import ModelRow, SettingRow, model_rows, setting_rows
-from karat.nuggets.results.guess_notes import about_idf
+from karat.nuggets.guess.official_scores import (
+    JudgementAgreement,
+    RunF,
+    ScoreAgreement,
+    Swap,
+    TauPoint,
+)
+from karat.nuggets.guess.paper import Paper
+from karat.nuggets.guess.pool import AssessorAgreement, with_institutions
+from karat.nuggets.guess.predictions import parse_classifier
+from karat.nuggets.guess.thresholds import MODELS, Model, likeliest_model
+from karat.nuggets.guess.tuning import ModelTrial, Trial, Tuning, tune_all
+from karat.nuggets.results.notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
+
+
+class SettingRow(NamedTuple):
+    """A setting of the paper's classifier, cross-validated."""
+
+    stem: str
+    n: int
+    weight: str
+    stop: str
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+    threshold: float
+
+
+class ModelRow(NamedTuple):
+    """A threshold model: log10 P(Data|Model), and its agreement if it was tried."""
+
+    model: str
+    name: str
+    log10: float
+    likeliest: bool
+    precision: float | None = None
+    recall: float | None = None
+    f: float | None = None
+    tau_b: float | None = None
+    r_squared: float | None = None
+    rmse: float | None = None
+
+
+def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
+    """Return the settings of the paper's classifier, the best F first."""
+    return tuple(
+        SettingRow(rule.stem, rule.n, rule.weight, rule.stop, *trial.agreement, trial.threshold)
+        for trial in sorted(trials, key=lambda trial: -trial.agreement.f)
+        for rule in [trial.classifier]
+    )
+
+
+def model_rows(
+    models: Sequence[Model], agreements: Sequence[AssessorAgreement | None] = ()
+) -> tuple[ModelRow, ...]:
+    """Return the paper's Table 4, with the agreement of each model that was tried."""
+    if not models:
+        return ()
+    first, agreed = likeliest_model(models), agreements or [None] * len(models)
+    return tuple(
+        ModelRow(model.name, MODELS[model.name], model.log10, model.name == first, *(one or ()))
+        for model, one in zip(models, agreed, strict=True)
+    )
+
 
 _BY = {
     "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "

@@ -16,7 +16,7 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.judge_kinds import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
-from karat.nuggets.guess.agreement import (
+from karat.nuggets.guess.official_scores import (
     AVERAGES,
     Averages,
     ScoreAgreement,
@@ -28,8 +28,14 @@ from karat.nuggets.guess.agreement import (
     jackknife_interval,
     share_interval,
 )
-from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.pool import (
+    Pool,
+    corrected_values,
+    make_pool,
+    of_runs,
+    own_values,
+    strictly,
+)
 from karat.nuggets.intervals.expected_scores import Returned, returned
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import UNNAMED, Judgements

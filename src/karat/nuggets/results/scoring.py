@@ -12,23 +12,30 @@ from typing import Any, NamedTuple
 from karat.arrays import np
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.intervals.intervals import RunIntervals
-from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
-from karat.nuggets.results.agreements import ModelRow, model_rows
-from karat.nuggets.results.guess_notes import about_guesses, about_intervals, percentage, unjudged
-from karat.nuggets.results.paired import Margin, margin, paired_significance
-from karat.nuggets.results.signature import signature
+from karat.nuggets.guess.predictions import Calibrated, Nuggeteer, nuggeteer, parse_classifier
+from karat.nuggets.intervals.intervals import (
+    Margin,
+    RunIntervals,
+    judged_elsewhere,
+    margin,
+    other_runs_tell,
+    paired_significance,
+)
+from karat.nuggets.results.evaluation import ModelRow, model_rows
+from karat.nuggets.results.notes import (
+    about_guesses,
+    about_intervals,
+    percentage,
+    signature,
+    unjudged,
+)
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
-from karat.nuggets.sets.keys import Question
+from karat.nuggets.sets.keys_and_runs import Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import Named
@@ -446,3 +453,8 @@ def score_nuggets(
     words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
     told = found, words, details, str(by)
     return NuggetScoring(nuggets, how, corrected, general, runs, *told)
+
+
+def measure_name(found: NuggetScoring) -> str:
+    """Return the score that runs are ranked by, as people read it: `F(3)` or `A`."""
+    return f"F({found.how.beta:g})" if found.scale == "F" else "A"

@@ -9,10 +9,8 @@ from typing import TypeAlias
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.sets.judgements import SUPPORT, Judgements
-from karat.nuggets.sets.keys import Key, Question
-from karat.nuggets.sets.runs import Response, Run
-from karat.nuggets.sets.voting import Sides
+from karat.nuggets.sets.judgements import SUPPORT, Judgements, Sides
+from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run
 from karat.progress import Progress, silent
 
 Guess: TypeAlias = Callable[[Question, Sequence[Response]], Floats]

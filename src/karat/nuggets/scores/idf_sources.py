@@ -15,7 +15,7 @@ from functools import cached_property
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf import Weigh, pooled_idf, texts_idf
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.keys_and_runs import Run
 from karat.progress import Progress, silent
 from karat.text.segments import STRIDE, Lines
 

@@ -17,8 +17,7 @@ from typing import NamedTuple
 from karat.arrays import np
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import mean, sums_between
-from karat.nuggets.sets.keys import Key
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.keys_and_runs import Key, Run
 
 OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
 """Weight of an okay nugget; a vital one weighs 1."""

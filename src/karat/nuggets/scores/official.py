@@ -24,8 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.sets.keys import Key, Question
-from karat.nuggets.sets.runs import Response, Run, characters
+from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run, characters
 from karat.settings import to_text
 
 NAME = "nugget-f"

@@ -15,19 +15,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from karat import __version__
 from karat.arithmetic import product
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
+from karat.metrics.names import metric
 from karat.nuggets.scores import official
-from karat.nuggets.scores.idf import Weigh, count_weights
+from karat.nuggets.scores.idf import RaggedWords, Weigh, count_weights, cut_words
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import Counts, Official, RunScore, answer_length
-from karat.nuggets.scores.ragged_words import RaggedWords, cut_words
-from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.settings import to_text
 from karat.text.stopwords import stop_digest
@@ -130,3 +130,29 @@ def _has(words: RaggedWords, start: int, used: NDArray[np.int32]) -> Floats:
     found = np.zeros((len(lengths), len(used)))
     found[rows[columns >= 0], columns[columns >= 0]] = 1.0
     return found
+
+
+DEFAULT = "rouge1:stem=porter-nltk"
+WITHOUT_STOP_WORDS = "rouge1:stem=porter-nltk,stop=en"
+"""The paper's two variants, `default` and `stop`."""
+
+
+class RougeScore(NamedTuple):
+    """A run's mean over questions, and the score of each."""
+
+    run: str
+    value: float
+    questions: dict[str, float]
+
+
+def score_rouge(run: Run, key: Key, name: str = DEFAULT) -> RougeScore:
+    """Score answers by any metric against all descriptions of all nuggets as one text.
+
+    No response is an empty answer.
+    """
+    answers = ["\n".join(some.text for some in run.responses(id)) for id in key.questions]
+    nuggets = (question.nuggets for question in key.questions.values())
+    references = ["\n".join(text for n in some for text in n.descriptions) for some in nuggets]
+    values = metric(name).segments(answers, references, threads=1).tolist()
+    by_question = dict(zip(key.questions, values, strict=True))
+    return RougeScore(run.tag, math.fsum(values) / len(values), by_question)

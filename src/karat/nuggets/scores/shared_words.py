@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from karat.arrays import np
-from karat.nuggets.scores.ragged_words import stems_of
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.scores.idf import stems_of
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.text.stopwords import stop_words
 
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

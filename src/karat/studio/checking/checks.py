@@ -18,7 +18,7 @@ from typing import NamedTuple
 from karat.errors import InputError, KaratError, quoted
 from karat.evalset.draws import MOST_ROUNDS
 from karat.evalset.reading import Reading
-from karat.nuggets.sets.draft import NuggetDraft
+from karat.nuggets.sets.nugget_set import NuggetDraft
 from karat.results import Result
 from karat.studio.checking.columns import parsed, wrong_rows
 from karat.studio.export.contents import Decision, contents_in, items_in, outputs_in

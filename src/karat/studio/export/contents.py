@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from karat.evalset.draws import Draw
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.studio.assignment.drawn import drawn_with
 from karat.studio.store.order import shuffled_ids
 from karat.studio.store.projects import Project, project_in

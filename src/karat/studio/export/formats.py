@@ -16,8 +16,8 @@ from karat.evalset.saving import (
     write_file,
     write_folder,
 )
-from karat.nuggets.formats.jsonl import jsonl_lines
-from karat.nuggets.formats.trec import trec_files
+from karat.nuggets.formats.json_lines import jsonl_lines
+from karat.nuggets.formats.text_files import trec_files
 from karat.storage.paths import as_path
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (

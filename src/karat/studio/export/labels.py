@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import normal
 from karat.studio.export.contents import Answer, Contents
 from karat.studio.export.decided import decided_label, pair_name
 from karat.studio.export.preferences import MAJORITY, TIE, WON, pair_labels

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from karat.evalset.reading import Place, Reading
 from karat.evalset.sets import EvalSet
-from karat.nuggets.formats.jsonl import jsonl_lines, take_rows
-from karat.nuggets.sets.draft import NuggetDraft
+from karat.nuggets.formats.json_lines import jsonl_lines, take_rows
+from karat.nuggets.sets.nugget_set import NuggetDraft
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.sets import evalset_of, nuggets_of
 from karat.studio.store.store import Store

@@ -11,9 +11,8 @@ from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Question, make_key
+from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 from karat.studio.export.contents import Contents, Item
 from karat.studio.export.decided import decided_label
 from karat.studio.export.preferences import counted

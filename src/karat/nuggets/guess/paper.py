@@ -32,7 +32,8 @@ from typing import Any, ClassVar, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess.paper.thresholds import (
+from karat.nuggets.guess.pool import Pool
+from karat.nuggets.guess.thresholds import (
     BEST_F,
     NOISY,
     Model,
@@ -43,7 +44,6 @@ from karat.nuggets.guess.paper.thresholds import (
     given_threshold,
     likeliest_model,
 )
-from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
+from karat import __version__
 from karat.estimation.estimates import FEWEST as ENOUGH
-from karat.nuggets.guess.classifiers import Calibrated
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge
-from karat.nuggets.guess.paper.classifier import AUTO, Paper
-from karat.nuggets.guess.paper.thresholds import BEST_F, BUILT_IN, MODELS
+from karat.nuggets.guess.paper import AUTO, INFORMED, Paper
+from karat.nuggets.guess.predictions import (
+    MIN_MODEL_LABELS,
+    MIN_MODEL_LABELS_OF_A_KIND,
+    Calibrated,
+    ModelJudge,
+    Nuggeteer,
+)
+from karat.nuggets.guess.thresholds import BEST_F, BUILT_IN, MODELS
+from karat.nuggets.guess.words import TOKENIZER
 from karat.nuggets.intervals.intervals import Errors, few_runs
 from karat.nuggets.scores.idf_sources import POOLED, IdfSource
 from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import HALF, NAMELESS
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.registry import origin
+from karat.settings import to_text
 
 
 def about_guesses(found: Nuggeteer, about_intervals: str) -> list[str]:
@@ -48,8 +59,8 @@ def _model(judge: ModelJudge) -> str:
     if not judge.used:
         return (
             f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
-            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes {FEWEST}, "
-            f"{FEWEST_OF_A_KIND} of them carried and {FEWEST_OF_A_KIND} not)."
+            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes {MIN_MODEL_LABELS}, "
+            f"{MIN_MODEL_LABELS_OF_A_KIND} of them carried and {MIN_MODEL_LABELS_OF_A_KIND} not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
@@ -127,3 +138,60 @@ def percentage(share: float, digits: int = 0) -> str:
     if 1 - least / 2 <= share < 1:
         return f"over {1 - least:.{digits}%}"
     return f"{share:.{digits}%}"
+
+
+CORRECTED, AS_JUDGED = "corrected", "as-judged"
+"""Judgements speak for identical responses of all runs; or a run's own stand as they are."""
+
+
+def signature(
+    how: Official, found: Nuggeteer | None, nuggets: NuggetSet, corrected: bool, general: bool
+) -> str:
+    """Return the settings that a run was scored with, and digests of the key and judgements.
+
+    `found` is what guessed, if anything did, and has intervals then.
+    """
+    judgements = nuggets.judgements
+    judged = CORRECTED if corrected else AS_JUDGED
+    judged += f",ties={judgements.ties}" * (judgements.ties != HALF)
+    if models := judgements.of_models:
+        judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
+    data = [
+        f"key={nuggets.key.digest}",
+        f"judged={judgements.digest if judgements.rows else 'none'}",
+    ]
+    guesses = _prediction_fields(found, general)
+    return "|".join([f"{how},judgements={judged}", *data, *guesses, f"karat={__version__}"])
+
+
+def _prediction_fields(found: Nuggeteer | None, general: bool) -> list[str]:
+    if found is None:
+        return ["guess=none"]
+    settings = _settings(found) | {"learned": str(found.learned or "nothing")}
+    settings["responses"] = str(len(found.pool.texts))
+    shown = ",".join(f"{name}={value}" for name, value in settings.items())
+    source = None if settings.get("weight") == "count" else getattr(found.rule, "source", None)
+    idf, questions = source.signature if source else "none", "general" if general else "these"
+    package = f"@{origin(type(found.rule))}" * bool(origin(type(found.rule)))
+    return [f"guess={found.classifier}{package}:{shown}", f"idf={idf}", f"interval={questions}"]
+
+
+def _settings(found: Nuggeteer) -> dict[str, str]:
+    """Return the settings of the classifier that guessed; idf stands for itself."""
+    if found.classifier == Calibrated.name:
+        return {}
+    text = found.rule.full_name().partition(":")[2]
+    told = dict(item.split("=", 1) for item in text.split(",") if item)
+    if not isinstance(found.rule, Paper):
+        return told
+    shown = {name: told[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
+    shown |= {name: told[name] for name in ("normalised", "once")}
+    shown["on_responses"] = told["responses"]
+    if found.rule.informativeness == INFORMED:
+        shown["informativeness"] = told["informativeness"]
+    if found.rule.threshold is not None:
+        return {**shown, "threshold": to_text(found.rule.threshold)}
+    # `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
+    model = found.rule.threshold_model
+    chosen = f"/{found.paper.thresholds.model}" if found.paper and model == AUTO else ""
+    return {**shown, "thresholds": model + chosen}

@@ -14,10 +14,10 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
+from karat.nuggets.guess.paper import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, WordRecipe, cut_sentences, smoothed_idf
-from karat.nuggets.scores.ragged_words import code_points
+from karat.nuggets.scores.idf import code_points
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab

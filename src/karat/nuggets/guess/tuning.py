@@ -1,10 +1,4 @@
-"""Tuning: the paper's 24 settings, each cross-validated with a threshold from the training folds.
-
-Stemming or not, n-grams up to 1, 2 or 3, idf or counts, stop words in or out. Where responses that
-were judged tell which n-grams are informative, or describe nuggets, a response is scored without
-those of its own fold, and a threshold is learned from scores without those of the fold that it is
-for. For one setting, all threshold models are cross-validated.
-"""
+"""Doc."""
 
 from __future__ import annotations
 
@@ -15,16 +9,20 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.folds import AssessorAgreement, Folded, folds
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.thresholds import (
+from karat.nuggets.guess.paper import Paper
+from karat.nuggets.guess.pool import (
+    AssessorAgreement,
+    Folded,
+    Pool,
+    folds,
+)
+from karat.nuggets.guess.thresholds import (
     NOISY,
     Model,
     best_f_threshold,
     compare_models,
     likeliest_model,
 )
-from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 

@@ -1,10 +1,14 @@
-"""`estimate_nuggets`: scores of runs from judged questions and judges, or by Nuggeteer."""
+"""Two methods beside each other: estimates from judged questions, and Nuggeteer's intervals.
+
+Nuggeteer's are taken where other runs tell (`karat.nuggets.intervals.intervals`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from math import nan, sqrt
+from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
@@ -18,30 +22,109 @@ from karat.estimation.estimates import (
 )
 from karat.estimation.planning import plan_draws, plan_units
 from karat.estimation.samples import Sample
-from karat.estimation.system_estimates import EstimatedDifference, predict
+from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
 from karat.evalset.draws import Draw
-from karat.nuggets.estimation.judges import question_judges
-from karat.nuggets.estimation.methods import (
-    NUGGETEER,
-    NuggeteerIntervals,
-    difference_of_rows,
-    nuggeteer_intervals,
-    nuggeteer_row,
+from karat.nuggets.intervals.intervals import (
+    FEWEST_RUNS,
+    ScoreInterval,
+    judged_elsewhere,
+    other_runs_tell,
 )
-from karat.nuggets.estimation.question_samples import (
+from karat.nuggets.question_samples import (
     UNIT,
     QuestionScores,
     draws_of_questions,
+    question_judges,
     question_scores,
     sample_of_questions,
 )
-from karat.nuggets.intervals.intervals import FEWEST_RUNS
 from karat.nuggets.results.item_scores import MEASURES
+from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import HALF
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.voting import HALF
 from karat.progress import Progress, silent
+from karat.stats.distributions import student_quantile
+from karat.stats.estimates.intervals import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
 from karat.stats.resampling import SEED
+
+NUGGETEER = "nuggeteer"
+_INTERVALS = {"f": "macro", "A": "share"}
+"""Scores that Nuggeteer has intervals of."""
+_FREEDOM = 1_000
+"""Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
+
+
+def nuggeteer_runs(found: QuestionScores) -> list[str]:
+    """Return the runs that Nuggeteer's intervals are better for."""
+    if found.dimension not in _INTERVALS:
+        return []
+    better = other_runs_tell(found.answered, found.judged, judged_elsewhere(found.nuggets))
+    return [tag for tag, yes in zip(found.nuggets.runs, better.tolist(), strict=True) if yes]
+
+
+class NuggeteerIntervals(NamedTuple):
+    """Nuggeteer's intervals of the runs that they are taken for."""
+
+    ends: dict[str, ScoreInterval]
+    signature: str
+    notes: tuple[str, ...]
+    """Sentences on what the guesses rest on."""
+
+
+def nuggeteer_intervals(
+    found: QuestionScores, general: bool, progress: Progress = silent
+) -> NuggeteerIntervals | None:
+    """Return the intervals of `score_nuggets`; if `general`, for new questions.
+
+    None if they are taken for no run.
+    """
+    tags = nuggeteer_runs(found)
+    if not tags:
+        return None
+    done = score_nuggets(found.nuggets, found.how, general=general, progress=progress)
+    which = _INTERVALS[found.dimension]
+    every = {one.run.tag: getattr(one.intervals, which, None) for one in done.scored}
+    ends = {tag: one for tag in tags if (one := every[tag]) is not None}
+    return NuggeteerIntervals(ends, done.signature, tuple(done.about_guesses)) if ends else None
+
+
+def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -> EstimateRow:
+    """Return the row of a run by Nuggeteer's interval; people alone need ten judged questions."""
+    system = sample.systems.index(tag)
+    labels = len(sample.labelled(system))
+    alone = MeanInterval(nan, nan, nan, nan)
+    if labels >= FEWEST:
+        alone = estimate_system(sample, system, None, finite).interval
+    score = min(max(ends.score, ends.low), ends.high)
+    ratio = ends.width / alone.width if alone.width > 0 else nan
+    return EstimateRow(
+        *(tag, *alone[:3], score, ends.low, ends.high, ratio),
+        *(labels, len(sample.units), NUGGETEER, None, nan, nan, nan),
+    )
+
+
+def difference_of_rows(
+    rows: Mapping[str, EstimateRow], system: str, other: str
+) -> EstimatedDifference:
+    """Return the difference of two scores by their intervals (Zou and Donner 2008).
+
+    Errors are taken as independent, which makes the interval rather too wide.
+    """
+    a, b = rows[system], rows[other]
+    delta = a.estimate - b.estimate
+    below = _root(a.estimate - a.low, b.high - b.estimate)
+    above = _root(a.high - a.estimate, b.estimate - b.low)
+    labels, units = min(a.labels, b.labels), min(a.units, b.units)
+    if below == above == 0:
+        return EstimatedDifference(PointEstimate(delta, 0.0), NUGGETEER, labels, units)
+    error = (below if delta > 0 else above) / student_quantile(ALPHA / 2, _FREEDOM)
+    intervals = ScaledIntervals(delta, error, below, above, _FREEDOM)
+    return EstimatedDifference(intervals, NUGGETEER, labels, units)
+
+
+def _root(x: float, y: float) -> float:
+    return sqrt(x * x + y * y)
 
 
 def estimate_nuggets(

@@ -1,27 +1,47 @@
-"""`draft_nuggets`: a model proposes an answer key from documents, for people to edit."""
+"""Questions to draft a key for, each with the documents that answer it.
+
+    {"question": "q1", "text": "Who designed the lens?", "documents": ["…", "…"]}
+
+One object a line. An evaluation set does, too: its segments are the questions, sources their texts,
+and references the documents.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from karat.errors import InputError, OutputError, short
+from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.reading import json_line
+from karat.evalset.loading import as_evalset
+from karat.evalset.reading import Place, Reading, json_line, json_rows, member, read_lines
 from karat.evalset.sets import EvalSet
-from karat.llm.interview import LONGEST_TEXT, Case, Interview, Setup, Task, drawn, signature
+from karat.llm.interview import (
+    LONGEST_TEXT,
+    Case,
+    Interview,
+    InvalidAnswer,
+    Prompt,
+    Setup,
+    Slots,
+    Task,
+    bundled_prompt,
+    drawn,
+    json_object,
+    occurs,
+    read_prompt,
+    signature,
+)
 from karat.llm.requests import Limits
 from karat.llm.run import Usage
-from karat.nuggets.drafting.facts import Facts, read_facts
-from karat.nuggets.drafting.prompt import draft_prompt
-from karat.nuggets.drafting.questions import Sourced, read_questions
-from karat.nuggets.formats.jsonl import jsonl_lines
-from karat.nuggets.formats.trec import key_lines
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.formats.json_lines import jsonl_lines
+from karat.nuggets.formats.text_files import key_lines
+from karat.nuggets.sets.keys_and_runs import Key, Nugget, Question, make_key, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -31,6 +51,152 @@ from karat.storage.output import write_atomically
 
 if TYPE_CHECKING:
     from karat.llm.endpoint import Endpoint
+
+
+MEMBERS = ("question", "text", "documents")
+
+
+class Sourced(NamedTuple):
+    """A question and its documents."""
+
+    id: str
+    text: str
+    documents: tuple[str, ...]
+
+
+def read_questions(given: EvalSet | GivenPath) -> tuple[str, tuple[Sourced, ...]]:
+    """Return the name of a file or set, and its questions."""
+    if not isinstance(given, EvalSet | str | PathLike):
+        expected = "a file of questions, an evaluation set, or its name"
+        raise InputError(f"found {quoted(given)}, expected {expected}")
+    if not isinstance(given, EvalSet) and _is_questions(Path(given)):
+        return Path(given).name, _of_file(Path(given))
+    evalset = as_evalset(given)
+    if not any(evalset.references):
+        told = "has no references: a key is drafted from references or documents"
+        raise InputError(f"{evalset.name} {told}")
+    sources = evalset.sources or ("",) * len(evalset)
+    rows = zip(evalset.segments, sources, evalset.references, strict=True)
+    return evalset.name, tuple(Sourced(id, text, documents) for id, text, documents in rows)
+
+
+def _is_questions(path: Path) -> bool:
+    """Return whether a file has questions with documents, by its first object."""
+    if not path.is_file():
+        return False
+    try:
+        first = next((line for line in read_lines(path) if line.strip()), "")
+    except InputError:
+        return False
+    return '"documents"' in first and '"question"' in first
+
+
+def _of_file(path: Path) -> tuple[Sourced, ...]:
+    reading, found = Reading(lister=""), dict[str, Sourced]()
+    for place, row in json_rows(path, reading):
+        if (question := _question(row, place, reading)) is None:
+            continue
+        if question.id in found:
+            reading.problem(place, f"question {short(question.id)} again")
+        found[question.id] = question
+    reading.check()
+    return tuple(found.values())
+
+
+def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> Sourced | None:
+    before = len(reading.problems)
+    if unknown := [key for key in row if key not in MEMBERS]:
+        told = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
+        reading.problem(place, told)
+    id = member(row, "question", str, place, reading)
+    documents = member(row, "documents", list, place, reading)
+    text = member({"text": "", **row}, "text", str, place, reading)
+    if len(reading.problems) > before or id is None or documents is None:
+        return None
+    reading.check_name("question", id, place, blank=False)
+    if not documents or not all(isinstance(one, str) and one.strip() for one in documents):
+        reading.problem(place, "expected at least one document, each a text that is not empty")
+    return Sourced(str(id), str(text), tuple(map(str, documents)))
+
+
+MOST_WORDS = 12
+_MARKS = re.compile(r"\W+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class Fact(NamedTuple):
+    """A proposed nugget, and the words of a document that state it."""
+
+    text: str
+    vital: bool
+    document: int
+    """Number of the document, from 0."""
+    quote: str
+
+
+class Refusal(NamedTuple):
+    """A fact that is no nugget, and why."""
+
+    text: str
+    why: str
+
+
+class Facts(NamedTuple):
+    """The facts of an answer."""
+
+    kept: tuple[Fact, ...]
+    refused: tuple[Refusal, ...]
+
+
+def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
+    """Return the facts of an answer, at most so many; there must be one that can be kept."""
+    listed = json_object(answer).get("facts")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise InvalidAnswer("no list of facts")
+    kept: dict[str, Fact] = {}
+    refused = []
+    for entry in listed:
+        text = " ".join(str(entry.get("fact") or "").split())
+        why = _wrong(entry, text, documents)
+        same = _MARKS.sub(" ", normal(text)).strip()
+        if not why and same in kept:
+            why = "a duplicate"
+        if not why and len(kept) == most:
+            why = f"more than {most} facts"
+        if why:
+            refused.append(Refusal(text, why))
+        else:
+            document = int(entry["document"]) - 1
+            quote = " ".join(entry["quote"].split())
+            kept[same] = Fact(text, entry["importance"] == "vital", document, quote)
+    if not kept:
+        raise InvalidAnswer(f"no valid fact ({refused[0].why})" if refused else "no facts")
+    return Facts(tuple(kept.values()), tuple(refused))
+
+
+def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
+    """Why an entry is no fact; "" if it is one."""
+    if not _MARKS.sub("", text) or _CONTROL.search(text):
+        return "no words, or control characters"
+    if len(text.split()) > MOST_WORDS:
+        return f"longer than {MOST_WORDS} words"
+    if entry.get("importance") not in ("vital", "okay"):
+        return "neither vital nor okay"
+    if str(entry.get("document")) not in map(str, range(1, len(documents) + 1)):
+        return "no document of that number"
+    quote, document = entry.get("quote"), documents[int(entry["document"]) - 1]
+    found = isinstance(quote, str) and bool(quote.strip()) and occurs(quote, document)
+    return "" if found else "no quote that occurs in the document"
+
+
+FOLDER = Path(__file__).parent / "prompts"
+DRAFT = Slots("draft", ("documents",), ("question", "most"))
+
+
+def draft_prompt(path: str | PathLike[str] | None = None) -> Prompt:
+    """Return the prompt in a file, or the one that comes with Karat."""
+    return bundled_prompt(FOLDER, "draft.v1") if path is None else read_prompt(path, DRAFT)
+
 
 FORM = "facts: document, quote, fact (1 to 12 words), importance"
 BESIDE = ".draft.jsonl"

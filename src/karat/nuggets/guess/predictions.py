@@ -1,0 +1,464 @@
+"""Classifiers as values: what guesses which response carries which nugget, with all settings.
+
+    calibrated:idf=corpus.txt    paper:n=1,stem=porter,threshold_model=nugget
+
+A classifier of another package is found by the entry point group `karat.classifiers`. It is a
+frozen dataclass like these, derived from `karat.Named`, with a method `guess(pool, labels,
+fold, progress)` that returns two arrays: probabilities and decisions of all cells, those of a fold
+learned from the labels of the others alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+from karat.arithmetic import logit
+from karat.arrays import Flags, Floats, Ints, np
+from karat.errors import InputError
+from karat.nuggets.guess import calibrated
+from karat.nuggets.guess.calibrated import Asked, Logistic, fit_calibrated, run_folds
+from karat.nuggets.guess.likeness import Likeness
+from karat.nuggets.guess.paper import Paper, PaperGuesses, WithIdf, idf_setting
+from karat.nuggets.guess.pool import Folded, Pool, make_pool, of_runs, own_values, strictly
+from karat.nuggets.guess.unjudged_questions import Unjudged
+from karat.nuggets.guess.words import ENGLISH
+from karat.nuggets.intervals.base_rates import (
+    PRIOR_SPREAD,
+    GuessedRun,
+    SetShift,
+    Spread,
+    learn_shift,
+    shifted_intervals,
+)
+from karat.nuggets.intervals.expected_scores import of_answers
+from karat.nuggets.intervals.intervals import AllErrors, Errors, Measured, RunIntervals, few_runs
+from karat.nuggets.scores.decisions import Decided, Guess
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.keys_and_runs import Question, Response, Run, make_run, normal
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.registry import Registry, call, check_that, returned
+from karat.settings import Named, parse_settings
+from karat.stats.judges.kappa import Kappa, cohen_kappa
+
+
+@dataclass(frozen=True)
+class Calibrated(WithIdf):
+    """Probabilities from rich evidence."""
+
+    name: ClassVar[str] = "calibrated"
+
+    idf: str = idf_setting()
+
+
+def _is_one(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")
+
+
+classifiers: Registry[type[Named]] = Registry(
+    "classifiers",
+    "classifier",
+    {"calibrated": Calibrated, "paper": Paper},
+    check=check_that(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
+)
+
+
+def parse_classifier(given: str | Named) -> Named:
+    """Return the classifier that `name:setting=value,…` describes; its string parses back."""
+    if not isinstance(given, str):
+        return given
+    return parse_settings(classifiers[given.partition(":")[0].strip()], given)
+
+
+MIN_MODEL_LABELS = 20
+"""Labels of a model beside people's judgements, from which its error can be told."""
+MIN_MODEL_LABELS_OF_A_KIND = 5
+"""Carried ones among them, and ones that are not."""
+_HOLD_P, _HOLD_LABELS = 10.0, 1.0  # ridges: of the weight of logit p to 1, of labels to 0
+_AS_GUESSED = Logistic(np.zeros(1), np.ones(1), np.ones(1), 0.0)
+
+
+class ModelJudge(NamedTuple):
+    """A model beside people: both say yes or no to a pair."""
+
+    name: str
+    labels: int
+    agreement: Kappa
+    used: bool
+    """True if guesses listen to it."""
+
+
+class Heard(NamedTuple):
+    """Guesses with the help of models."""
+
+    probabilities: Floats
+    carried: Flags
+    helped: Flags
+    """The cells whose guess a model helped."""
+    models: tuple[ModelJudge, ...]
+    measured: Measured | None = None
+    """Judged runs, guessed without themselves and with help; None if errors are not measured."""
+    share: float = 0.0
+    """H: the share of judged cells there that had help."""
+
+    def errors(self, plain: AllErrors, with_help: AllErrors, share: float) -> AllErrors:
+        """Return those of a run of whose guesses a share has help."""
+        w = min(1.0, share / self.share) if self.share else 0.0
+        return AllErrors(*(_between(a, b, w) for a, b in zip(plain, with_help, strict=True)))
+
+
+def _between(plain: Errors | None, with_help: Errors | None, w: float) -> Errors | None:
+    if plain is None or with_help is None:
+        return plain
+    both = zip(plain[:3], with_help[:3], strict=True)
+    bias, between, within = ((1 - w) * a + w * b for a, b in both)
+    return Errors(bias, between, within, plain.runs)
+
+
+def model_values(pool: Pool, judgements: Judgements) -> Floats:
+    """Return cells x models: labels, known by the words of responses; NaN where there is none."""
+    said: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+    for m, found in enumerate(judgements.of_models.values()):
+        for (question, nugget, text), value in found.items():
+            said.setdefault((question, text), {}).setdefault(nugget, {})[m] = value
+    values = np.full((int(pool.cell_starts[-1]), len(judgements.of_models)), np.nan)
+    first = 0
+    for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
+        question = pool.questions[q]
+        mine = said.get((question.id, normal(text)), {})
+        for j, nugget in enumerate(question.nuggets) if mine else ():
+            for m, value in mine.get(nugget.id, {}).items():
+                values[first + j, m] = value
+        first += len(question.nuggets)
+    return values
+
+
+def listen(
+    asked: Asked, judgements: Judgements, guesses: tuple[Floats, Flags], measured: Measured | None
+) -> Heard:
+    """Let models help the guesses about all cells: probabilities and decisions."""
+    seen, cells, values = asked.seen, asked.cells, model_values(asked.pool, judgements)
+    labels = zip(judgements.of_models, values.T, strict=True)
+    judges = tuple(_judge(*one, seen, cells) for one in labels)
+    values = values[:, [judge.used for judge in judges]]
+    chances, carried = (some.copy() for some in guesses)
+    # Judged cells as they were guessed: without themselves, if errors are measured.
+    told = measured.probabilities if measured else chances[cells]
+    fitted = _fit(seen.labels, told, values[cells])
+    if fitted is None:
+        return Heard(chances, carried, np.zeros(len(chances), np.bool_), judges)
+    helped = _helpable(chances, values)
+    chances[helped] = fitted.probabilities(_columns(chances[helped], values[helped]))
+    carried[helped] = chances[helped] > fitted.threshold
+    heard = Heard(chances, carried, helped, judges)
+    if measured is None:
+        return heard
+    left_out, some = told.copy(), np.zeros(len(told), dtype=np.bool_)
+    labelled, candidates = values[cells], _helpable(told, values[cells])
+    for k in np.unique(seen.fold[candidates]).tolist():  # each fold helped by what the others tell
+        mine = candidates & (seen.fold == k)
+        fitted = _fit(np.where(seen.fold == k, np.nan, seen.labels), told, labelled)
+        if fitted is not None:
+            some |= mine
+            left_out[mine] = fitted.probabilities(_columns(told[mine], labelled[mine]))
+    again, share = replace(measured, probabilities=left_out), float(some[seen.judged].mean())
+    return heard._replace(measured=again, share=share)
+
+
+def _judge(name: str, values: Floats, seen: Folded, cells: Ints) -> ModelJudge:
+    mine, people = (np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels))
+    beside = people[~np.isnan(mine) & seen.judged]
+    labels = int((~np.isnan(values)).sum())
+    return ModelJudge(name, labels, cohen_kappa(people, mine), _enough(beside))
+
+
+def _enough(labels: Floats) -> bool:
+    """Return whether people's labels tell how wrong a model is."""
+    kinds = int((labels > 0).sum()), int((labels == 0).sum())
+    return len(labels) >= MIN_MODEL_LABELS and min(kinds) >= MIN_MODEL_LABELS_OF_A_KIND
+
+
+def _helpable(chances: Floats, values: Floats) -> Flags:
+    """Return which cells are guessed, not known from an identical response, and were labelled."""
+    return np.asarray((~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1))
+
+
+def _columns(chances: Floats, values: Floats) -> Floats:
+    return np.column_stack([logit(chances), np.nan_to_num(2 * values - 1)])
+
+
+def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
+    """Fit the worth of models' labels on cells that people judged; None if these are too few."""
+    rows = _helpable(chances, values) & ~np.isnan(labels)
+    if not _enough(labels[rows]):
+        return None
+    ridge = np.append(_HOLD_P, np.full(values.shape[1], _HOLD_LABELS))
+    return fit_calibrated(_columns(chances[rows], values[rows]), labels[rows], ridge, _AS_GUESSED)
+
+
+@dataclass(frozen=True, eq=False)
+class Nuggeteer:
+    """Guesses of a classifier about all responses of some runs."""
+
+    pool: Pool
+    probabilities: Floats
+    """Of every cell of the pool."""
+    carried: Flags
+    labels: Floats
+    """Judgements of cells in their own runs, else NaN."""
+    learned: int
+    """Judged pairs that it learned from; 0 for the built-in model."""
+    measured: Measured | None = None
+    """Judged runs that tell how wrong it is, if there are any."""
+    classifier: str = Calibrated.name
+    rule: Named = field(default_factory=Calibrated)
+    """The classifier that was asked for."""
+    paper: PaperGuesses | None = None
+    """Thresholds of the paper's classifier, if it is the one that guesses."""
+    heard: Heard | None = None
+    """Models that helped, where any labelled responses."""
+    strict: bool = False
+    """True if it guesses full support: support in part is then none."""
+    spread: Spread = PRIOR_SPREAD
+    """The variances of shifts of its guesses, for intervals where errors were not measured."""
+    _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)
+
+    def errors(self, how: Official, helped: bool = False) -> AllErrors:
+        """Return the errors of scores of its guesses, as far as they were measured.
+
+        If `helped`, those of guesses with the help of models.
+        """
+        if (how, helped) not in self._errors:
+            told = self.heard.measured if helped and self.heard else self.measured
+            self._errors[how, helped] = told.errors(how) if told else AllErrors()
+        return self._errors[how, helped]
+
+    @cached_property
+    def _told(self) -> Measured | None:
+        """Judged runs, with labels as they were learned from."""
+        if self.measured is None or not self.strict:
+            return self.measured
+        return replace(self.measured, labels=strictly(self.measured.labels))
+
+    @cached_property
+    def doubt(self) -> float:
+        """The weight of a pair known from an identical response beside a guess, as measured."""
+        return self._told.doubt() if self._told else 1.0
+
+    @cached_property
+    def shift(self) -> SetShift:
+        """The shift of the base rate of this set, from whatever was judged.
+
+        A classifier of several judged runs knows as much itself; what it learned from so few is not
+        as good as the built-in one, and may be as far off.
+        """
+        if self.measured is not None:
+            return SetShift(0.0, self.spread.question)
+        labels = strictly(self.labels) if self.strict else self.labels
+        judged = np.flatnonzero(~np.isnan(labels))
+        question, run = self.pool.cell_question[judged], self.pool.cell_run[judged]
+        logits, yes = logit(self.probabilities[judged]), labels[judged] > 0
+        return learn_shift(logits, yes, question, run, self.spread)
+
+    def guess(self, run: str) -> Guess:
+        """Return the guesses about one run, as `decide_run` takes them."""
+
+        def guess(question: Question, responses: Sequence[Response]) -> Floats:
+            carried = self.pool.answer(self.carried, run, question.id)
+            if len(carried) != len(responses):
+                raise InputError(f"run {run} has other responses to {question.id} than before")
+            return np.asarray(carried.astype(np.float64))
+
+        return guess
+
+    def chances_of(self, run: str, question: str) -> Floats:
+        """Return the probabilities of a run's responses to a question: responses x nuggets."""
+        return self.pool.answer(self.probabilities, run, question)
+
+    def intervals(
+        self, run: Run, decided: Mapping[str, Decided], how: Official, *, general: bool = False
+    ) -> RunIntervals | None:
+        """Return intervals of A and of F on these questions; if `general`, on questions like these.
+
+        They are about the score that is shown once the run is judged whole. Scores are expected
+        ones, with what judgements say in place of guesses, less their bias; an interval is made to
+        hold the score that decisions give, which is what reports show. Only what is guessed can be
+        wrong, and, by `doubt`, what is known from another run alone. A question without a response
+        scores 0, and nothing is wrong there.
+
+        Scores whose errors judgements do not tell have intervals that allow for an unknown base
+        rate, by what is known of the calibrated classifier; those of others have none. Errors of
+        fewer than `FEWEST_RUNS` judged runs tell little: then the narrower interval counts.
+
+        None for a run that answered nothing; if `general`, from one question, which is no sample;
+        and where nothing tells how wrong another classifier than the calibrated is.
+        """
+        questions = [q for q in self.pool.questions if q.nuggets]
+        answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
+        if not answered or (general and len(questions) < 2):
+            return None
+        errors = self._errors_of(run, decided, answered, how)
+        tables = (
+            {q.id: self.pool.answer(cells, run.tag, q.id) for q in questions}
+            for cells in (self.probabilities, ~np.isnan(self.labels))
+        )
+        guessed = GuessedRun(questions, run, decided, how, *tables)
+        told, shown = of_answers(questions, run, decided, how, guessed.chances)
+        found = errors.intervals(told, how.beta, general)
+        if self.classifier == Calibrated.name and any(few_runs(one) for one in errors):
+            other = shifted_intervals(guessed, self.shift, self.spread, general)
+            found = errors.narrower(found, other) if found else other
+        return found and found.holding(shown, how.beta)
+
+    def _errors_of(
+        self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
+    ) -> AllErrors:
+        """Return the errors of a run of which a part is guessed, and a part known from others.
+
+        A nugget that a judgement settles adds no error, whatever is guessed of other responses.
+        """
+        counts = np.zeros(4)
+        for id, found in decided.items():
+            if found.known.size:
+                unjudged = np.isnan(self.pool.answer(self.labels, run.tag, id))
+                helped = self.pool.answer(self.heard.helped, run.tag, id) if self.heard else False
+                open_pairs = found.open_pairs
+                in_this_run = replace(found, known=found.known & ~unjudged)
+                borrowed = found.known & in_this_run.open_pairs
+                tables = open_pairs, borrowed, open_pairs & helped
+                counts += [*(int(table.sum()) for table in tables), found.known.size]
+        guessed, borrowed, _, _ = (counts / max(counts[3], 1)).tolist()
+        errors = self.errors(how)
+        if self.heard and self.heard.measured:
+            share = float(counts[2] / max(counts[0], 1))
+            errors = self.heard.errors(errors, self.errors(how, helped=True), share)
+        doubtful = guessed + self.doubt * borrowed
+        return AllErrors(*(one and one.scaled(guessed, doubtful, answered) for one in errors))
+
+
+MIN_JUDGED_PAIRS = 100
+"""Judged pairs from which something can be learned."""
+MIN_JUDGED_OF_A_KIND = 20
+"""Carried ones among them, and ones that are not."""
+
+
+def nuggeteer(
+    nuggets: NuggetSet,
+    progress: Progress = silent,
+    *,
+    rule: Named | None = None,
+    strict: bool = False,
+) -> Nuggeteer:
+    """Guess all runs of a set, from its judgements if there are enough of them.
+
+    `rule` is the classifier that guesses. If `strict`, full support is learned and guessed: support
+    in part is none.
+    """
+    rule = rule or Calibrated()
+    judgements = _of_versions(of_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
+    judged = _judged_runs(judgements, nuggets.runs)
+    runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
+    pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
+    values = own_values(pool, judgements)
+    source = getattr(rule, "source", None) or IdfSource()
+    idf = source.of_classifier(pool, ENGLISH)
+    asked = Asked(pool, strictly(values) if strict else values, idf)
+
+    def finished(found: Nuggeteer) -> Nuggeteer:
+        """Measure errors by judgements as they are: A counts support in part; let models help."""
+        told = found.measured and replace(found.measured, labels=values[asked.cells])
+        found = replace(found, rule=rule, strict=strict, measured=told)
+        if not judgements.of_models:
+            return found
+        heard = listen(asked, judgements, (found.probabilities, found.carried), told)
+        return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
+
+    prior = calibrated.PRIOR_STRICT if strict else calibrated.PRIOR
+    if isinstance(rule, Calibrated):
+        return finished(_calibrated(asked, prior, progress))
+    return finished(_by_classifier(asked, rule, progress))
+
+
+def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
+    """Ask another classifier; judged runs are guessed without themselves."""
+    pool, fold = asked.pool, run_folds(asked.pool, asked.labels)
+    seen = replace(asked.seen, fold=fold[asked.cells])
+    guesses = partial(rule.guess, pool, asked.labels, fold, progress)
+    found = call(f"classifier {rule}", type(rule), guesses, returned(tuple, "two arrays"))
+    chances, carried, *_ = found
+    told = None
+    if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:
+        p, yes = (np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in found[:2])
+        told = Measured(seen.pool, p, yes, seen.labels)
+    by = Paper.name if isinstance(rule, Paper) else rule.name
+    learned = int((~np.isnan(asked.labels)).sum())
+    paper = found if isinstance(found, PaperGuesses) else None
+    return Nuggeteer(pool, chances, carried, asked.labels, learned, told, by, paper=paper)
+
+
+def _calibrated(asked: Asked, prior: Logistic, progress: Progress) -> Nuggeteer:
+    """Ask the calibrated classifier, or the built-in one where there is little to learn from."""
+    labels = asked.labels
+    known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
+    if known < MIN_JUDGED_PAIRS or min(yes, known - yes) < MIN_JUDGED_OF_A_KIND:
+        return _one_model(asked, prior, 0, progress)
+    seen = asked.seen
+    X = asked.evidence(seen.pool, progress)
+    if len(np.unique(seen.pool.cell_run[seen.judged])) < 2:  # none to learn from without itself
+        model = calibrated.fit_calibrated(X, seen.labels, prior=prior)
+        return _one_model(asked, model, known, progress)
+    near = Likeness(seen.pool)
+    model, chances, carried = calibrated.hold_out(seen, X, near, progress)
+    question = seen.pool.cell_question
+    new = ~np.isin(question, question[seen.judged])
+    if new.any():  # guesses about questions that nobody was judged on have a model without likeness
+        other, rows = calibrated.fit_unjudged(X, seen.labels, Unjudged(seen.pool))
+        chances = np.where(new, other.probabilities(rows), chances)
+        carried = np.where(new, chances > other.threshold, carried)
+    told = Measured(seen.pool, chances, carried, seen.labels)
+    if len(asked.together) < len(asked.pool.texts):
+        rest = np.setdiff1d(np.arange(len(asked.pool.texts)), asked.together)
+        together = chances, carried
+        chances = asked.ask(rest, model, progress, calibrated.fit_calibrated(X, seen.labels))
+        carried = chances > model.threshold
+        chances[asked.cells], carried[asked.cells] = together
+    return Nuggeteer(asked.pool, chances, carried, labels, known, told)
+
+
+def _one_model(asked: Asked, model: Logistic, learned: int, progress: Progress) -> Nuggeteer:
+    """Ask the same model about all cells; how wrong it is here cannot be told."""
+    chances = asked.ask(np.arange(len(asked.pool.texts)), model, progress)
+    return Nuggeteer(asked.pool, chances, chances > model.threshold, asked.labels, learned)
+
+
+def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
+    """Judgements of words that a run does not have are about an old version of it."""
+    judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
+    asked = set(judged)
+    have = {
+        words
+        for run, question in {words[:2] for words in asked if words[0] in runs}
+        for response in runs[run].responses(question)
+        if (words := (run, question, response.normal)) in asked
+    }
+    return judgements.with_rows(
+        row if row.run not in runs or words in have else row._replace(run=f"{row.run} (earlier)")
+        for row, words in zip(judgements.rows, judged, strict=True)
+    )
+
+
+def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
+    """Return other runs that were judged, as their judgements quote them."""
+    found: dict[str, dict[tuple[str, str], Response]] = {}
+    for row in judgements.deciding:
+        if row.run not in named:
+            found.setdefault(row.run, {})[row.question, row.response] = Response(row.response)
+    return [
+        make_run(tag, ((question, response) for (question, _), response in answers.items()))
+        for tag, answers in found.items()
+    ]
