@@ -26,14 +26,14 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.paper import Paper, ngram_scores
-from karat.nuggets.guess.pool import Folded, Pool, folds, make_pool
-from karat.nuggets.guess.predictions import nuggeteer
-from karat.nuggets.guess.tuning import settings, tune
-from karat.nuggets.guess.words import forget_texts, smoothed_idf
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import Folded, Pool, folds, make_pool
+from karat.nuggets.prediction.predictions import nuggeteer
+from karat.nuggets.prediction.tuning import settings, tune
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.words import forget_texts, smoothed_idf
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -63,7 +63,7 @@ def made(count: int):  # type: ignore[no-untyped-def]
 
 
 def score(count: int) -> dict[str, float]:
-    from karat.nuggets.guess.predictions import nuggeteer
+    from karat.nuggets.prediction.predictions import nuggeteer
     from karat.nuggets.scores.decisions import decide_run
     from karat.nuggets.scores.official import Official
 

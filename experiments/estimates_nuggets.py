@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.samples import Sample
-from karat.nuggets.question_samples import question_judges, question_scores, sample_of_questions
+from karat.nuggets.estimation import question_judges, question_scores, sample_of_questions
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.sets.nugget_set import NuggetSet
 

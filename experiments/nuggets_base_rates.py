@@ -3,7 +3,7 @@
     KARAT_DATA=… python experiments/nuggets_base_rates.py [--sets | --groups | --few]
 
 Prints Markdown. The classifier has the four columns of the built-in one. It and the variances of
-`karat.nuggets.intervals.base_rates` are learned on one set alone (each twentieth of its topics
+`karat.nuggets.prediction.base_rates` are learned on one set alone (each twentieth of its topics
 guessed by a model of the others), and tried on all runs of the other set, none of whose
 judgements are used; both ways. "before" is the interval of the errors that were shipped before,
 which had seen both sets. Then the variances of both sets together, which are shipped, rounded.
@@ -34,13 +34,13 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated import PRIOR, Logistic, fit_calibrated
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.pool import Floats, Ints, Pool
-from karat.nuggets.guess.predictions import Nuggeteer, nuggeteer
-from karat.nuggets.intervals.base_rates import Spread
 from karat.nuggets.intervals.expected_scores import Answers, of_answers
-from karat.nuggets.intervals.intervals import Errors, RunIntervals, score_interval
+from karat.nuggets.prediction.base_rates import Spread
+from karat.nuggets.prediction.calibrated import PRIOR, Logistic, fit_calibrated
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import Errors, RunIntervals, score_interval
+from karat.nuggets.prediction.pool import Floats, Ints, Pool
+from karat.nuggets.prediction.predictions import Nuggeteer, nuggeteer
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements

@@ -38,17 +38,18 @@ from dataclasses import replace
 import numpy as np
 from nugget_sets import SETS, pooled, strict
 
-from karat.nuggets.guess.calibrated import (
+from karat.nuggets.prediction.calibrated import (
     Logistic,
     Validated,
     cross_validate,
     fit_calibrated,
     fit_logistic,
 )
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.paper import Paper, ngram_scores
-from karat.nuggets.guess.pool import (
+from karat.nuggets.prediction.evidence import Unjudged, evidence
+from karat.nuggets.prediction.intervals import score_errors, score_interval
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Floats,
     Folded,
@@ -56,10 +57,8 @@ from karat.nuggets.guess.pool import (
     assessor_agreement,
     folds,
 )
-from karat.nuggets.guess.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.guess.tuning import best_trial, settings, trial
-from karat.nuggets.guess.unjudged_questions import Unjudged
-from karat.nuggets.intervals.intervals import score_errors, score_interval
+from karat.nuggets.prediction.thresholds import MODELS, best_f_threshold, compare_models
+from karat.nuggets.prediction.tuning import best_trial, settings, trial
 from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200

@@ -45,15 +45,11 @@ from nugget_sets import SETS, pooled
 from numpy.typing import NDArray
 
 import karat as kt
-import karat.nuggets.guess.predictions as module
-from karat.nuggets.guess.calibrated import cross_validate, hold_out, run_folds
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.pool import Floats, Folded, Pool, make_pool, own_values
-from karat.nuggets.guess.predictions import nuggeteer
-from karat.nuggets.guess.words import forget_texts
+import karat.nuggets.prediction.predictions as module
 from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.calibrated import cross_validate, hold_out, run_folds
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import (
     Measured,
     RunIntervals,
     label_noise,
@@ -61,9 +57,13 @@ from karat.nuggets.intervals.intervals import (
     score_interval,
     whole_errors,
 )
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import Floats, Folded, Pool, make_pool, own_values
+from karat.nuggets.prediction.predictions import nuggeteer
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.words import forget_texts
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, forget_responses
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 import karat as kt
-from karat.nuggets.guess.predictions import nuggeteer
+from karat.nuggets.prediction.predictions import nuggeteer
 from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares

@@ -25,12 +25,12 @@ import numpy as np
 from nugget_sets import SETS, pooled
 
 from karat.arithmetic import logit
-from karat.nuggets.guess import likeness as likenesses
-from karat.nuggets.guess.calibrated import Logistic, cross_validate, fit_logistic
-from karat.nuggets.guess.evidence import NAMES, SENTENCES, evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.paper import Paper, ngram_scores
-from karat.nuggets.guess.pool import (
+from karat.nuggets.prediction import likeness as likenesses
+from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic
+from karat.nuggets.prediction.evidence import NAMES, SENTENCES, Unjudged, evidence
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Floats,
     Folded,
@@ -39,10 +39,9 @@ from karat.nuggets.guess.pool import (
     assessor_agreement,
     folds,
 )
-from karat.nuggets.guess.thresholds import best_f_threshold
-from karat.nuggets.guess.tuning import fold_guesses
-from karat.nuggets.guess.unjudged_questions import Unjudged
-from karat.nuggets.guess.words import smoothed_idf
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import fold_guesses
+from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.keys_and_runs import make_key
 
 BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]

@@ -16,7 +16,7 @@ DECLARED = {
         "studio import": ("karat.studio.cli.restore", "Make a studio's store from its log."),
     },
     "kinds": {
-        "classifiers": "karat.nuggets.guess.predictions:classifiers",
+        "classifiers": "karat.nuggets.prediction.predictions:classifiers",
         "nugget_formats": "karat.nuggets.formats.loading:FORMATS",
     },
     "formats": {"studio": "karat.studio.formats:RATED"},

@@ -9,7 +9,7 @@ import pytest
 from nuggets.nugget_world import pooled
 
 from karat.arithmetic import logit, sigmoid
-from karat.nuggets.intervals.base_rates import PRIOR_SPREAD
+from karat.nuggets.prediction.base_rates import PRIOR_SPREAD
 
 
 def test_variances_of_shifts_are_found() -> None:

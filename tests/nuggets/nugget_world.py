@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.pool import Floats, Pool, make_pool, own_values
+from karat.nuggets.prediction.pool import Floats, Pool, make_pool, own_values
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import (
     Key,

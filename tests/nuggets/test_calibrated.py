@@ -15,8 +15,8 @@ from scipy.optimize import minimize
 
 from karat.arithmetic import sigmoid
 from karat.errors import InputError
-from karat.nuggets.guess import likeness as likenesses
-from karat.nuggets.guess.calibrated import (
+from karat.nuggets.prediction import likeness as likenesses
+from karat.nuggets.prediction.calibrated import (
     PRIOR,
     Logistic,
     _climb_mixed,
@@ -25,10 +25,10 @@ from karat.nuggets.guess.calibrated import (
     fit_logistic,
     logit,
 )
-from karat.nuggets.guess.evidence import NAMES, evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.pool import Folded, Pool, folds, make_pool
-from karat.nuggets.guess.words import ENGLISH, cut_sentences, sentences
+from karat.nuggets.prediction.evidence import NAMES, evidence
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import Folded, Pool, folds, make_pool
+from karat.nuggets.scores.words import ENGLISH, cut_sentences, sentences
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.text.tokens import Vocab
 
@@ -122,7 +122,7 @@ def test_of_several_descriptions_the_best_counts() -> None:
 def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, _, _ = pooled(questions=3, runs=3)
     whole = evidence(pool)
-    monkeypatch.setattr("karat.nuggets.guess.evidence.BATCH", 2)
+    monkeypatch.setattr("karat.nuggets.prediction.evidence.BATCH", 2)
     assert evidence(pool) == pytest.approx(whole)
 
 

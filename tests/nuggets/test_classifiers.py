@@ -16,9 +16,9 @@ from nuggets.nugget_world import world
 import karat as kt
 from karat import registry
 from karat.errors import InputError
-from karat.nuggets.guess.paper import THRESHOLD_MODELS, Paper
-from karat.nuggets.guess.pool import Floats, Ints, Pool
-from karat.nuggets.guess.predictions import Calibrated, classifiers, parse_classifier
+from karat.nuggets.prediction.paper import THRESHOLD_MODELS, Paper
+from karat.nuggets.prediction.pool import Floats, Ints, Pool
+from karat.nuggets.prediction.predictions import Calibrated, classifiers, parse_classifier
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress
 from karat.settings import Named, setting

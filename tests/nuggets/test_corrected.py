@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nuggets.nugget_world import world
 
-from karat.nuggets.guess.evaluation import Evaluation, evaluate
-from karat.nuggets.guess.pool import corrected_values, make_pool
+from karat.nuggets.prediction.evaluation import Evaluation, evaluate
+from karat.nuggets.prediction.pool import corrected_values, make_pool
 from karat.nuggets.scores.decisions import decide
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run

@@ -11,7 +11,7 @@ from nuggets.nugget_world import world
 from scipy import stats
 
 import karat as kt
-from karat.nuggets.intervals.intervals import RunIntervals
+from karat.nuggets.prediction.intervals import RunIntervals
 from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.scores.official import Counts, Official, QuestionScore, measure, total

@@ -10,9 +10,8 @@ from threading import Thread
 import pytest
 
 import karat as kt
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import WordRecipe, smoothed_idf
-from karat.nuggets.scores.idf_sources import Corpus, IdfSource
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.scores.words import Corpus, IdfSource, WordRecipe, smoothed_idf
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 RUN = make_run("r", [("q", Response("Reactors, a reactor!")), ("q", Response("The reactor."))])

@@ -10,9 +10,9 @@ from nuggets.nugget_world import pooled
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.paper import Paper, ngram_scores
-from karat.nuggets.guess.pool import folds, make_pool, own_values
-from karat.nuggets.guess.predictions import parse_classifier
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import folds, make_pool, own_values
+from karat.nuggets.prediction.predictions import parse_classifier
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.intervals import (
     Errors,
     score_errors,
     score_interval,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.pool import (
+from karat.nuggets.prediction.pool import (
     Pool,
     corrected_values,
     make_pool,

@@ -11,9 +11,10 @@ import pytest
 from nuggets.nugget_world import pooled, world
 
 import karat as kt
-from karat.nuggets.guess import calibrated
-from karat.nuggets.guess import calibrated as held_out
-from karat.nuggets.guess.calibrated import (
+from karat.nuggets.intervals.expected_scores import returned
+from karat.nuggets.prediction import calibrated
+from karat.nuggets.prediction import calibrated as held_out
+from karat.nuggets.prediction.calibrated import (
     FOLDS,
     RIDGE,
     cross_validate,
@@ -23,12 +24,11 @@ from karat.nuggets.guess.calibrated import (
     run_folds,
     without_folds,
 )
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.pool import Folded, folds, make_pool
-from karat.nuggets.guess.predictions import nuggeteer
-from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import Errors, Measured, ScoreInterval, label_noise
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import Errors, Measured, ScoreInterval, label_noise
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import Folded, folds, make_pool
+from karat.nuggets.prediction.predictions import nuggeteer
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
@@ -52,7 +52,7 @@ def mixed_key():
 
 @pytest.mark.parametrize("how", HOWS)
 def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
-    from karat.nuggets.guess.pool import own_values
+    from karat.nuggets.prediction.pool import own_values
 
     key, runs, judged = mixed_key()
     runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})

@@ -10,10 +10,10 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.pool import own_values
-from karat.nuggets.guess.predictions import Heard, ModelJudge, nuggeteer
-from karat.nuggets.intervals.intervals import AllErrors, Errors
+from karat.nuggets.prediction.intervals import AllErrors, Errors
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import own_values
+from karat.nuggets.prediction.predictions import Heard, ModelJudge, nuggeteer
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -17,18 +17,18 @@ from nugget_world import world
 
 import karat as kt
 from karat.arrays import Floats
-from karat.nuggets.intervals.intervals import other_runs_tell
-from karat.nuggets.question_samples import (
+from karat.nuggets.estimation import (
     QuestionScores,
     question_judges,
     question_scores,
     read_question_draws,
     sample_of_questions,
 )
+from karat.nuggets.prediction.intervals import other_runs_tell
 from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -11,7 +11,7 @@ import pytest
 from nuggets.nugget_world import world
 
 from karat.errors import InputError
-from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool
+from karat.nuggets.prediction.evaluation import Evaluation, evaluate, judged_pool
 from karat.nuggets.report.evaluation import evaluation_document
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.sets.judgements import Judgements

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.paper import Paper, ngram_scores
-from karat.nuggets.guess.pool import Folded, folds
-from karat.nuggets.guess.thresholds import best_f_threshold
-from karat.nuggets.guess.tuning import trial
+from karat.nuggets.prediction.evaluation import judged_pool
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import Folded, folds
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import trial
 from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import score_shares

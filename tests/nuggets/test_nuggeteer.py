@@ -12,18 +12,17 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated import fit_unjudged
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.guess.predictions import Nuggeteer, nuggeteer
-from karat.nuggets.guess.unjudged_questions import Unjudged
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.calibrated import fit_unjudged
+from karat.nuggets.prediction.evidence import Unjudged, evidence
+from karat.nuggets.prediction.intervals import (
     AllErrors,
     Errors,
     ScoreInterval,
     official_scores,
     score_interval,
 )
+from karat.nuggets.prediction.pool import make_pool
+from karat.nuggets.prediction.predictions import Nuggeteer, nuggeteer
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official

@@ -12,7 +12,7 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.official_scores import (
+from karat.nuggets.prediction.official_scores import (
     Averages,
     Way,
     agreement_of_judgements,
@@ -22,12 +22,12 @@ from karat.nuggets.guess.official_scores import (
     jackknife_interval,
     swapped,
 )
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.prediction.pool import make_pool
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf import pooled_idf
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.words import pooled_idf
 from karat.nuggets.sets.keys_and_runs import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b

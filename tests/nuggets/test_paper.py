@@ -19,16 +19,23 @@ from oracles.nugget_formulas import score as nugget_score
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.nuggets.guess.paper import (
+from karat.nuggets.prediction.paper import (
     INFORMATIVENESS,
     THRESHOLD_MODELS,
     Paper,
     ngram_scores,
     trained_scores,
 )
-from karat.nuggets.guess.pool import Folded, Pool, assessor_agreement, folds, make_pool, own_values
-from karat.nuggets.guess.predictions import Calibrated, nuggeteer, parse_classifier
-from karat.nuggets.guess.thresholds import (
+from karat.nuggets.prediction.pool import (
+    Folded,
+    Pool,
+    assessor_agreement,
+    folds,
+    make_pool,
+    own_values,
+)
+from karat.nuggets.prediction.predictions import Calibrated, nuggeteer, parse_classifier
+from karat.nuggets.prediction.thresholds import (
     GIVEN,
     NOISY,
     Model,
@@ -38,10 +45,10 @@ from karat.nuggets.guess.thresholds import (
     grid,
     likeliest_model,
 )
-from karat.nuggets.guess.tuning import try_models, tune, tune_all
-from karat.nuggets.guess.words import smoothed_idf
+from karat.nuggets.prediction.tuning import try_models, tune, tune_all
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Response, make_run, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -378,8 +385,8 @@ def test_a_program_ends_quietly() -> None:
     """What the kernel made is gone by then; else it says so on standard error."""
     program = (
         "import karat as kt\n"
-        "from karat.nuggets.guess.predictions import parse_classifier\n"
-        "from karat.nuggets.guess.predictions import nuggeteer\n"
+        "from karat.nuggets.prediction.predictions import parse_classifier\n"
+        "from karat.nuggets.prediction.predictions import nuggeteer\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
         "rule = parse_classifier('paper')\n"
         "found = nuggeteer(demo, rule=rule)\n"
@@ -398,7 +405,7 @@ def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("karat.nuggets.guess.paper.compare_models", counted)
+    monkeypatch.setattr("karat.nuggets.prediction.paper.compare_models", counted)
     pool, labels, _ = pooled(questions=4, runs=4)
     one = np.zeros(len(labels), dtype=np.int64)
     found = Paper(1).guess(pool, labels, one)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
 from oracles import nugget_error_loops as loops
 
-from karat.nuggets.guess.calibrated import FOLDS, run_folds
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.predictions import Nuggeteer, nuggeteer
-from karat.nuggets.intervals.intervals import Measured, RunIntervals, score_interval
+from karat.nuggets.prediction.calibrated import FOLDS, run_folds
+from karat.nuggets.prediction.intervals import Measured, RunIntervals, score_interval
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.prediction.predictions import Nuggeteer, nuggeteer
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements

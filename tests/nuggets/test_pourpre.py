@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf
 from karat.nuggets.scores.official import answer_length
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
+from karat.nuggets.scores.words import DocumentFrequencies, corpus_idf, count_weights, pooled_idf
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 near = pytest.approx
@@ -107,7 +107,11 @@ texts = st.lists(words, max_size=6).map(" ".join)
 def test_matches_are_those_of_plain_loops(
     nuggets: list[str], given_texts: list[str], idf: bool
 ) -> None:
-    weigh = Idf(10, {"run": 10, "cat": 3, "salt": 2, "the": 9}, "porter") if idf else count_weights
+    weigh = (
+        DocumentFrequencies(10, {"run": 10, "cat": 3, "salt": 2, "the": 9}, "porter")
+        if idf
+        else count_weights
+    )
     found = Pourpre(weigh=weigh).match(asked(*nuggets), responses(*given_texts))
     expected = [
         nugget_loops.pourpre_match(
@@ -163,7 +167,7 @@ def test_idf_does_not_depend_on_how_the_corpus_is_cut(
     lines = [f"w{i % 7} w{i % 11} new{i}" for i in range(2000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
     whole = corpus_idf(tmp_path / "c.txt")
-    monkeypatch.setattr("karat.nuggets.scores.idf._PIECE", 256)
+    monkeypatch.setattr("karat.nuggets.scores.words._PIECE", 256)
     cut = corpus_idf(tmp_path / "c.txt")
     assert (cut.documents, dict(cut.counts)) == (2000, dict(whole.counts))
     assert cut.counts["w3"] == sum("w3" in line.split() for line in lines)

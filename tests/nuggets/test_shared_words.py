@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.nuggets.scores.shared_words import excerpt, spoken, spoken_for
+from karat.nuggets.scores.words import excerpt, spoken, spoken_for
 from karat.nuggets.sets.keys_and_runs import Nugget
 
 

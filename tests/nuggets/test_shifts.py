@@ -17,9 +17,8 @@ from scipy import stats
 
 import karat as kt
 from karat.arithmetic import logit, sigmoid
-from karat.nuggets.guess.pool import Floats, Pool
-from karat.nuggets.guess.predictions import Nuggeteer
-from karat.nuggets.intervals.base_rates import (
+from karat.nuggets.intervals.expected_scores import of_answers
+from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
     GuessedRun,
     SetShift,
@@ -28,14 +27,15 @@ from karat.nuggets.intervals.base_rates import (
     reach,
     shifted_intervals,
 )
-from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.intervals import (
     FEWEST_RUNS,
     AllErrors,
     Errors,
     RunIntervals,
     ScoreInterval,
 )
+from karat.nuggets.prediction.pool import Floats, Pool
+from karat.nuggets.prediction.predictions import Nuggeteer
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official, answer_length, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -233,7 +233,7 @@ def test_few_judged_runs_make_it_no_wider() -> None:
 
 
 def test_enough_judged_runs_speak_for_themselves() -> None:
-    from karat.nuggets.guess.predictions import nuggeteer
+    from karat.nuggets.prediction.predictions import nuggeteer
 
     found = nuggeteer(nugget_set(judged(FEWEST_RUNS, 8)))
     wild = replace(found, spread=Spread(1e-9, 1e-9, 1e-9, 9, 9))

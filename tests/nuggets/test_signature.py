@@ -12,11 +12,11 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat import registry
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.predictions import Calibrated, parse_classifier
-from karat.nuggets.scores.idf import count_weights, pooled_idf
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.predictions import Calibrated, parse_classifier
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.words import count_weights, pooled_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.settings import Named
 

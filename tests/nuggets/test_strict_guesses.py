@@ -11,10 +11,10 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated import PRIOR, PRIOR_STRICT
-from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.predictions import Calibrated, Nuggeteer, nuggeteer
+from karat.nuggets.prediction.calibrated import PRIOR, PRIOR_STRICT
+from karat.nuggets.prediction.evaluation import judged_pool
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.predictions import Calibrated, Nuggeteer, nuggeteer
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares

@@ -12,8 +12,8 @@ from scipy.integrate import dblquad
 from scipy.special import betaln
 
 from karat.errors import InputError
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.thresholds import (
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.prediction.thresholds import (
     MODELS,
     _log_shared,
     best_f_threshold,

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.pool import Folded, assessor_agreement, folds, make_pool, with_institutions
-from karat.nuggets.guess.thresholds import best_f_threshold
-from karat.nuggets.guess.tuning import best_trial, fold_guesses, settings, tune
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import (
+    Folded,
+    assessor_agreement,
+    folds,
+    make_pool,
+    with_institutions,
+)
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import best_trial, fold_guesses, settings, tune
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 

@@ -10,12 +10,11 @@ from nuggets.nugget_world import pooled
 from oracles.echo_loops import echo
 from scipy.optimize import minimize
 
-from karat.nuggets.guess import unjudged_questions as unjudged
-from karat.nuggets.guess.calibrated import Logistic, cross_validate, fit_logistic, fit_unjudged
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.pool import Folded, Pool, folds, make_pool
-from karat.nuggets.guess.unjudged_questions import Unjudged
-from karat.nuggets.guess.words import WordRecipe, smoothed_idf
+from karat.nuggets.prediction import evidence as unjudged
+from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic, fit_unjudged
+from karat.nuggets.prediction.evidence import Unjudged, evidence
+from karat.nuggets.prediction.pool import Folded, Pool, folds, make_pool
+from karat.nuggets.scores.words import WordRecipe, smoothed_idf
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]

@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.pool import make_pool, own_values
+from karat.nuggets.prediction.pool import make_pool, own_values
 from karat.nuggets.scores.decisions import decide
 from karat.nuggets.sets.judgements import Judged, Judgements, Votes
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run

@@ -25,8 +25,8 @@ from karat.meta.plane.fit import PlaneFit, fit_plane
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
-from karat.nuggets.guess.pool import AssessorAgreement
-from karat.nuggets.intervals.intervals import Significance
+from karat.nuggets.prediction.intervals import Significance
+from karat.nuggets.prediction.pool import AssessorAgreement
 from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import notes
 from karat.realize.evaluation import TrainingOverlap

@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
-from karat.nuggets.guess.official_scores import PaperRuns, RunF, ScoreAgreement, micro_f, paper_runs
+from karat.nuggets.prediction.official_scores import (
+    PaperRuns,
+    RunF,
+    ScoreAgreement,
+    micro_f,
+    paper_runs,
+)
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -16,7 +16,7 @@ NUGGET_KIND = SetKind(
     options="karat.nuggets.cli.options:judge_options",
     read="karat.nuggets.cli.options:read_judged",
     estimate="karat.nuggets.estimation:estimate_nuggets",
-    draws="karat.nuggets.question_samples:read_question_draws",
+    draws="karat.nuggets.estimation:read_question_draws",
     told="karat.nuggets.formats.loading:told_of_nuggets",
 )
 """Nugget sets, as `karat data judges` knows them."""

@@ -16,10 +16,10 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.cli.group import COMMANDS
-from karat.nuggets.guess.predictions import classifiers
+from karat.nuggets.prediction.predictions import classifiers
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf import pooled_idf
 from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.words import pooled_idf
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 

@@ -14,7 +14,7 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.intervals.intervals import Margin, difference_interval, paired_significance
+from karat.nuggets.prediction.intervals import Margin, difference_interval, paired_significance
 from karat.nuggets.report import scores
 from karat.nuggets.report.evaluation import (
     agreement_answer,

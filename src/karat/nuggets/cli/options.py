@@ -159,7 +159,7 @@ class WithClassifiers(HelpCommand):
 
     def _format_settings(self, formatter: click.HelpFormatter) -> None:
         """Write the settings of each classifier, with their defaults."""
-        from karat.nuggets.guess.predictions import classifiers
+        from karat.nuggets.prediction.predictions import classifiers
         from karat.settings import to_text
 
         (option,) = (param for param in self.params if param.name == "classifier")
@@ -188,7 +188,7 @@ class WithClassifiers(HelpCommand):
 
 def _parse_classifier(text: str) -> Any:
     """Return the classifier that `--classifier` describes."""
-    from karat.nuggets.guess.predictions import parse_classifier
+    from karat.nuggets.prediction.predictions import parse_classifier
 
     classifier: Any = parse_classifier(text)
     if getattr(classifier, "threshold", None) is not None and classifier.threshold_model != "auto":

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
-from karat.nuggets.guess.pool import Pool
+from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import ALLOWANCE, Official, answer_length, sums_between, weights
 from karat.nuggets.sets.keys_and_runs import Question, Run

@@ -17,7 +17,7 @@ from karat.nuggets.report.scores import (
 )
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
-from karat.nuggets.scores.shared_words import Word, best_window, spoken_for
+from karat.nuggets.scores.words import Word, best_window, spoken_for
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Bars, Interval, Line, Point, Scatter
 from karat.report.charts.svg.frame import shorten
@@ -26,7 +26,7 @@ from karat.report.model.table import Block, Column, Document, Figure, Gallery, T
 from karat.report.page.markup import data, element, quote
 
 if TYPE_CHECKING:
-    from karat.nuggets.intervals.intervals import Significance
+    from karat.nuggets.prediction.intervals import Significance
     from karat.nuggets.results.changes import ChangeRow, NuggetChanges
     from karat.nuggets.sets.keys_and_runs import Question, Response
 
@@ -265,7 +265,7 @@ _TEST = (
 def changes_document(found: NuggetChanges, command: str = "") -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
     from karat.nuggets.scores.official import NAME
-    from karat.nuggets.scores.shared_words import excerpt
+    from karat.nuggets.scores.words import excerpt
 
     rows = found.scoring.rows
     old, new = (row.run for row in rows)

@@ -18,7 +18,7 @@ from karat.report.model.phrases import signed, span
 from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.official_scores import JudgementAgreement
+    from karat.nuggets.prediction.official_scores import JudgementAgreement
     from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
     from karat.nuggets.results.judgement_agreement import NuggetAgreement

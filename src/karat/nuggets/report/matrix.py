@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import visible
 from karat.nuggets.results.scoring import measure_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
-from karat.nuggets.scores.shared_words import spoken_for
+from karat.nuggets.scores.words import spoken_for
 from karat.report.charts.models import HeatMap
 from karat.report.model.table import Figure
 from karat.report.page.markup import data, element, quote

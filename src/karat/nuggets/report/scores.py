@@ -8,7 +8,7 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from karat.nuggets.intervals.intervals import Significance
+from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
 from karat.nuggets.results.scoring import measure_name

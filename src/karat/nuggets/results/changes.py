@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.intervals.intervals import Significance, paired_significance
+from karat.nuggets.prediction.intervals import Significance, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official

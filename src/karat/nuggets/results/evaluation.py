@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
-from karat.nuggets.guess.official_scores import (
+from karat.nuggets.prediction.evaluation import Evaluation, evaluate, judged_pool, official_labels
+from karat.nuggets.prediction.official_scores import (
     JudgementAgreement,
     RunF,
     ScoreAgreement,
     Swap,
     TauPoint,
 )
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.pool import AssessorAgreement, with_institutions
-from karat.nuggets.guess.predictions import parse_classifier
-from karat.nuggets.guess.thresholds import MODELS, Model, likeliest_model
-from karat.nuggets.guess.tuning import ModelTrial, Trial, Tuning, tune_all
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import AssessorAgreement, with_institutions
+from karat.nuggets.prediction.predictions import parse_classifier
+from karat.nuggets.prediction.thresholds import MODELS, Model, likeliest_model
+from karat.nuggets.prediction.tuning import ModelTrial, Trial, Tuning, tune_all
 from karat.nuggets.results.notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent

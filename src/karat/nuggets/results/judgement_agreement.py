@@ -16,7 +16,8 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.judge_kinds import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
-from karat.nuggets.guess.official_scores import (
+from karat.nuggets.intervals.expected_scores import Returned, returned
+from karat.nuggets.prediction.official_scores import (
     AVERAGES,
     Averages,
     ScoreAgreement,
@@ -28,7 +29,7 @@ from karat.nuggets.guess.official_scores import (
     jackknife_interval,
     share_interval,
 )
-from karat.nuggets.guess.pool import (
+from karat.nuggets.prediction.pool import (
     Pool,
     corrected_values,
     make_pool,
@@ -36,7 +37,6 @@ from karat.nuggets.guess.pool import (
     own_values,
     strictly,
 )
-from karat.nuggets.intervals.expected_scores import Returned, returned
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet

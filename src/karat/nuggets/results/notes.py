@@ -7,19 +7,18 @@ from urllib.parse import quote
 
 from karat import __version__
 from karat.estimation.estimates import FEWEST as ENOUGH
-from karat.nuggets.guess.paper import AUTO, INFORMED, Paper
-from karat.nuggets.guess.predictions import (
+from karat.nuggets.prediction.intervals import Errors, few_runs
+from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
+from karat.nuggets.prediction.predictions import (
     MIN_MODEL_LABELS,
     MIN_MODEL_LABELS_OF_A_KIND,
     Calibrated,
     ModelJudge,
     Nuggeteer,
 )
-from karat.nuggets.guess.thresholds import BEST_F, BUILT_IN, MODELS
-from karat.nuggets.guess.words import TOKENIZER
-from karat.nuggets.intervals.intervals import Errors, few_runs
-from karat.nuggets.scores.idf_sources import POOLED, IdfSource
+from karat.nuggets.prediction.thresholds import BEST_F, BUILT_IN, MODELS
 from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.words import POOLED, TOKENIZER, IdfSource
 from karat.nuggets.sets.judgements import HALF, NAMELESS
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.registry import origin

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from karat.arrays import np
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.guess.predictions import Calibrated, Nuggeteer, nuggeteer, parse_classifier
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.intervals import (
     Margin,
     RunIntervals,
     judged_elsewhere,
@@ -21,6 +20,7 @@ from karat.nuggets.intervals.intervals import (
     other_runs_tell,
     paired_significance,
 )
+from karat.nuggets.prediction.predictions import Calibrated, Nuggeteer, nuggeteer, parse_classifier
 from karat.nuggets.results.evaluation import ModelRow, model_rows
 from karat.nuggets.results.notes import (
     about_guesses,
@@ -30,10 +30,10 @@ from karat.nuggets.results.notes import (
     unjudged,
 )
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
+from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
@@ -390,7 +390,7 @@ def _evidence(
     question: Question, responses: Sequence[Response], credits: Sequence[int | None]
 ) -> dict[int, str]:
     """Return the words that each nugget shares with the response that gets the credit."""
-    from karat.nuggets.scores.shared_words import quotation, spoken_for
+    from karat.nuggets.scores.words import quotation, spoken_for
 
     told = {}
     for at in {at for at in credits if at is not None}:

@@ -23,9 +23,8 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.names import metric
 from karat.nuggets.scores import official
-from karat.nuggets.scores.idf import RaggedWords, Weigh, count_weights, cut_words
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import Counts, Official, RunScore, answer_length
+from karat.nuggets.scores.words import IdfSource, RaggedWords, Weigh, count_weights, cut_words
 from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent

@@ -14,18 +14,19 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.calibrated import Validated, cross_validate
-from karat.nuggets.guess.evidence import evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.official_scores import (
+from karat.nuggets.prediction.calibrated import Validated, cross_validate
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import ScoreInterval, intervals_of_runs
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.official_scores import (
     JudgedSet,
     OnOfficial,
     ShareInterval,
     f_difference,
     on_official,
 )
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.pool import (
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Pool,
     assessor_agreement,
@@ -36,7 +37,7 @@ from karat.nuggets.guess.pool import (
     strictly,
     with_institutions,
 )
-from karat.nuggets.guess.tuning import (
+from karat.nuggets.prediction.tuning import (
     ModelTrial,
     PaperChoice,
     Tuning,
@@ -44,12 +45,10 @@ from karat.nuggets.guess.tuning import (
     paper_choice,
     tune_all,
 )
-from karat.nuggets.guess.words import ENGLISH
-from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf import Weigh
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
+from karat.nuggets.scores.words import ENGLISH, Weigh
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent

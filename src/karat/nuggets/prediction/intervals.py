@@ -28,8 +28,8 @@ from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.expected_scores import Answers, Returned, pseudo_values, returned
+from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import SUPPORT
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -18,14 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 from karat.arithmetic import logit
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess import calibrated
-from karat.nuggets.guess.calibrated import Asked, Logistic, fit_calibrated, run_folds
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.paper import Paper, PaperGuesses, WithIdf, idf_setting
-from karat.nuggets.guess.pool import Folded, Pool, make_pool, of_runs, own_values, strictly
-from karat.nuggets.guess.unjudged_questions import Unjudged
-from karat.nuggets.guess.words import ENGLISH
-from karat.nuggets.intervals.base_rates import (
+from karat.nuggets.intervals.expected_scores import of_answers
+from karat.nuggets.prediction import calibrated
+from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
     GuessedRun,
     SetShift,
@@ -33,11 +28,15 @@ from karat.nuggets.intervals.base_rates import (
     learn_shift,
     shifted_intervals,
 )
-from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import AllErrors, Errors, Measured, RunIntervals, few_runs
+from karat.nuggets.prediction.calibrated import Asked, Logistic, fit_calibrated, run_folds
+from karat.nuggets.prediction.evidence import Unjudged
+from karat.nuggets.prediction.intervals import AllErrors, Errors, Measured, RunIntervals, few_runs
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import Paper, PaperGuesses, WithIdf, idf_setting
+from karat.nuggets.prediction.pool import Folded, Pool, make_pool, of_runs, own_values, strictly
 from karat.nuggets.scores.decisions import Decided, Guess
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.words import ENGLISH, IdfSource
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run, make_run, normal
 from karat.nuggets.sets.nugget_set import NuggetSet

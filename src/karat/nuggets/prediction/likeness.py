@@ -21,9 +21,8 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arithmetic import inverse_symmetric, log, logit, product, solve_symmetric
 from karat.arrays import Floats, Ints, np
-from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import ENGLISH, cut_sentences
-from karat.nuggets.scores.idf import code_points
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.scores.words import ENGLISH, code_points, cut_sentences
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 

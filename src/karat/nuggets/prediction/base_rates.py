@@ -36,7 +36,7 @@ from typing import NamedTuple
 from karat.arithmetic import logit, sigmoid
 from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.intervals.expected_scores import Answers, of_answers, pseudo_values
-from karat.nuggets.intervals.intervals import NOISE, RunIntervals, ScoreInterval, welch_freedom
+from karat.nuggets.prediction.intervals import NOISE, RunIntervals, ScoreInterval, welch_freedom
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import Official, weights
 from karat.nuggets.sets.keys_and_runs import Question, Run

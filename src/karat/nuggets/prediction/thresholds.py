@@ -31,7 +31,7 @@ from typing import NamedTuple
 from karat.arithmetic import exp, log, log_gamma, product, quick_exp
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.nuggets.guess.pool import Pool
+from karat.nuggets.prediction.pool import Pool
 
 MODELS = {
     "coin": "optimally biased coin",

@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.paper import Paper
-from karat.nuggets.guess.pool import (
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Folded,
     Pool,
     folds,
 )
-from karat.nuggets.guess.thresholds import (
+from karat.nuggets.prediction.thresholds import (
     NOISY,
     Model,
     best_f_threshold,
     compare_models,
     likeliest_model,
 )
-from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.words import IdfSource
 from karat.progress import Progress, silent
 
 

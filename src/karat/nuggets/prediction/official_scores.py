@@ -17,19 +17,18 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, np
-from karat.nuggets.guess.calibrated import Validated
-from karat.nuggets.guess.paper import INFORMED, Paper
-from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.thresholds import compare_models, likeliest_model
-from karat.nuggets.guess.tuning import Trial, Tuning, likeliest, trial
 from karat.nuggets.intervals.expected_scores import Returned, returned
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.calibrated import Validated
+from karat.nuggets.prediction.intervals import (
     ScoreInterval,
     intervals_of_runs,
     score_interval,
     whole_errors,
 )
-from karat.nuggets.scores.idf import Weigh
+from karat.nuggets.prediction.paper import INFORMED, Paper
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.prediction.thresholds import compare_models, likeliest_model
+from karat.nuggets.prediction.tuning import Trial, Tuning, likeliest, trial
 from karat.nuggets.scores.official import (
     ALLOWANCE,
     Official,
@@ -38,6 +37,7 @@ from karat.nuggets.scores.official import (
     weights,
 )
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
+from karat.nuggets.scores.words import Weigh
 from karat.nuggets.sets.keys_and_runs import Key, Question, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b

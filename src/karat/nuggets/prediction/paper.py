@@ -32,8 +32,8 @@ from typing import Any, ClassVar, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.thresholds import (
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.prediction.thresholds import (
     BEST_F,
     NOISY,
     Model,
@@ -44,8 +44,7 @@ from karat.nuggets.guess.thresholds import (
     given_threshold,
     likeliest_model,
 )
-from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
-from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.words import BATCH, IdfSource, StemIdf, WordRecipe, smoothed_idf
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
 from karat.text.stemmers import stemmer_origin, stemmers
@@ -171,7 +170,7 @@ class Paper(WithIdf):
         """Return True if scores depend on judgements."""
         return self.responses or bool(self.informativeness == INFORMED and (labels > 0).any())
 
-    def _weigh(self, pool: Pool, source: IdfSource | None) -> Idf | None:
+    def _weigh(self, pool: Pool, source: IdfSource | None) -> StemIdf | None:
         source = source or self.source
         return source.of_classifier(pool, self.words) if self.weight == "idf" else None
 
@@ -253,7 +252,7 @@ class PaperGuesses(NamedTuple):
 
 
 def ngram_scores(
-    pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent
+    pool: Pool, paper: Paper, idf: StemIdf | None = None, progress: Progress = silent
 ) -> Floats:
     """Return the scores of all cells; idf, if none is given, is that of the pool's responses."""
     vocab = Vocab()
@@ -277,7 +276,7 @@ def trained_scores(
     labels: Floats,
     fold: Ints,
     without: Sequence[int],
-    idf: Idf | None = None,
+    idf: StemIdf | None = None,
     progress: Progress = silent,
 ) -> Iterator[Floats]:
     """Yield scores where responses that were judged to carry a nugget tell of it, too.
@@ -305,7 +304,7 @@ def trained_scores(
         progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
 
 
-def _weights(pool: Pool, paper: Paper, idf: Idf | None, vocab: Vocab) -> Floats:
+def _weights(pool: Pool, paper: Paper, idf: StemIdf | None, vocab: Vocab) -> Floats:
     """Return the weights of all words; none where n-grams are counted."""
     if paper.weight != "idf":
         return np.zeros(0)

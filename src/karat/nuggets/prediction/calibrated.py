@@ -28,12 +28,11 @@ from typing import NamedTuple
 from karat.arithmetic import product, sigmoid, solve_symmetric
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess.evidence import NAMES, evidence
-from karat.nuggets.guess.likeness import Likeness
-from karat.nuggets.guess.pool import AssessorAgreement, Folded, Pool
-from karat.nuggets.guess.thresholds import best_f_threshold
-from karat.nuggets.guess.unjudged_questions import Unjudged
-from karat.nuggets.guess.words import Idf
+from karat.nuggets.prediction.evidence import NAMES, Unjudged, evidence
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import AssessorAgreement, Folded, Pool
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.scores.words import StemIdf
 from karat.progress import Progress, silent
 
 RIDGE = 100.0
@@ -323,7 +322,7 @@ class Asked:
 
     pool: Pool
     labels: Floats
-    idf: Idf
+    idf: StemIdf
 
     def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:
         """Return the evidence about the cells of some responses."""
