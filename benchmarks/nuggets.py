@@ -28,13 +28,13 @@ from timing import processor_time
 
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.paper import Paper, ngram_scores
-from karat.nuggets.prediction.pool import Folded, Pool, folds, make_pool
-from karat.nuggets.prediction.predictions import nuggeteer
+from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
+from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.prediction.tuning import settings, tune
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import forget_texts, smoothed_idf
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -86,7 +86,7 @@ def _judged(made: list[Plain]) -> NuggetSet:
     ]
     runs = {f"run{k}": make_run(f"run{k}", some) for k, some in enumerate(answers)}
     rows = [
-        Judged(str(q), str(g), said[k], float(text in said[k]), f"run{k}")
+        JudgedResponse(str(q), str(g), said[k], float(text in said[k]), f"run{k}")
         for q, (nuggets, said) in enumerate(made)
         for k in range(5, RUNS)
         for g, text in enumerate(nuggets)
@@ -97,7 +97,7 @@ def _judged(made: list[Plain]) -> NuggetSet:
 
 def _with_intervals(nuggets: NuggetSet) -> None:
     """What `karat nuggets score` does after loading."""
-    found, how = nuggeteer(nuggets), Official()
+    found, how = predict_support(nuggets), Official()
     for tag, run in nuggets.runs.items():
         decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))
         how.score(run, nuggets.key, decided)
@@ -136,7 +136,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         at_most=1,
     )
     labels = (ngram_scores(pool, rule) > 60).astype(np.float64)
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     took = _cpu(lambda: tune(cells, settings()), 1)
     yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)
     yield from _many(plan)

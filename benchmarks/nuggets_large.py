@@ -28,7 +28,7 @@ MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
 
 def made(count: int):  # type: ignore[no-untyped-def]
     """The set: a key, a large run, four small ones, and judgements."""
-    from karat.nuggets.sets.judgements import Judged, Judgements
+    from karat.nuggets.sets.judgements import JudgedResponse, Judgements
     from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
     from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -41,7 +41,7 @@ def made(count: int):  # type: ignore[no-untyped-def]
         Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(some)))
         for q, some in facts.items()
     )
-    rows: list[Judged] = []
+    rows: list[JudgedResponse] = []
 
     def said(tag: str, size: int):  # type: ignore[no-untyped-def]
         for at in range(size):
@@ -51,7 +51,8 @@ def made(count: int):  # type: ignore[no-untyped-def]
             text = " ".join([*parts[: WORDS - 2], f"w{tag}{at}"])
             if at < JUDGED:
                 rows.extend(
-                    Judged(q, str(g), text, float(g in has[:2]), tag) for g in range(NUGGETS)
+                    JudgedResponse(q, str(g), text, float(g in has[:2]), tag)
+                    for g in range(NUGGETS)
                 )
             yield q, Response(text)
 
@@ -63,13 +64,13 @@ def made(count: int):  # type: ignore[no-untyped-def]
 
 
 def score(count: int) -> dict[str, float]:
-    from karat.nuggets.prediction.predictions import nuggeteer
+    from karat.nuggets.prediction.predictions import predict_support
     from karat.nuggets.scores.decisions import decide_run
     from karat.nuggets.scores.official import Official
 
     nuggets = made(count)
     before, start = peak_mb(), time.process_time()
-    found = nuggeteer(nuggets)
+    found = predict_support(nuggets)
     run, how = nuggets.runs["large"], Official()
     decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess("large"))
     how.score(run, nuggets.key, decided)

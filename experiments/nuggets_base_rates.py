@@ -34,21 +34,25 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.intervals.expected_scores import Answers, of_answers
-from karat.nuggets.prediction.base_rates import Spread
+from karat.nuggets.intervals.expected_scores import RunAnswers, run_answers
+from karat.nuggets.prediction.base_rates import ShiftVariances
 from karat.nuggets.prediction.calibrated import PRIOR, Logistic, fit_calibrated
 from karat.nuggets.prediction.evidence import evidence
-from karat.nuggets.prediction.intervals import Errors, RunIntervals, score_interval
+from karat.nuggets.prediction.intervals import RunIntervals, ScoreErrors, score_interval
 from karat.nuggets.prediction.pool import Floats, Ints, Pool
-from karat.nuggets.prediction.predictions import Nuggeteer, nuggeteer
-from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.prediction.predictions import Predictions, predict_support
+from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Run, make_key
 
 SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
 HOW = Official()
-BEFORE = (Errors(0, 0.0013, 0.036, 25), Errors(0, 0.0015, 0.037, 25), Errors(0, 0.0011, 0.0011, 25))
+BEFORE = (
+    ScoreErrors(0, 0.0013, 0.036, 25),
+    ScoreErrors(0, 0.0015, 0.037, 25),
+    ScoreErrors(0, 0.0011, 0.0011, 25),
+)
 COLUMNS = np.flatnonzero(PRIOR.weights)
 WAYS = (("realsumm", "rag24"), ("rag24", "realsumm"))
 
@@ -100,7 +104,7 @@ def shifts_of(logits: Floats, yes: NDArray[np.bool_], group: Ints) -> Floats:
     return np.array(found)
 
 
-def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> Spread:
+def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> ShiftVariances:
     """The variances of shifts of questions, and of runs beside those, without that of chance."""
     question, run = pool.cell_question, pool.cell_run
     of_question = shifts_of(logits, yes, question)
@@ -118,7 +122,7 @@ def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> Spread:
         chance = dispersion / np.bincount(group, told)[~np.isnan(shifts)]
         variances.append((max(0.0, float(some.var(ddof=1) - chance.mean())), len(some) - 1))
     (Q, questions), (R, runs) = variances
-    return Spread(Q, R, float(dispersion), questions, runs)
+    return ShiftVariances(Q, R, float(dispersion), questions, runs)
 
 
 def left_out(one: Judged) -> Floats:
@@ -131,14 +135,14 @@ def left_out(one: Judged) -> Floats:
     return found
 
 
-def together(spreads: Sequence[Spread]) -> Spread:
+def together(spreads: Sequence[ShiftVariances]) -> ShiftVariances:
     """The means of the variances of sets; degrees of freedom by Satterthwaite."""
     means = np.mean(spreads, axis=0)
     freedom = [
         sum(one[k] for one in spreads) ** 2 / sum(one[k] ** 2 / one[3 + k] for one in spreads)
         for k in (0, 1)
     ]
-    return Spread(*means[:3].tolist(), *freedom)
+    return ShiftVariances(*means[:3].tolist(), *freedom)
 
 
 class Outcome(NamedTuple):
@@ -150,11 +154,13 @@ class Outcome(NamedTuple):
     width_before: float
 
 
-def outcomes(model: Logistic, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
+def outcomes(
+    model: Logistic, spread: ShiftVariances, target: Judged
+) -> Iterator[list[Outcome | None]]:
     """A, F macro and F micro of every run, as they are shown without judgements."""
     pool, p = target.pool, model.probabilities(target.X)
     nothing = np.full(len(p), np.nan)
-    found = Nuggeteer(pool, p, p > model.threshold, nothing, 0, spread=spread)
+    found = Predictions(pool, p, p > model.threshold, nothing, 0, spread=spread)
     key = make_key(pool.questions)
     for tag in pool.runs:
         run = target.runs[tag]
@@ -163,19 +169,21 @@ def outcomes(model: Logistic, spread: Spread, target: Judged) -> Iterator[list[O
         if ends is None:
             continue
         chances = {q.id: found.pool.answer(p, tag, q.id) for q in pool.questions}
-        told, shown = of_answers(pool.questions, run, decided, HOW, chances)
+        told, shown = run_answers(pool.questions, run, decided, HOW, chances)
         truth = _scores(_truth(found, target, run, chances))
         yield list(_compared(ends, before(told, shown, decided), truth))
 
 
-def _truth(found: Nuggeteer, target: Judged, run: Run, chances: dict[str, Floats]) -> Answers:
+def _truth(found: Predictions, target: Judged, run: Run, chances: dict[str, Floats]) -> RunAnswers:
     """What assessors say of the run itself."""
     tables = {q.id: found.pool.answer(target.labels, run.tag, q.id) for q in target.pool.questions}
-    decided = {id: Decided(table, np.ones(table.shape, bool)) for id, table in tables.items()}
-    return of_answers(target.pool.questions, run, decided, HOW, chances)[1]
+    decided = {
+        id: AnswerDecisions(table, np.ones(table.shape, bool)) for id, table in tables.items()
+    }
+    return run_answers(target.pool.questions, run, decided, HOW, chances)[1]
 
 
-def _scores(told: Answers) -> list[float | None]:
+def _scores(told: RunAnswers) -> list[float | None]:
     kept = told.official.total > 0
     if not kept.any():
         return [float(told.share.mean()), None, None]
@@ -183,7 +191,9 @@ def _scores(told: Answers) -> list[float | None]:
     return [float(told.share.mean()), float(f.mean()), float(told.official.summed().f(3.0))]
 
 
-def before(told: Answers, shown: Answers, decided: dict[str, Decided]) -> RunIntervals:
+def before(
+    told: RunAnswers, shown: RunAnswers, decided: dict[str, AnswerDecisions]
+) -> RunIntervals:
     """The intervals as they were."""
     answered = np.mean([len(one.values) > 0 for one in decided.values()])
     share, macro, micro = (one.scaled(1.0, 1.0, answered) for one in BEFORE)
@@ -237,7 +247,7 @@ class Learned(NamedTuple):
     """What one set taught."""
 
     model: Logistic
-    spread: Spread
+    spread: ShiftVariances
 
 
 def learn(one: Judged) -> Learned:
@@ -256,7 +266,7 @@ def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
     show_spread("both", both, "", np.concatenate([one.labels for one in sets.values()]))
 
 
-def show_spread(name: str, one: Spread, away: str, labels: Floats) -> None:
+def show_spread(name: str, one: ShiftVariances, away: str, labels: Floats) -> None:
     numbers = " | ".join(f"{x:.3f}" for x in one[:3])
     freedom = f"{one.questions:.0f}, {one.runs:.0f}"
     print(f"| {name} | {numbers} | {freedom} | {away} | {(labels > 0).mean():.3f} |")
@@ -314,7 +324,7 @@ def few() -> None:
     for runs, some in ((0, 0), (1, 1), (1, 3), (1, 5), (1, 21), (2, 5), (3, 5), (5, 5), (22, 2)):
         told, about = set(tags[1 : 2 * runs : 2]), set(topics[:some])
         kept = [r for r in whole.judgements.rows if r.run in told and r.question in about]
-        found = nuggeteer(replace(whole, judgements=Judgements(tuple(kept))))
+        found = predict_support(replace(whole, judgements=Judgements(tuple(kept))))
         cells = [str(runs), str(some), str(len(kept)), str(found.errors(HOW).share is not None)]
         ends = []
         for tag in tags[::2]:
@@ -323,7 +333,7 @@ def few() -> None:
             mine = Judgements(tuple(r for r in whole.judgements.rows if r.run == tag))
             score = decide_run(run, whole.key, mine)
             chances = {q: found.pool.answer(found.probabilities, tag, q) for q in topics}
-            truth = of_answers(list(whole.key.questions.values()), run, score, HOW, chances)[1]
+            truth = run_answers(list(whole.key.questions.values()), run, score, HOW, chances)[1]
             ends.append((found.intervals(run, decided, HOW), _scores(truth)))
         for k in range(3):
             inside = [one[k].low <= truth[k] <= one[k].high for one, truth in ends]

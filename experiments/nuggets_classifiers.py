@@ -39,20 +39,20 @@ import numpy as np
 from nugget_sets import SETS, pooled, strict
 
 from karat.nuggets.prediction.calibrated import (
+    CrossValidation,
     Logistic,
-    Validated,
     cross_validate,
     fit_calibrated,
     fit_logistic,
 )
-from karat.nuggets.prediction.evidence import Unjudged, evidence
+from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
 from karat.nuggets.prediction.intervals import score_errors, score_interval
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Floats,
-    Folded,
+    FoldedCells,
     Pool,
     assessor_agreement,
     folds,
@@ -78,7 +78,7 @@ def row(name: str, found: AssessorAgreement) -> None:
     print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in found) + " |", flush=True)
 
 
-def nested(cells: Folded, tried: list[Paper]) -> AssessorAgreement:
+def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
     carried, most = np.zeros(len(cells.labels), dtype=bool), dict[int, float]()
     for setting in tried:
@@ -93,7 +93,7 @@ def nested(cells: Folded, tried: list[Paper]) -> AssessorAgreement:
     return cells.agreement(np.where(cells.known, cells.elsewhere > 0, carried))
 
 
-class Unplaced(Unjudged):
+class Unplaced(UnjudgedEvidence):
     """What tells of unjudged questions, but for the place of a nugget in its key."""
 
     @property
@@ -101,7 +101,7 @@ class Unplaced(Unjudged):
         return np.zeros(len(self.pool.cell_nugget))
 
 
-def chosen(cells: Folded, X: Floats) -> tuple[AssessorAgreement, float]:
+def chosen(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
     """Choose inside the training folds; and the share of folds in which that was `calibrated`.
 
     While a fold is left out, smaller ones of the others tell which classifier agrees better. (LOTO
@@ -112,7 +112,7 @@ def chosen(cells: Folded, X: Floats) -> tuple[AssessorAgreement, float]:
     carried, estimates, taken = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
     for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
-        seen = Folded(pool, np.where(train, labels, np.nan), apart)
+        seen = FoldedCells(pool, np.where(train, labels, np.nan), apart)
         mine = cross_validate(seen, X)
         paper = best_trial([trial(seen, one) for one in settings(base)])
         taken.append(mine.agreement.f > paper.agreement.f)
@@ -128,10 +128,10 @@ def _f(carried: np.ndarray, yes: np.ndarray) -> float:
 
 def judgements(
     name: str, pool: Pool, X: Floats, labels: Floats, prior: Logistic
-) -> tuple[Validated, Validated]:
+) -> tuple[CrossValidation, CrossValidation]:
     """The tables of agreement; the validated classifiers of both ways."""
-    topics = Folded(pool, labels, pool.cell_question % FOLDS[name])
-    runs = Folded(pool, labels, folds(pool, "system"))
+    topics = FoldedCells(pool, labels, pool.cell_question % FOLDS[name])
+    runs = FoldedCells(pool, labels, folds(pool, "system"))
     print(HEAD.format("LOTO"))
     for title, base in BASES.items():
         row(
@@ -164,7 +164,7 @@ def judgements(
     return loto, loso
 
 
-def coverage(pool: Pool, found: Validated, labels: Floats) -> None:
+def coverage(pool: Pool, found: CrossValidation, labels: Floats) -> None:
     """Each run in turn: errors of the others, its interval on half of the topics."""
     guessed = pool.question_scores(found.probabilities)
     official = pool.question_scores((labels > 0).astype(float))
@@ -210,12 +210,12 @@ def halves(name: str) -> None:
         some = [q for i, q in enumerate(key.questions.values()) if i % 2 == part]
         pool, labels = pooled(make_key(some), runs, told)
         X = evidence(pool)
-        topics = Folded(pool, labels, pool.cell_question % min(len(some), 10))
+        topics = FoldedCells(pool, labels, pool.cell_question % min(len(some), 10))
         row(f"{title}: normalised once, LOTO", nested(topics, settings(BASES["normalised, once"])))
         row(f"{title}: calibrated, LOTO", cross_validate(topics, X).agreement)
         bare = cross_validate(topics, X, Unplaced(pool))
         row(f"{title}: the same without the place in the key", bare.agreement)
-        found = cross_validate(Folded(pool, labels, folds(pool, "system")), X, Likeness(pool))
+        found = cross_validate(FoldedCells(pool, labels, folds(pool, "system")), X, Likeness(pool))
         row(f"{title}: calibrated, LOSO", found.agreement)
 
 

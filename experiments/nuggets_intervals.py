@@ -46,11 +46,11 @@ from numpy.typing import NDArray
 
 import karat as kt
 import karat.nuggets.prediction.predictions as module
-from karat.nuggets.intervals.expected_scores import returned
+from karat.nuggets.intervals.expected_scores import pool_stats
 from karat.nuggets.prediction.calibrated import cross_validate, hold_out, run_folds
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.intervals import (
-    Measured,
+    MeasuredErrors,
     RunIntervals,
     label_noise,
     score_errors,
@@ -58,13 +58,13 @@ from karat.nuggets.prediction.intervals import (
     whole_errors,
 )
 from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.pool import Floats, Folded, Pool, make_pool, own_values
-from karat.nuggets.prediction.predictions import nuggeteer
-from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.prediction.pool import Floats, FoldedCells, Pool, make_pool, run_labels
+from karat.nuggets.prediction.predictions import predict_support
+from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import forget_texts
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, forget_responses
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -77,7 +77,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
     """Runs x questions, guessed and official, by the name of the score."""
     yes = (labels > 0).astype(float)
     answered = ~np.isnan(pool.question_scores(cells))
-    f = [np.where(answered, returned(pool, x, HOW).f(3.0), np.nan) for x in (cells, yes)]
+    f = [np.where(answered, pool_stats(pool, x, HOW).f(3.0), np.nan) for x in (cells, yes)]
     return {
         "A, partial 1/2": (pool.question_scores(cells), pool.question_scores(labels)),
         "A, partial 1": (pool.question_scores(cells), pool.question_scores(yes)),
@@ -87,7 +87,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
 
 def micro(pool: Pool, cells: Floats, labels: Floats) -> tuple[Floats, Floats]:
     yes = (labels > 0).astype(float)
-    guessed, official = (returned(pool, x, HOW).summed().f(3.0) for x in (cells, yes))
+    guessed, official = (pool_stats(pool, x, HOW).summed().f(3.0) for x in (cells, yes))
     return guessed, official
 
 
@@ -158,7 +158,7 @@ class Drawn(NamedTuple):
     """Which of them were."""
 
 
-Rows = list[Judged]
+Rows = list[JudgedResponse]
 Keep = Callable[[Rows], Rows]
 
 
@@ -218,7 +218,7 @@ def draw(nuggets: NuggetSet, keep: Keep, every: int) -> dict[str, Drawn]:
             continue
         others = (row for row in nuggets.judgements.rows if row.run != tag)
         some = replace(nuggets, judgements=Judgements((*others, *kept)))
-        told = nuggeteer(some)
+        told = predict_support(some)
         decided = decide_run(run, some.key, some.judgements, told.guess(tag))
         ends = told.intervals(run, decided, HOW)
         assert ends is not None
@@ -240,7 +240,7 @@ class Truth:
                 decided = decide_run(run, nuggets.key, judgements)
                 scores[tag] = scores_shown(run, nuggets, decided)
             pool = make_pool(nuggets.key, [run])
-            self.labels[tag] = own_values(pool, own(nuggets, tag)) > 0
+            self.labels[tag] = run_labels(pool, own(nuggets, tag)) > 0
 
 
 def shown_part(
@@ -277,7 +277,7 @@ def own(nuggets: NuggetSet, tag: str) -> Judgements:
     return Judgements(tuple(row for row in nuggets.judgements.rows if row.run == tag))
 
 
-def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, Decided]) -> list[float]:
+def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, AnswerDecisions]) -> list[float]:
     """A, F macro and F micro."""
     score = HOW.score(run, nuggets.key, decided)
     return [mean_shares(score_shares(run, nuggets.key, decided)).A, score.macro.f, score.micro.f]
@@ -300,11 +300,11 @@ def main() -> None:
         pools[name] = pool, evidence(pool), labels
     for name, (pool, X, labels) in pools.items():
         print(f"\n## {name}\n\nLOSO:\n")
-        cells, near = Folded(pool, labels, run_folds(pool, labels)), Likeness(pool)
+        cells, near = FoldedCells(pool, labels, run_folds(pool, labels)), Likeness(pool)
         held = hold_out(cells, X, near)
         coverage(pool, held.probabilities, labels)
         print("\nLOTO:\n")
-        topics = Folded(pool, labels, pool.cell_question % 20)
+        topics = FoldedCells(pool, labels, pool.cell_question % 20)
         coverage(pool, cross_validate(topics, X).probabilities, labels)
         exact = cross_validate(cells, X, near)
         apart = np.abs(held.probabilities - exact.probabilities)
@@ -318,7 +318,7 @@ def main() -> None:
         for title, cells in (("one step", held.probabilities), ("anew", exact.probabilities)):
             found = score_errors(pool.question_scores(cells), pool.question_scores(labels))
             print(f"| {title} | " + " | ".join(f"{x:.5f}" for x in found[:3]) + " |")
-        doubt = Measured(pool, held.probabilities, held.carried, labels).doubt()
+        doubt = MeasuredErrors(pool, held.probabilities, held.carried, labels).doubt()
         noise = label_noise(pool, labels)
         print(f"\nIdentical responses are labelled differently: {noise:.3f}; doubt {doubt:.2f}.")
 

@@ -27,13 +27,13 @@ from nugget_sets import SETS, pooled
 from karat.arithmetic import logit
 from karat.nuggets.prediction import likeness as likenesses
 from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic
-from karat.nuggets.prediction.evidence import NAMES, SENTENCES, Unjudged, evidence
+from karat.nuggets.prediction.evidence import NAMES, SENTENCES, UnjudgedEvidence, evidence
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Floats,
-    Folded,
+    FoldedCells,
     Ints,
     Pool,
     assessor_agreement,
@@ -146,7 +146,7 @@ def numbers_of(found: AssessorAgreement, chances: Floats, labels: Floats) -> str
     return " | ".join(f"{number:.3f}" for number in numbers)
 
 
-class Unplaced(Unjudged):
+class Unplaced(UnjudgedEvidence):
     """What tells of unjudged questions, but for the place of a nugget in its key."""
 
     @property
@@ -162,11 +162,11 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
         print(f"| {title} | {measure(pool, Z, labels, fold, fit, limit)} |", flush=True)
 
     for title, further, start in (
-        ("as it is", Unjudged(pool), None),
+        ("as it is", UnjudgedEvidence(pool), None),
         ("without the place in the key", Unplaced(pool), None),
-        ("as it is, the other set as prior", Unjudged(pool), prior),
+        ("as it is, the other set as prior", UnjudgedEvidence(pool), prior),
     ):
-        found = cross_validate(Folded(pool, labels, fold), X, further, prior=start)
+        found = cross_validate(FoldedCells(pool, labels, fold), X, further, prior=start)
         row = numbers_of(found.agreement, found.probabilities, labels)
         print(f"| {title} | {row} |", flush=True)
     show("without place and echoes; so are all below", X, mixed())
@@ -257,7 +257,7 @@ def paper() -> None:
             s = ngram_scores(
                 pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)]
             )
-            cells = Folded(pool, labels, pool.cell_question)
+            cells = FoldedCells(pool, labels, pool.cell_question)
             left_out = fold_guesses(cells, ((k, s) for k in np.unique(cells.fold)))
             both = left_out, s > best_f_threshold(s, yes)
             numbers = [assessor_agreement(pool, carried, labels).f for carried in both]

@@ -27,7 +27,7 @@ from karat.nuggets.prediction.calibrated import (
 )
 from karat.nuggets.prediction.evidence import NAMES, evidence
 from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.pool import Folded, Pool, folds, make_pool
+from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
 from karat.nuggets.scores.words import ENGLISH, cut_sentences, sentences
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.text.tokens import Vocab
@@ -321,9 +321,9 @@ def test_cross_validation_sees_no_label_of_the_fold(by: str) -> None:
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, by)
     like = Likeness(pool) if by == "system" else None
-    found = cross_validate(Folded(pool, labels, fold), X, like)
+    found = cross_validate(FoldedCells(pool, labels, fold), X, like)
     turned = np.where(fold == 2, 1 - labels, labels)
-    again = cross_validate(Folded(pool, turned, fold), X, like)
+    again = cross_validate(FoldedCells(pool, turned, fold), X, like)
     assert again.probabilities[fold == 2] == pytest.approx(found.probabilities[fold == 2])
     assert (again.carried == found.carried)[fold == 2].all()
     assert found.agreement.f > 0.85
@@ -335,7 +335,7 @@ def test_identical_responses_elsewhere_decide() -> None:
     twin = int(pool.starts[1])
     texts[twin] = texts[twin + 1].upper()
     pool = replace(pool, texts=tuple(texts))
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     found = cross_validate(cells, evidence(pool), Likeness(pool))
     mine, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
     assert found.known[mine].all()

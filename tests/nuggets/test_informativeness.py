@@ -11,9 +11,9 @@ from nuggets.nugget_world import pooled
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.prediction.paper import Paper, ngram_scores
-from karat.nuggets.prediction.pool import folds, make_pool, own_values
+from karat.nuggets.prediction.pool import folds, make_pool, run_labels
 from karat.nuggets.prediction.predictions import parse_classifier
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 KEY = make_key(
@@ -32,7 +32,7 @@ SAID = {"first": "a red fox ran", "second": "fox and hen", "third": "red red fox
 POOL = make_pool(KEY, [make_run(tag, [("birds", Response(text))]) for tag, text in SAID.items()])
 JUDGED = Judgements(
     tuple(
-        Judged("birds", nugget, SAID[tag], value, tag)
+        JudgedResponse("birds", nugget, SAID[tag], value, tag)
         for tag, nugget, value in (
             ("first", "fox", 1.0),
             ("first", "hen", 0.0),
@@ -47,7 +47,7 @@ JUDGED = Judgements(
 
 def scores(informativeness: str) -> list[list[float]]:
     rule = Paper(1, "count", informativeness=informativeness)
-    labels, fold = own_values(POOL, JUDGED), folds(POOL, "system")
+    labels, fold = run_labels(POOL, JUDGED), folds(POOL, "system")
     found: list[list[float]] = rule.scores(POOL, labels, fold).reshape(3, 3).tolist()
     return found
 

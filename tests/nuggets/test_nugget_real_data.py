@@ -10,7 +10,7 @@ import pytest
 import karat as kt
 from karat.nuggets.prediction.evaluation import judged_pool
 from karat.nuggets.prediction.paper import Paper, ngram_scores
-from karat.nuggets.prediction.pool import Folded, folds
+from karat.nuggets.prediction.pool import FoldedCells, folds
 from karat.nuggets.prediction.thresholds import best_f_threshold
 from karat.nuggets.prediction.tuning import trial
 from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
@@ -126,7 +126,7 @@ def test_both_forms_of_informativeness(
     """The figures of the document: on whole answers the paper's form says yes to everything."""
     for nuggets, wanted in zip((rag24, realsumm), f, strict=True):
         pool, labels = judged_pool(nuggets)
-        cells = Folded(pool, labels, folds(pool, "system"))
+        cells = FoldedCells(pool, labels, folds(pool, "system"))
         found = trial(cells, Paper(informativeness=informativeness))
         assert found.agreement.f == pytest.approx(wanted, abs=0.0005)
         assert (found.threshold < 0) == (informativeness == "responses")

@@ -12,11 +12,18 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.scores.decisions import Decided, decide, decide_run
-from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
-from karat.nuggets.scores.official import Counts, Official, answer_length, measure, weights
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys_and_runs import Key, Nugget, Question, Response, make_key, make_run
+from karat.nuggets.scores.decisions import AnswerDecisions, decide, decide_run
+from karat.nuggets.scores.nugget_shares import NuggetShares, mean_shares, score_shares
+from karat.nuggets.scores.official import Counts, Official, answer_length, measure, nugget_weights
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    make_key,
+    make_run,
+)
 
 near = pytest.approx
 
@@ -30,9 +37,9 @@ def question(*kinds: str, votes: list[int] | None = None, id: str = "q") -> Ques
     return Question(id, tuple(found))
 
 
-def decided(matrix: list[list[float]], nuggets: int) -> Decided:
+def decided(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
     values = np.array(matrix, dtype=np.float64).reshape(len(matrix), nuggets)
-    return Decided(values, ~np.isnan(values))
+    return AnswerDecisions(values, ~np.isnan(values))
 
 
 def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[float]]) -> Any:
@@ -40,7 +47,7 @@ def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[f
     return how.score(run, make_key([asked]), {asked.id: decided(matrix, len(asked.nuggets))})
 
 
-def shares(asked: Question, found: Decided) -> Shares:
+def shares(asked: Question, found: AnswerDecisions) -> NuggetShares:
     return score_shares(make_run("A", []), make_key([asked]), {asked.id: found})[0]
 
 
@@ -49,7 +56,7 @@ def shares(asked: Question, found: Decided) -> Shares:
 
 def test_pyramid_weights_are_those_of_the_paper() -> None:
     asked = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
-    assert weights(asked, "pyramid").tolist() == near([0.5, 0.5, 2 / 3, 1 / 3, 0, 1])
+    assert nugget_weights(asked, "pyramid").tolist() == near([0.5, 0.5, 2 / 3, 1 / 3, 0, 1])
 
 
 def test_pyramid_recall_is_by_weight() -> None:
@@ -137,7 +144,7 @@ def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -
     """Columns: judged yes after a guessed yes; guessed; judged no; partly judged, then guessed."""
     values = np.array([[1.0, 0, 0, 0.5], [1, 1, 0, 1]])
     known = np.array([[False, False, True, True], [True, False, True, False]])
-    answer = Decided(values, known)
+    answer = AnswerDecisions(values, known)
     assert answer.settled.tolist() == [True, False, True, False]
     assert answer.open_pairs.tolist() == [[False, True, False, False], [False, True, False, True]]
     assert answer.credit() == [1, 1, None, 0]
@@ -153,7 +160,7 @@ def test_partial_support_counts_unless_strict() -> None:
 
 
 def test_nobody_gets_credit_where_there_are_no_responses() -> None:
-    nothing = Decided(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.bool_))
+    nothing = AnswerDecisions(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.bool_))
     assert nothing.credit() == [None, None, None]
 
 
@@ -183,7 +190,7 @@ def test_bad_settings(settings: dict[str, Any], sentence: str) -> None:
 def test_pyramid_weights_need_all_votes() -> None:
     asked = Question("q", (Nugget("1", ("a",), votes=2), Nugget("2", ("b",))))
     with pytest.raises(kt.InputError, match="question q, nugget 2 has no votes"):
-        weights(asked, "pyramid")
+        nugget_weights(asked, "pyramid")
 
 
 # ---------------------------------------------------------------------------------- decisions
@@ -191,7 +198,7 @@ def test_pyramid_weights_need_all_votes() -> None:
 
 def test_a_known_judgement_wins_over_a_guess() -> None:
     asked = question(*"vv")
-    said = Judgements((Judged("q", "1", "Some  Words", 0.0),))
+    said = Judgements((JudgedResponse("q", "1", "Some  Words", 0.0),))
     both = [Response("some words"), Response("others")]
     found = decide(asked, both, said, lambda q, r: np.ones((len(r), len(q.nuggets))))
     assert found.values.tolist() == [[0, 1], [1, 1]]
@@ -209,7 +216,7 @@ def test_guesses_of_a_wrong_shape_are_refused() -> None:
 
 def test_a_guess_is_not_written_to() -> None:
     mine = np.zeros((1, 1))
-    said = Judgements((Judged("q", "1", "x", 1.0),))
+    said = Judgements((JudgedResponse("q", "1", "x", 1.0),))
     assert decide(question("v"), [Response("x")], said, lambda q, r: mine).values.tolist() == [[1]]
     assert mine.tolist() == [[0]]
 
@@ -293,7 +300,7 @@ def test_shares_and_credit_are_those_of_plain_loops(
 
 def test_the_bundled_keys_have_the_shape_of_the_papers() -> None:
     key = kt.load_nuggets("demo-nuggets").key
-    assert isinstance(key, Key)
+    assert isinstance(key, NuggetKey)
     for asked in key.questions.values():
         assert len(asked.nuggets) == 7
         assert [nugget.id for nugget in asked.vital] == ["1", "2", "4"]

@@ -27,21 +27,21 @@ from karat.nuggets.prediction.paper import (
     trained_scores,
 )
 from karat.nuggets.prediction.pool import (
-    Folded,
+    FoldedCells,
     Pool,
     assessor_agreement,
     folds,
     make_pool,
-    own_values,
+    run_labels,
 )
-from karat.nuggets.prediction.predictions import Calibrated, nuggeteer, parse_classifier
+from karat.nuggets.prediction.predictions import Calibrated, parse_classifier, predict_support
 from karat.nuggets.prediction.thresholds import (
     GIVEN,
     NOISY,
-    Model,
+    ThresholdModel,
     compare_models,
     fit_thresholds,
-    given_threshold,
+    fixed_threshold,
     grid,
     likeliest_model,
 )
@@ -49,7 +49,7 @@ from karat.nuggets.prediction.tuning import try_models, tune, tune_all
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import smoothed_idf
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Response, make_run, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -112,14 +112,18 @@ def test_own_rates_decide_where_no_threshold_does() -> None:
 
 
 def test_the_likeliest_model_is_never_the_coin() -> None:
-    models = [Model("coin", -1.0), Model("global", -3.0), Model("nugget", -2.0)]
+    models = [
+        ThresholdModel("coin", -1.0),
+        ThresholdModel("global", -3.0),
+        ThresholdModel("nugget", -2.0),
+    ]
     assert likeliest_model(models) == "nugget"
 
 
 def test_a_given_threshold_is_kept() -> None:
     pool, labels, _ = pooled()
     scores = ngram_scores(pool, Paper())
-    found = given_threshold(scores, labels, 4.5)
+    found = fixed_threshold(scores, labels, 4.5)
     assert found.model == GIVEN
     assert set(found.of(pool).tolist()) == {4.5}
     low, high = found.chances(pool, np.where(np.arange(len(scores)) % 2, 5.0, 4.0))[:2]
@@ -252,9 +256,9 @@ def test_taught_by_responses_of_other_folds(
 
 def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     more = [make_run("twice", [("q0", r) for r in (Response("A  b"), Response("a b"))])]
-    rows = (Judged("q0", "n0", "a b", 1.0, "twice"), *JUDGED.rows)
+    rows = (JudgedResponse("q0", "n0", "a b", 1.0, "twice"), *JUDGED.rows)
     pool = make_pool(KEY, [*RUNS, *more])
-    labels = own_values(pool, Judgements(rows))
+    labels = run_labels(pool, Judgements(rows))
     fold = folds(pool, "system")
     rule = replace(TAUGHT, weight="count")
     found = next(trained_scores(pool, rule, labels, fold, [-1]))
@@ -268,7 +272,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     with pytest.raises(InputError, match="leave out systems or institutions"):
         tune_all(pool, labels, "question", Paper(responses=True))
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     plain, trained = tune(cells, [Paper(1), Paper(1, responses=True)])
     assert plain.threshold != trained.threshold
 
@@ -276,7 +280,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
 @pytest.mark.parametrize("by", ["system", "question"])
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
-    found = try_models(Folded(pool, labels, folds(pool, by)), by, Paper(1))
+    found = try_models(FoldedCells(pool, labels, folds(pool, by)), by, Paper(1))
     scores = Paper(1).scores(pool, labels, folds(pool, by))
     assert [one.model for one in found] == compare_models(pool, scores, labels)
     assert found[0].agreement is None
@@ -299,7 +303,7 @@ def test_all_in_one_call() -> None:
 
 def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     nuggets = without("run0")
-    found = nuggeteer(nuggets, rule=Paper())
+    found = predict_support(nuggets, rule=Paper())
     assert (found.classifier, found.learned) == (Paper.name, len(nuggets.judgements.rows))
     run = SET.runs["run0"]
     decided = decide_run(run, KEY, nuggets.judgements, found.guess("run0"))
@@ -318,7 +322,7 @@ def test_without_judgements_there_is_a_threshold() -> None:
     """More than 2^-n of what the description itself would score."""
     none = replace(SET, judgements=Judgements(()))
     for rule in (Paper(), Paper(1, "count"), Paper(3, normalised=True)):
-        found = nuggeteer(none, rule=rule)
+        found = predict_support(none, rule=rule)
         shares = ngram_scores(found.pool, replace(rule, normalised=True))
         assert (found.carried == (shares > 0.5**rule.n)).all()
         assert 0 < found.carried.mean() < 1
@@ -333,8 +337,8 @@ def test_without_judgements_there_is_a_threshold() -> None:
 def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
     with pytest.raises(InputError, match="learns thresholds of threshold_model=nugget from judge"):
-        nuggeteer(none, rule=Paper(threshold_model="nugget"))
-    found = nuggeteer(none, rule=Paper(1, threshold=3.0))
+        predict_support(none, rule=Paper(threshold_model="nugget"))
+    found = predict_support(none, rule=Paper(1, threshold=3.0))
     assert (found.carried == (ngram_scores(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]
     decided = decide_run(run, KEY, None, found.guess("run5"))
@@ -343,7 +347,7 @@ def test_thresholds_need_judgements_or_a_number() -> None:
 
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
     one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
-    found = nuggeteer(one, rule=Paper())
+    found = predict_support(one, rule=Paper())
     assert found.measured is None
     run = SET.runs["run5"]
     assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
@@ -353,7 +357,7 @@ def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("physicist named\nin 1900\nmeanwhile people often\n" * 3)
     for kind in (Paper, Calibrated):
         rules = [kind(idf=name) for name in ("pooled", str(tmp_path / "c.txt"))]
-        first, second = (nuggeteer(without("run0"), rule=rule) for rule in rules)
+        first, second = (predict_support(without("run0"), rule=rule) for rule in rules)
         assert (first.probabilities != second.probabilities).any()
 
 
@@ -375,7 +379,7 @@ def test_what_cannot_be_asked_for(make: object, sentence: str) -> None:
 def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path) -> None:
     whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
     pool = make_pool(whole.key, whole.runs.values())
-    labels = own_values(pool, whole.judgements)
+    labels = run_labels(pool, whole.judgements)
     found = {m.name: m.log10 for m in compare_models(pool, ngram_scores(pool, Paper()), labels)}
     order = sorted(found, key=lambda name: found[name])
     assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
@@ -401,7 +405,7 @@ def test_a_program_ends_quietly() -> None:
 def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def counted(*given: object) -> list[Model]:
+    def counted(*given: object) -> list[ThresholdModel]:
         asked.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 

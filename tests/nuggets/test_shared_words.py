@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from karat.nuggets.scores.words import excerpt, spoken, spoken_for
+from karat.nuggets.scores.words import excerpt, words_with_nuggets, words_with_support
 from karat.nuggets.sets.keys_and_runs import Nugget
 
 
 def test_words_that_speak_keep_their_places() -> None:
     text = "\tThe LAMP,  turned\x1b[31m on\n"
-    words = spoken(text, Nugget("1", ("a lamp", "it turns")))
+    words = words_with_support(text, Nugget("1", ("a lamp", "it turns")))
     assert [(word.text, word.speaks) for word in words] == [
         ("The", False),
         ("LAMP,", True),
@@ -16,19 +16,21 @@ def test_words_that_speak_keep_their_places() -> None:
         ("on", False),
     ]
     assert all(text[word.start : word.end] == word.text for word in words)
-    assert spoken("", Nugget("1", ("a",))) == []
+    assert words_with_support("", Nugget("1", ("a",))) == []
 
 
 def test_words_tell_all_nuggets_that_they_speak_for() -> None:
     nuggets = [Nugget("1", ("a lamp turns",)), Nugget("2", ("bees",)), Nugget("3", ("lamps",))]
-    found = [(word.text, numbers) for word, numbers in spoken_for("Lamps and bees", nuggets)]
+    found = [
+        (word.text, numbers) for word, numbers in words_with_nuggets("Lamps and bees", nuggets)
+    ]
     assert found == [("Lamps", [0, 2]), ("and", []), ("bees", [1])]
-    assert [word.text for word, _ in spoken_for("no nuggets", [])] == ["no", "nuggets"]
+    assert [word.text for word, _ in words_with_nuggets("no nuggets", [])] == ["no", "nuggets"]
 
 
 def test_chinese_characters_are_words() -> None:
     nugget = Nugget("1", ("設計燈塔",))
-    words = spoken("她設計燈塔 lens。", nugget)
+    words = words_with_support("她設計燈塔 lens。", nugget)
     assert [word.text for word in words if word.speaks] == list("設計燈塔")
     assert words[-1].text == "lens。"
 

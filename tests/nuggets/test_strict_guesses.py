@@ -14,7 +14,7 @@ import karat as kt
 from karat.nuggets.prediction.calibrated import PRIOR, PRIOR_STRICT
 from karat.nuggets.prediction.evaluation import judged_pool
 from karat.nuggets.prediction.paper import Paper
-from karat.nuggets.prediction.predictions import Calibrated, Nuggeteer, nuggeteer
+from karat.nuggets.prediction.predictions import Calibrated, Predictions, predict_support
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
@@ -40,7 +40,7 @@ def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     return kt.score_nuggets(HALF, kt.Official(strict=strict), classifier=rules[classifier])
 
 
-def bias(found: Nuggeteer) -> float:
+def bias(found: Predictions) -> float:
     """The mean error of strict F of the runs that nobody judged."""
     errors = []
     for one in TRUTH[1::2]:
@@ -70,13 +70,13 @@ def test_intervals_of_strict_scores_hold_them() -> None:
 
 def test_nothing_changes_without_partial_support() -> None:
     nuggets = NuggetSet("world", KEY, TAGS, JUDGED.without(["run3"]))
-    both = [nuggeteer(nuggets, strict=flag) for flag in (False, True)]
+    both = [predict_support(nuggets, strict=flag) for flag in (False, True)]
     np.testing.assert_array_equal(both[0].probabilities, both[1].probabilities)
 
 
 def test_the_built_in_classifier_has_a_strict_form() -> None:
     bare = replace(WHOLE, judgements=Judgements(()))
-    strict, plain = (nuggeteer(bare, strict=flag).probabilities for flag in (True, False))
+    strict, plain = (predict_support(bare, strict=flag).probabilities for flag in (True, False))
     assert (strict < plain).all()
     assert PRIOR_STRICT.intercept < PRIOR.intercept
 

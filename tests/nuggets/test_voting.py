@@ -11,9 +11,9 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.prediction.pool import make_pool, own_values
+from karat.nuggets.prediction.pool import make_pool, run_labels
 from karat.nuggets.scores.decisions import decide
-from karat.nuggets.sets.judgements import Judged, Judgements, Votes
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements, Votes
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 
@@ -24,15 +24,15 @@ QUESTION = Question(
 RUN = make_run("A", [("q", Response(TEXT))])
 
 
-def said(value: float, judge: str = "", kind: str = "", run: str = "A") -> Judged:
-    return Judged("q", "1", TEXT, value, run, judge, kind=kind)
+def said(value: float, judge: str = "", kind: str = "", run: str = "A") -> JudgedResponse:
+    return JudgedResponse("q", "1", TEXT, value, run, judge, kind=kind)
 
 
-def told(*rows: Judged, ties: str = "half") -> NuggetSet:
+def told(*rows: JudgedResponse, ties: str = "half") -> NuggetSet:
     return NuggetSet("set", make_key([QUESTION]), {"A": RUN}, Judgements(rows, ties))
 
 
-def known(*rows: Judged, ties: str = "half") -> float | None:
+def known(*rows: JudgedResponse, ties: str = "half") -> float | None:
     return told(*rows, ties=ties).judgements.known.get(("q", "1", TEXT.casefold()))
 
 
@@ -54,7 +54,7 @@ def test_the_label_of_a_model_alone_is_not_known() -> None:
     decided = decide(QUESTION, RUN.responses("q"), found.judgements)
     assert not decided.known.any()
     assert np.isnan(decided.values).all()
-    assert np.isnan(own_values(make_pool(found.key, [RUN]), found.judgements)).all()
+    assert np.isnan(run_labels(make_pool(found.key, [RUN]), found.judgements)).all()
 
 
 def test_what_was_adjudicated_decides() -> None:

@@ -13,7 +13,7 @@ from karat.evalset.sets import EvalSet
 from karat.llm.interview import LONGEST_TEXT, drawn
 from karat.llm.results import RatingRow, SupportRow, check_judge
 from karat.meta.judge_agreement import JudgeRow, judge_agreement
-from karat.nuggets.sets.judgements import Judged
+from karat.nuggets.sets.judgements import JudgedResponse
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 
@@ -128,7 +128,7 @@ def nugget_agreement(nuggets: NuggetSet, judge: str, rows: Sequence[SupportRow])
     if not nuggets.judgements.deciding:
         return None
     own = [
-        Judged(row.question, row.nugget, row.response, row.value, run, judge, kind=MODEL)
+        JudgedResponse(row.question, row.nugget, row.response, row.value, run, judge, kind=MODEL)
         for row in rows
         for run in row.runs
     ]

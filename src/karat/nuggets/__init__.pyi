@@ -4,8 +4,8 @@ from karat.nuggets.formats.loading import load_nuggets as load_nuggets
 from karat.nuggets.formats.loading import save_nuggets as save_nuggets
 from karat.nuggets.prediction.paper import Paper as Paper
 from karat.nuggets.prediction.predictions import Calibrated as Calibrated
-from karat.nuggets.prediction.predictions import nuggeteer as nuggeteer
 from karat.nuggets.prediction.predictions import parse_classifier as parse_classifier
+from karat.nuggets.prediction.predictions import predict_support as predict_support
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges
 from karat.nuggets.results.changes import diff_nuggets as diff_nuggets
 from karat.nuggets.results.contents import NuggetContents as NuggetContents

@@ -41,7 +41,7 @@ from karat.llm.requests import Limits
 from karat.llm.run import Usage
 from karat.nuggets.formats.json_lines import jsonl_lines
 from karat.nuggets.formats.text_files import key_lines
-from karat.nuggets.sets.keys_and_runs import Key, Nugget, Question, make_key, normal
+from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Question, make_key, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 MEMBERS = ("question", "text", "documents")
 
 
-class Sourced(NamedTuple):
+class SourcedQuestion(NamedTuple):
     """A question and its documents."""
 
     id: str
@@ -64,7 +64,7 @@ class Sourced(NamedTuple):
     documents: tuple[str, ...]
 
 
-def read_questions(given: EvalSet | GivenPath) -> tuple[str, tuple[Sourced, ...]]:
+def read_questions(given: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuestion, ...]]:
     """Return the name of a file or set, and its questions."""
     if not isinstance(given, EvalSet | str | PathLike):
         expected = "a file of questions, an evaluation set, or its name"
@@ -77,7 +77,7 @@ def read_questions(given: EvalSet | GivenPath) -> tuple[str, tuple[Sourced, ...]
         raise InputError(f"{evalset.name} {told}")
     sources = evalset.sources or ("",) * len(evalset)
     rows = zip(evalset.segments, sources, evalset.references, strict=True)
-    return evalset.name, tuple(Sourced(id, text, documents) for id, text, documents in rows)
+    return evalset.name, tuple(SourcedQuestion(id, text, documents) for id, text, documents in rows)
 
 
 def _is_questions(path: Path) -> bool:
@@ -91,8 +91,8 @@ def _is_questions(path: Path) -> bool:
     return '"documents"' in first and '"question"' in first
 
 
-def _of_file(path: Path) -> tuple[Sourced, ...]:
-    reading, found = Reading(lister=""), dict[str, Sourced]()
+def _of_file(path: Path) -> tuple[SourcedQuestion, ...]:
+    reading, found = Reading(lister=""), dict[str, SourcedQuestion]()
     for place, row in json_rows(path, reading):
         if (question := _question(row, place, reading)) is None:
             continue
@@ -103,7 +103,7 @@ def _of_file(path: Path) -> tuple[Sourced, ...]:
     return tuple(found.values())
 
 
-def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> Sourced | None:
+def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> SourcedQuestion | None:
     before = len(reading.problems)
     if unknown := [key for key in row if key not in MEMBERS]:
         told = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
@@ -116,7 +116,7 @@ def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> Sourced
     reading.check_name("question", id, place, blank=False)
     if not documents or not all(isinstance(one, str) and one.strip() for one in documents):
         reading.problem(place, "expected at least one document, each a text that is not empty")
-    return Sourced(str(id), str(text), tuple(map(str, documents)))
+    return SourcedQuestion(str(id), str(text), tuple(map(str, documents)))
 
 
 MOST_WORDS = 12
@@ -134,7 +134,7 @@ class Fact(NamedTuple):
     quote: str
 
 
-class Refusal(NamedTuple):
+class DraftRejection(NamedTuple):
     """A fact that is no nugget, and why."""
 
     text: str
@@ -145,7 +145,7 @@ class Facts(NamedTuple):
     """The facts of an answer."""
 
     kept: tuple[Fact, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[DraftRejection, ...]
 
 
 def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
@@ -164,7 +164,7 @@ def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
         if not why and len(kept) == most:
             why = f"more than {most} facts"
         if why:
-            refused.append(Refusal(text, why))
+            refused.append(DraftRejection(text, why))
         else:
             document = int(entry["document"]) - 1
             quote = " ".join(entry["quote"].split())
@@ -248,7 +248,7 @@ class DraftedNuggets(Result):
     notes: tuple[str, ...] = ()
 
     @property
-    def key(self) -> Key:
+    def key(self) -> NuggetKey:
         """The key, as every command takes it."""
         found: dict[str, list[Nugget]] = {id: [] for id in self.questions}
         for row in self.rows:
@@ -289,7 +289,7 @@ class DraftTask:
     name: ClassVar[str] = "draft-nuggets"
     given: str
     """The name of the file or set."""
-    questions: tuple[Sourced, ...]
+    questions: tuple[SourcedQuestion, ...]
     prompt: str | PathLike[str] | None = None
     most: int = 20
     """Most nuggets of a question."""
@@ -357,7 +357,7 @@ def _refused(found: Interview) -> Iterator[RefusedRow]:
 
 def drafted_questions(
     given: EvalSet | GivenPath, sample: int | None, seed: int
-) -> tuple[str, tuple[Sourced, ...]]:
+) -> tuple[str, tuple[SourcedQuestion, ...]]:
     """Return the name and the questions of a file or set, or a random sample of them."""
     name, questions = read_questions(given)
     kept = set(drawn([one.id for one in questions], sample, seed))

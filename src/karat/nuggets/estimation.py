@@ -31,7 +31,7 @@ from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
 from karat.evalset.judge_kinds import MODEL, PERSON
 from karat.evalset.reading import Reading
-from karat.nuggets.intervals.expected_scores import returned
+from karat.nuggets.intervals.expected_scores import pool_stats
 from karat.nuggets.prediction.intervals import (
     FEWEST_RUNS,
     ScoreInterval,
@@ -39,11 +39,11 @@ from karat.nuggets.prediction.intervals import (
     other_runs_tell,
 )
 from karat.nuggets.prediction.pool import Pool, make_pool
-from karat.nuggets.prediction.predictions import classifiers, nuggeteer, parse_classifier
+from karat.nuggets.prediction.predictions import classifiers, parse_classifier, predict_support
 from karat.nuggets.results.item_scores import MEASURES
 from karat.nuggets.results.scoring import score_nuggets
-from karat.nuggets.scores.nugget_shares import OKAY
-from karat.nuggets.scores.official import Official, sums_between, weights
+from karat.nuggets.scores.nugget_shares import OKAY_WEIGHTS
+from karat.nuggets.scores.official import Official, nugget_weights, sums_between
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements
@@ -232,10 +232,10 @@ def _classifier(found: QuestionScores, name: str, progress: Progress) -> JudgeVa
     """Return the expected scores of guesses that are made without judgements of the set."""
     rule = parse_classifier(name)
     silent_set = replace(found.nuggets, judgements=Judgements(()))
-    guessed = nuggeteer(silent_set, progress, rule=rule, strict=found.how.strict)
+    guessed = predict_support(silent_set, progress, rule=rule, strict=found.how.strict)
     cells = np.asarray(guessed.probabilities, np.float64)
     if found.dimension == "f":
-        values = returned(guessed.pool, cells, found.how).f(found.how.beta)
+        values = pool_stats(guessed.pool, cells, found.how).f(found.how.beta)
     else:
         values = _mean(guessed.pool, cells, _nugget_weights(guessed.pool, found))
     order = [guessed.pool.runs.index(tag) for tag in found.nuggets.runs]
@@ -246,9 +246,9 @@ def _classifier(found: QuestionScores, name: str, progress: Progress) -> JudgeVa
 def _nugget_weights(pool: Pool, found: QuestionScores) -> Floats:
     """Return the weight of each nugget in the score, one question after the other."""
     if found.dimension == "f":
-        return np.concatenate([weights(q, found.how.weights) for q in pool.questions])
+        return np.concatenate([nugget_weights(q, found.how.weights) for q in pool.questions])
     vital = np.concatenate([question.is_vital for question in pool.questions])
-    return np.where(vital, 1.0, OKAY[found.dimension])
+    return np.where(vital, 1.0, OKAY_WEIGHTS[found.dimension])
 
 
 def _mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:

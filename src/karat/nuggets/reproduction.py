@@ -47,7 +47,7 @@ NUGGETEER = "Nuggeteer"
 """Without stemming, with bigrams and idf."""
 
 
-class Published(NamedTuple):
+class PublishedNumber(NamedTuple):
     """A number of the paper for the "other" questions of 2005, and its range over four sets."""
 
     value: float
@@ -60,20 +60,26 @@ class Published(NamedTuple):
         return f"{self.low:.3f} to {self.high:.3f} in the paper"
 
 
-TABLE_2: Mapping[tuple[str, str, str], Published] = {
-    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "micro"): Published(0.598, 0.598, 0.890),
-    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "macro"): Published(0.709, 0.697, 0.886),
-    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "micro"): Published(0.679, 0.679, 0.859),
-    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "macro"): Published(0.698, 0.698, 0.876),
-    ("ROUGE", "ROUGE-1", "micro"): Published(0.662, 0.662, 0.807),
-    ("ROUGE, stop words out", "ROUGE-1, stop words out", "micro"): Published(0.670, 0.670, 0.843),
-    (NUGGETEER, f"paper, default, {HINDSIGHT}", "micro"): Published(0.858, 0.849, 1.0),
+TABLE_2: Mapping[tuple[str, str, str], PublishedNumber] = {
+    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "micro"): PublishedNumber(
+        0.598, 0.598, 0.890
+    ),
+    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "macro"): PublishedNumber(
+        0.709, 0.697, 0.886
+    ),
+    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "micro"): PublishedNumber(0.679, 0.679, 0.859),
+    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "macro"): PublishedNumber(0.698, 0.698, 0.876),
+    ("ROUGE", "ROUGE-1", "micro"): PublishedNumber(0.662, 0.662, 0.807),
+    ("ROUGE, stop words out", "ROUGE-1, stop words out", "micro"): PublishedNumber(
+        0.670, 0.670, 0.843
+    ),
+    (NUGGETEER, f"paper, default, {HINDSIGHT}", "micro"): PublishedNumber(0.858, 0.849, 1.0),
 }
 """Table 2: Kendall's tau by name, the name of the way here, and the average over questions."""
 TABLE_3 = {
-    "R^2": Published(0.952, 0.952, 0.993),
-    "RMSE": Published(0.026, 0.009, 0.077),
-    "R^2 of Pourpre": Published(0.916, 0.764, 0.965),
+    "R^2": PublishedNumber(0.952, 0.952, 0.993),
+    "RMSE": PublishedNumber(0.026, 0.009, 0.077),
+    "R^2 of Pourpre": PublishedNumber(0.916, 0.764, 0.965),
 }
 TABLE_4 = {
     "coin": -2780.0,
@@ -90,9 +96,9 @@ HINDSIGHT_2003 = {TAU: 0.879, "RMSE": 0.067}
 OTHER_FORM = "paper, default, informed by descriptions"
 """Informativeness from descriptions of nuggets, not from responses (equations 1 and 2)."""
 TABLE_5 = {
-    "paper, best of 24": ("best settings", Published(0.87, 0.68, 0.87)),
-    "paper, default": ("default settings", Published(0.86, 0.66, 0.86)),
-    OTHER_FORM: ("default settings, informed by descriptions", Published(0.86, 0.66, 0.86)),
+    "paper, best of 24": ("best settings", PublishedNumber(0.87, 0.68, 0.87)),
+    "paper, default": ("default settings", PublishedNumber(0.86, 0.66, 0.86)),
+    OTHER_FORM: ("default settings, informed by descriptions", PublishedNumber(0.86, 0.66, 0.86)),
 }
 OUTSIDE = 3.0
 """Figure 5: systems with an official score outside the 95% interval, in percent."""
@@ -103,7 +109,7 @@ FAR = 0.1
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class NuggeteerTables:
     """A set and the agreement of all ways on it."""
 
     name: str
@@ -167,7 +173,7 @@ def reproduce_nuggeteer(request: Request) -> Reproduction:
     )
 
 
-def _evaluated(name: str, request: Request) -> Evaluated:
+def _evaluated(name: str, request: Request) -> NuggeteerTables:
     known = KNOWN[name]
     if known.bundled:
         nuggets = load_nuggets(name, progress=request.progress)
@@ -177,13 +183,13 @@ def _evaluated(name: str, request: Request) -> Evaluated:
     found = evaluate_nuggets(
         nuggets, classifier=CLASSIFIER, corrected=True, progress=request.progress
     )
-    return Evaluated(name, nuggets, found)
+    return NuggeteerTables(name, nuggets, found)
 
 
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _numbers(one: Evaluated) -> Iterator[ReproducedNumber]:
+def _numbers(one: NuggeteerTables) -> Iterator[ReproducedNumber]:
     for (item, way, average), paper in TABLE_2.items():
         ours, told = one.score(way, average).tau_b, f"{item}, {average}"
         yield _number("Table 2", told, "Kendall's tau", paper, ours, one.name)
@@ -216,7 +222,7 @@ def _numbers(one: Evaluated) -> Iterator[ReproducedNumber]:
 
 
 def _number(
-    where: str, item: str, measure: str, paper: Published, ours: float, data: str
+    where: str, item: str, measure: str, paper: PublishedNumber, ours: float, data: str
 ) -> ReproducedNumber:
     row = ReproducedNumber(where, item, measure, paper.value, ours, data)
     return row._replace(detail=paper.said)
@@ -225,7 +231,7 @@ def _number(
 # -------------------------------------------------------------------------------- conclusions
 
 
-def _conclusions(one: Evaluated) -> Iterator[Conclusion]:
+def _conclusions(one: NuggeteerTables) -> Iterator[Conclusion]:
     plain = one.score(f"paper, default, {HINDSIGHT}")
     yield _against_pourpre(one, plain.tau_b)
     if plain.rmse is not None:
@@ -253,7 +259,7 @@ def learned_thresholds(
     return Conclusion("section 4.4", claim, verdict, evidence, data)
 
 
-def _against_pourpre(one: Evaluated, tau: float) -> Conclusion:
+def _against_pourpre(one: NuggeteerTables, tau: float) -> Conclusion:
     ways = [key[1:] for key in TABLE_2 if key[0].startswith("Pourpre")]
     taus = [one.score(*way).tau_b for way in ways]
     best = max((value for value in taus if not isnan(value)), default=nan)
@@ -275,7 +281,7 @@ def _models(found: Mapping[str, float], data: str) -> Iterator[Conclusion]:
     yield Conclusion("Table 4", claim, judged(fewer), evidence, data)
 
 
-def _settings(one: Evaluated) -> Conclusion:
+def _settings(one: NuggeteerTables) -> Conclusion:
     f = {row.what: row.f for row in one.found.judgements}
     return settings_conclusion(
         f["paper, best of 24"], f["paper, default"], one.yes_to_all, one.name
@@ -299,7 +305,7 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(one: Evaluated) -> Difference:
+def _difference(one: NuggeteerTables) -> Difference:
     questions, runs = len(one.nuggets.key.questions), len(one.nuggets.runs)
     paper = "TREC 2003 to 2005: 25 to 75 questions, 10 to 72 systems"
     return Difference("data", paper, f"{one.name}: {questions} questions, {runs} runs")
@@ -329,7 +335,7 @@ _REMARKS = (
 )
 
 
-def _says_yes(one: Evaluated) -> Iterator[str]:
+def _says_yes(one: NuggeteerTables) -> Iterator[str]:
     """Add a note if the paper's form with one threshold is hardly better than always yes."""
     plain = next(row for row in one.found.judgements if row.what == "paper, default")
     if plain.f - one.yes_to_all < SMALL:

@@ -33,7 +33,7 @@ from karat.nuggets.report.scores import (
 from karat.nuggets.results.changes import NuggetChanges
 from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
-from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.decisions import AnswerDecisions
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
@@ -49,7 +49,7 @@ def scoring(*flags: str, vital: bool = True) -> NuggetScoring:
     for tag, mine in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
         tables = {
-            id: Decided(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
+            id: AnswerDecisions(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
             for id, flag in zip(ids, mine, strict=True)
         }
         shares = score_shares(run, key, tables)

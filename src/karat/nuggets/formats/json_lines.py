@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading, json_line, json_rows, member, number
-from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged
+from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, JudgedResponse
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 
@@ -138,7 +138,7 @@ def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
     if value is None:
         draft.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
     elif texts is not None:
-        draft.judge(Judged(**{**texts, "value": value}), place)  # type: ignore[arg-type]
+        draft.judge(JudgedResponse(**{**texts, "value": value}), place)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------------------------ writing
@@ -159,7 +159,7 @@ def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
         yield judgement_line(row)
 
 
-def judgement_line(row: Judged) -> str:
+def judgement_line(row: JudgedResponse) -> str:
     """One judgement as a line, so that a file of them can be added to."""
     found = {key: getattr(row, key) for key in JUDGEMENT[:4]}
     more = _filled(run=row.run, judge=row.judge, kind=row.kind, evidence=row.evidence)
@@ -219,7 +219,9 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
         known.judges.add(judge["judge"] if judge else "")
         for nugget, label in nuggets:
             if label is not None and judge is not None:
-                draft.judge(Judged(question, nugget.id, text, LABELS[label], tag, **judge), place)
+                draft.judge(
+                    JudgedResponse(question, nugget.id, text, LABELS[label], tag, **judge), place
+                )
 
 
 def _judge(found: _RagObject, place: Place, reading: Reading) -> dict[str, str] | None:

@@ -27,8 +27,8 @@ from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.formats.directory import file_name, text_files
 from karat.evalset.reading import Place, number, read_lines
 from karat.evalset.saving import NamedFile
-from karat.nuggets.sets.judgements import SUPPORT, Judged, Judgements
-from karat.nuggets.sets.keys_and_runs import Key, Nugget, Response, Run, normal
+from karat.nuggets.sets.judgements import SUPPORT, JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Response, Run, normal
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 
 KEY, RUNS, JUDGED = "key.txt", "runs", "judged.txt"
@@ -92,7 +92,7 @@ def read_key(path: Path, draft: NuggetDraft) -> None:
             draft.problem(place, f"found {quoted(importance)}, expected vital or okay")
 
 
-def key_lines(key: Key) -> Iterator[str]:
+def key_lines(key: NuggetKey) -> Iterator[str]:
     """Yield the lines of a key."""
     for question in key.questions.values():
         if question.text:
@@ -172,7 +172,7 @@ def read_judgements(path: Path, draft: NuggetDraft) -> None:
     for (question, tag), answer in answers.items():
         known = draft.questions[question].nuggets if question in draft.questions else {}
         for place, text, nugget, value in answer.judged(known):
-            draft.judge(Judged(question, nugget, text, value, _given(tag)), place)
+            draft.judge(JudgedResponse(question, nugget, text, value, _given(tag)), place)
 
 
 def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: NuggetDraft) -> None:
@@ -193,7 +193,7 @@ def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: N
     answer.said.setdefault((item, nugget), []).append((place, value))
 
 
-def judged_lines(judgements: Judgements, key: Key) -> Iterator[str]:
+def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
     """Both parts; where judgements contradict each other, the value that counts is written.
 
     The labels of models are left out.
@@ -323,7 +323,7 @@ def _read_labels(
             draft.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
             continue
         for i, label in enumerate(labels, 1):
-            draft.judge(Judged(question, str(i), text, float(label), path.stem), place)
+            draft.judge(JudgedResponse(question, str(i), text, float(label), path.stem), place)
 
 
 # ------------------------------------------------------------------------------------ writing

@@ -35,10 +35,10 @@ from typing import NamedTuple
 
 from karat.arithmetic import logit, sigmoid
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.intervals.expected_scores import Answers, of_answers, pseudo_values
+from karat.nuggets.intervals.expected_scores import RunAnswers, jackknife_pseudo_values, run_answers
 from karat.nuggets.prediction.intervals import NOISE, RunIntervals, ScoreInterval, welch_freedom
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.official import Official, weights
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.scores.official import Official, nugget_weights
 from karat.nuggets.sets.keys_and_runs import Question, Run
 from karat.stats.distributions import student_quantile
 
@@ -47,7 +47,7 @@ _STEPS = 60
 _LEVEL = 0.95
 
 
-class Spread(NamedTuple):
+class ShiftVariances(NamedTuple):
     """Variances of shifts."""
 
     question: float
@@ -62,7 +62,7 @@ class Spread(NamedTuple):
     """The degrees of freedom of R."""
 
 
-PRIOR_SPREAD = Spread(0.45, 0.038, 1.3, 37, 61)
+PRIOR_SPREAD = ShiftVariances(0.45, 0.038, 1.3, 37, 61)
 """Learned on REALSumm and TREC RAG 2024 together (`experiments/nuggets_base_rates.py`)."""
 
 
@@ -74,7 +74,9 @@ class SetShift(NamedTuple):
     """S."""
 
 
-def learn_shift(logits: Floats, yes: Flags, question: Ints, run: Ints, spread: Spread) -> SetShift:
+def learn_shift(
+    logits: Floats, yes: Flags, question: Ints, run: Ints, spread: ShiftVariances
+) -> SetShift:
     """Learn the shift of a set from its judged pairs; without any, it is the prior's.
 
     `question` and `run` say of which ones the pairs are.
@@ -100,7 +102,7 @@ def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float
     return (low + high) / 2
 
 
-def reach(known: SetShift, spread: Spread, questions: float, information: float) -> float:
+def reach(known: SetShift, spread: ShiftVariances, questions: float, information: float) -> float:
     """Return how far the guesses of a run may be shifted either way; 0 where nothing is guessed.
 
     `questions` is m and `information` I; both infinite for scores on questions in general.
@@ -113,18 +115,18 @@ def reach(known: SetShift, spread: Spread, questions: float, information: float)
     return t * sqrt(sum(variance for variance, _ in parts))
 
 
-class GuessedRun(NamedTuple):
+class PredictedRun(NamedTuple):
     """A run, what was decided of it, and the chances of its pairs."""
 
     questions: Sequence[Question]
     run: Run
-    decided: Mapping[str, Decided]
+    decided: Mapping[str, AnswerDecisions]
     how: Official
     chances: Mapping[str, Floats]
     own: Mapping[str, Flags]
     """The pairs that were judged in the run itself."""
 
-    def doubting(self) -> GuessedRun:
+    def doubting(self) -> PredictedRun:
         """Return the run with judgements that are not its own as guesses, if sure ones."""
         decided, chances = {}, {}
         for id, found in ((q.id, self.decided[q.id]) for q in self.questions):
@@ -133,17 +135,17 @@ class GuessedRun(NamedTuple):
             chances[id] = np.where(found.known, likely, self.chances[id])
         return self._replace(decided=decided, chances=chances)
 
-    def at(self, shift: float) -> Answers:
+    def at(self, shift: float) -> RunAnswers:
         """Return the expected answers with all guesses shifted."""
         moved = {id: sigmoid(logit(p) + shift) for id, p in self.chances.items()}
-        return of_answers(self.questions, self.run, self.decided, self.how, moved)[0]
+        return run_answers(self.questions, self.run, self.decided, self.how, moved)[0]
 
     def guessed(self, weighted: bool) -> tuple[float, float]:
         """Return m and I, of all nuggets or of those with a weight; m counts parts of questions."""
         worth, information = 0.0, 0.0
         for question in self.questions:
             found = self.decided[question.id]
-            counts = weights(question, self.how.weights) > 0 if weighted else slice(None)
+            counts = nugget_weights(question, self.how.weights) > 0 if weighted else slice(None)
             sure = np.where(found.known, found.values, self.chances[question.id])
             p = sure.max(axis=0, initial=0.0)[counts]
             open_ = (1 - found.known).max(axis=0, initial=0)[counts] * (1 - p) > 0
@@ -154,7 +156,7 @@ class GuessedRun(NamedTuple):
 
 
 def shifted_intervals(
-    guessed: GuessedRun, known: SetShift, spread: Spread, general: bool
+    guessed: PredictedRun, known: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
     """Return intervals of A and F; of F None without questions enough that have one."""
     run, beta = guessed.doubting(), guessed.how.beta
@@ -175,7 +177,9 @@ def shifted_intervals(
     if kept.sum() < 1 + general:
         return RunIntervals(share, None, None)
     macro = interval(1, lambda: middle.official.f(beta)[kept])
-    return RunIntervals(share, macro, interval(2, lambda: pseudo_values(middle.official, beta)))
+    return RunIntervals(
+        share, macro, interval(2, lambda: jackknife_pseudo_values(middle.official, beta))
+    )
 
 
 def _sampled(ends: ScoreInterval, values: Floats) -> ScoreInterval:

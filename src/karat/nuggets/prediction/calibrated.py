@@ -28,9 +28,9 @@ from typing import NamedTuple
 from karat.arithmetic import product, sigmoid, solve_symmetric
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.prediction.evidence import NAMES, Unjudged, evidence
+from karat.nuggets.prediction.evidence import NAMES, UnjudgedEvidence, evidence
 from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.pool import AssessorAgreement, Folded, Pool
+from karat.nuggets.prediction.pool import AssessorAgreement, FoldedCells, Pool
 from karat.nuggets.prediction.thresholds import best_f_threshold
 from karat.nuggets.scores.words import StemIdf
 from karat.progress import Progress, silent
@@ -184,7 +184,7 @@ def fit_calibrated(
 
 
 def fit_unjudged(
-    X: Floats, seen: Floats, unjudged: Unjudged, prior: Logistic | None = None
+    X: Floats, seen: Floats, unjudged: UnjudgedEvidence, prior: Logistic | None = None
 ) -> tuple[Logistic, Floats]:
     """Fit a model for questions that nobody was judged on; also return its rows of all cells.
 
@@ -214,7 +214,7 @@ def fit_with_likeness(
 
 
 @dataclass(frozen=True, eq=False)
-class Validated:
+class CrossValidation:
     """Guesses about cells whose folds the classifier has not seen."""
 
     probabilities: Floats
@@ -226,18 +226,18 @@ class Validated:
 
 
 def cross_validate(
-    cells: Folded,
+    cells: FoldedCells,
     X: Floats,
-    further: Likeness | Unjudged | None = None,
+    further: Likeness | UnjudgedEvidence | None = None,
     prior: Logistic | None = None,
     progress: Progress = silent,
-) -> Validated:
+) -> CrossValidation:
     """Leave each fold out, learn from the others, and ask about it.
 
     With likeness as further evidence the judgements of other folds on the same questions count;
     identical responses in other folds then decide. Without it, folds are whole questions.
     """
-    further = further or Unjudged(cells.pool)
+    further = further or UnjudgedEvidence(cells.pool)
     chances, limits = np.zeros(len(cells.labels)), np.zeros(len(cells.labels))
     total = len(np.unique(cells.fold))
     for done, (k, train) in enumerate(cells.training()):
@@ -253,10 +253,10 @@ def cross_validate(
     if isinstance(further, Likeness):
         known = cells.known
         chances, carried = (np.where(known, cells.elsewhere > 0, x) for x in (chances, carried))
-    return Validated(chances, carried, known, cells.agreement(carried, chances))
+    return CrossValidation(chances, carried, known, cells.agreement(carried, chances))
 
 
-class HeldOut(NamedTuple):
+class HeldOutPredictions(NamedTuple):
     """Guesses about every cell without its fold."""
 
     model: Logistic
@@ -266,19 +266,23 @@ class HeldOut(NamedTuple):
     carried: Flags
 
 
-def hold_out(cells: Folded, X: Floats, near: Likeness, progress: Progress = silent) -> HeldOut:
+def hold_out(
+    cells: FoldedCells, X: Floats, near: Likeness, progress: Progress = silent
+) -> HeldOutPredictions:
     """Ask about every cell a model without its fold."""
     model, columns = fit_with_likeness(X, cells.labels, cells.fold, near)
     if cells.judged.sum() < EXACT:
         exact = cross_validate(cells, X, near, progress=progress)
-        return HeldOut(model, exact.probabilities, exact.carried)
+        return HeldOutPredictions(model, exact.probabilities, exact.carried)
     found = without_folds(model, columns, cells, LIKENESS_RIDGE, progress)
-    return HeldOut(model, *(np.where(cells.known, cells.elsewhere > 0, x) for x in found[1:]))
+    return HeldOutPredictions(
+        model, *(np.where(cells.known, cells.elsewhere > 0, x) for x in found[1:])
+    )
 
 
 def without_folds(
-    model: Logistic, X: Floats, cells: Folded, ridge: float, progress: Progress = silent
-) -> HeldOut:
+    model: Logistic, X: Floats, cells: FoldedCells, ridge: float, progress: Progress = silent
+) -> HeldOutPredictions:
     """Return the guesses about all rows, each by the model without its fold, with its ridge."""
     fold, start = cells.fold, np.append(model.intercept, model.weights)
     judged = np.flatnonzero(cells.judged)
@@ -291,7 +295,7 @@ def without_folds(
         shares[k] = product(rows.T, yes[mine] - chance), curvature
     hold = np.diag([1e-6, *[ridge] * X.shape[1]])
     whole = hold + sum(curvature for _, curvature in shares.values())
-    found = HeldOut(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
+    found = HeldOutPredictions(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
     kinds = np.unique(fold).tolist()
     for done, k in enumerate(kinds, 1):
         w, limit, mine = start, model.threshold, np.flatnonzero(fold == k)
@@ -317,7 +321,7 @@ FOLDS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PredictionBatch:
     """Responses that a classifier is asked about, what was judged of them, and the idf of words."""
 
     pool: Pool
@@ -344,10 +348,10 @@ class Asked:
         return self.pool.cells(self.together)
 
     @cached_property
-    def seen(self) -> Folded:
+    def seen(self) -> FoldedCells:
         """The cells that are looked at together, in folds."""
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
-        return Folded(pool, labels, run_folds(pool, labels))
+        return FoldedCells(pool, labels, run_folds(pool, labels))
 
     def judged(self, question: int, most: int) -> Ints:
         """Return judged responses to a question, at most so many, those that carry anything first.

@@ -14,27 +14,27 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.nuggets.prediction.calibrated import Validated, cross_validate
+from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.intervals import ScoreInterval, intervals_of_runs
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.official_scores import (
-    JudgedSet,
-    OnOfficial,
+    EvaluationInputs,
+    OfficialComparison,
     ShareInterval,
+    compare_on_official_f,
     f_difference,
-    on_official,
 )
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     Pool,
     assessor_agreement,
-    corrected_values,
+    assign_runs,
+    corrected_labels,
     make_pool,
-    of_runs,
-    own_values,
-    strictly,
+    run_labels,
+    strict_labels,
     with_institutions,
 )
 from karat.nuggets.prediction.tuning import (
@@ -55,7 +55,7 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import r_squared, rmse, tau_b
 
 
-class Baseline(NamedTuple):
+class BaselineMeasure(NamedTuple):
     """A score that decides nothing about single nuggets: over runs only."""
 
     name: str
@@ -77,8 +77,8 @@ class ThresholdCurve(NamedTuple):
 class Evaluation(Tuning):
     """Classifiers and baselines against assessors."""
 
-    calibrated: Validated
-    baselines: tuple[Baseline, ...]
+    calibrated: CrossValidation
+    baselines: tuple[BaselineMeasure, ...]
     curves: tuple[ThresholdCurve, ...]
     """Kendall's tau-b of runs against the threshold (Figure 6)."""
     official: dict[str, float]
@@ -92,7 +92,7 @@ class Evaluation(Tuning):
     alone: tuple[AssessorAgreement, ...] | None
     """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
     about runs. None where nothing is known."""
-    on_official: OnOfficial
+    on_official: OfficialComparison
     """All ways on one score, the official F."""
     lead: ShareInterval
     """F of the calibrated classifier minus that of the paper's; its interval is over questions."""
@@ -125,12 +125,12 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
     nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.deciding:
         raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
-    judgements = of_runs(nuggets.judgements, nuggets.runs)
+    judgements = assign_runs(nuggets.judgements, nuggets.runs)
     judged = {row.run for row in judgements.deciding}
     runs = [run for tag, run in nuggets.runs.items() if tag in judged]
     pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
-    labels = own_values(pool, judgements)
-    labels = strictly(labels) if strict else labels
+    labels = run_labels(pool, judgements)
+    labels = strict_labels(labels) if strict else labels
     known = ~np.isnan(labels)
     if not (labels[known] > 0).any() or not (labels[known] == 0).any():
         raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
@@ -174,7 +174,7 @@ def evaluate(
     classic = Official(beta, strict=strict)
     scores = _official_scores(nuggets, pool, classic, corrected)
     weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
-    asked = JudgedSet(nuggets, tuned, calibrated, judged, classic, scores)
+    asked = EvaluationInputs(nuggets, tuned, calibrated, judged, classic, scores)
     return Evaluation(
         **vars(tuned),
         calibrated=calibrated,
@@ -185,7 +185,7 @@ def evaluate(
         intervals=dict(zip(pool.runs, intervals_of_runs(*by_question), strict=True)),
         known=known,
         alone=tuple(alone) if known else None,
-        on_official=on_official(asked, weigh),
+        on_official=compare_on_official_f(asked, weigh),
         lead=f_difference(pool, calibrated.carried, paper_choice(tuned).carried, judged),
     )
 
@@ -194,8 +194,8 @@ def official_labels(
     pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
 ) -> Floats:
     """Return the labels to compare with: those that are learned from, or corrected ones."""
-    found = corrected_values(pool, judgements) if corrected else labels
-    return strictly(found) if strict else found
+    found = corrected_labels(pool, judgements) if corrected else labels
+    return strict_labels(found) if strict else found
 
 
 def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
@@ -219,7 +219,7 @@ def _official_scores(
     return found
 
 
-def _baselines(asked: JudgedSet, official: Floats, idf: Weigh) -> Iterator[Baseline]:
+def _baselines(asked: EvaluationInputs, official: Floats, idf: Weigh) -> Iterator[BaselineMeasure]:
     """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
     runs, key = [asked.nuggets.runs[tag] for tag in asked.pool.runs], asked.nuggets.key
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
@@ -229,7 +229,7 @@ def _baselines(asked: JudgedSet, official: Floats, idf: Weigh) -> Iterator[Basel
             both = asked.scores, rows
             theirs, mine = (np.array([getattr(row, kind).f for row in x]) for x in both)
             numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
-            yield Baseline(f"Pourpre {name}, {kind}", *numbers)
+            yield BaselineMeasure(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
         mine = np.array([score_rouge(run, key, rouge).value for run in runs])
-        yield Baseline(name, tau_b(official, mine), r_squared(official, mine), None)
+        yield BaselineMeasure(name, tau_b(official, mine), r_squared(official, mine), None)

@@ -206,7 +206,7 @@ class _Passages(NamedTuple):
     """Responses x nuggets: the passage that has most of the nugget."""
 
 
-class Unjudged:
+class UnjudgedEvidence:
     """Columns of evidence that need no judgement of the same nuggets."""
 
     def __init__(self, pool: Pool, words: WordRecipe = ENGLISH) -> None:

@@ -28,7 +28,12 @@ from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.intervals.expected_scores import Answers, Returned, pseudo_values, returned
+from karat.nuggets.intervals.expected_scores import (
+    NuggetStats,
+    RunAnswers,
+    jackknife_pseudo_values,
+    pool_stats,
+)
 from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import SUPPORT
@@ -39,7 +44,7 @@ from karat.stats.significance.permutation import paired_permutation
 from karat.stats.significance.verdicts import UNDECIDED, verdict
 
 
-class Errors(NamedTuple):
+class ScoreErrors(NamedTuple):
     """Errors of guessed scores of judged runs."""
 
     bias: float
@@ -55,12 +60,12 @@ class Errors(NamedTuple):
         by_chance = self.within / questions
         return by_chance / (self.between + by_chance) if by_chance else 0.0
 
-    def split(self, chance: float) -> Errors:
+    def split(self, chance: float) -> ScoreErrors:
         """Errors of whole runs, of which a share is chance: they have but one question."""
         own, by_chance = self.between * (1 - chance), self.between * chance
         return self._replace(between=own, within=by_chance)
 
-    def scaled(self, guessed: float, doubtful: float, answered: float) -> Errors:
+    def scaled(self, guessed: float, doubtful: float, answered: float) -> ScoreErrors:
         """The errors where only a share of pairs is guessed, and of questions is answered.
 
         What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
@@ -68,7 +73,7 @@ class Errors(NamedTuple):
         """
         wrong = doubtful * answered
         between, within = self.between * (wrong * wrong), self.within * doubtful * answered
-        return Errors(self.bias * guessed * answered, between, within, self.runs)
+        return ScoreErrors(self.bias * guessed * answered, between, within, self.runs)
 
 
 class ScoreInterval(NamedTuple):
@@ -100,21 +105,21 @@ class RunIntervals(NamedTuple):
     macro: ScoreInterval | None
     micro: ScoreInterval | None
 
-    def holding(self, shown: Answers, beta: float) -> RunIntervals:
+    def holding(self, shown: RunAnswers, beta: float) -> RunIntervals:
         """Return the intervals made to hold the scores of answers, too."""
         share, *f = shown.scores(beta)
         ends = (one and one.around(score) for one, score in zip(self[1:], f, strict=True))
         return RunIntervals(self.share.around(share), *ends)
 
 
-class AllErrors(NamedTuple):
+class RunErrors(NamedTuple):
     """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
 
-    share: Errors | None = None
-    macro: Errors | None = None
-    micro: Errors | None = None
+    share: ScoreErrors | None = None
+    macro: ScoreErrors | None = None
+    micro: ScoreErrors | None = None
 
-    def intervals(self, told: Answers, beta: float, general: bool) -> RunIntervals | None:
+    def intervals(self, told: RunAnswers, beta: float, general: bool) -> RunIntervals | None:
         """Return intervals of the scores of answers; None without errors of A."""
         if self.share is None:
             return None
@@ -125,7 +130,9 @@ class AllErrors(NamedTuple):
         macro = _interval(official.f(beta)[kept], self.macro, general)
         micro = score_interval(np.array([official.summed().f(beta)]), self.micro, 1)
         if general:
-            micro = micro.joined(score_interval(pseudo_values(official, beta), self.micro))
+            micro = micro.joined(
+                score_interval(jackknife_pseudo_values(official, beta), self.micro)
+            )
         return RunIntervals(share, macro, micro)
 
     def narrower(self, found: RunIntervals, other: RunIntervals) -> RunIntervals:
@@ -143,19 +150,19 @@ FEWEST_RUNS = 5
 """Judged runs whose errors tell enough by themselves."""
 
 
-def few_runs(errors: Errors | None) -> bool:
+def few_runs(errors: ScoreErrors | None) -> bool:
     """Return whether judged runs are too few to tell enough of errors by themselves."""
     return errors is None or errors.runs < FEWEST_RUNS
 
 
-def _interval(scores: Floats, errors: Errors, general: bool) -> ScoreInterval:
+def _interval(scores: Floats, errors: ScoreErrors, general: bool) -> ScoreInterval:
     """Return the interval on these questions; or in general, which holds that on these."""
     here = score_interval(scores, errors, len(scores))
     # A few scores may by chance be more alike than their errors are large.
     return here.joined(score_interval(scores, errors)) if general else here
 
 
-def score_errors(guessed: Floats, official: Floats) -> Errors:
+def score_errors(guessed: Floats, official: Floats) -> ScoreErrors:
     """Return the errors of runs x questions; NaN where a run has no score."""
     errors = guessed - official
     errors = errors[(~np.isnan(errors)).sum(axis=1) > 1]
@@ -168,17 +175,17 @@ def score_errors(guessed: Floats, official: Floats) -> Errors:
     means = np.nanmean(errors, axis=1)
     within = float(np.nansum((errors - means[:, None]) ** 2) / (counts - 1).sum())
     between = max(0.0, float(means.var(ddof=1)) - float((within / counts).mean()))
-    return Errors(float(means.mean()), between, within, len(errors))
+    return ScoreErrors(float(means.mean()), between, within, len(errors))
 
 
-def whole_errors(guessed: Floats, official: Floats) -> Errors:
+def whole_errors(guessed: Floats, official: Floats) -> ScoreErrors:
     """Return the errors of scores of whole runs, not of questions: all of it is a run's own."""
     errors = guessed - official
-    return Errors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
+    return ScoreErrors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
 
 
 def score_interval(
-    scores: Floats, errors: Errors, population: float = inf, level: float = 0.95
+    scores: Floats, errors: ScoreErrors, population: float = inf, level: float = 0.95
 ) -> ScoreInterval:
     """The interval of the mean of a run's guessed scores, one for each question it answered."""
     a = np.asarray(scores, dtype=np.float64)
@@ -230,7 +237,7 @@ _PAIRS = 50.0  # what that weighs beside measured ones
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredErrors:
     """Judged runs, what was guessed of them without themselves, and their judgements."""
 
     pool: Pool
@@ -239,13 +246,13 @@ class Measured:
     labels: Floats
     """In a cell's own run; NaN where nobody judged."""
 
-    def errors(self, how: Official) -> AllErrors:
+    def errors(self, how: Official) -> RunErrors:
         """Return the errors of all scores of guesses.
 
         None if fewer than two runs were judged whole on two questions, which F must have for its.
         """
         if len(self._judged) < 2:
-            return AllErrors()
+            return RunErrors()
         guessed = self.pool.question_scores(self.probabilities)
         share = score_errors(guessed[self._judged], self._official[self._judged])
         least = SUPPORT if how.strict else np.nextafter(0, 1)  # as F counts judgements
@@ -253,12 +260,12 @@ class Measured:
         told, official = (self._returned(x, how) for x in (self.probabilities, carried))
         f = official.f(how.beta)
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
-            return AllErrors(share)
+            return RunErrors(share)
         macro = score_errors(told.f(how.beta), f)
         mine, whole = (one.summed().f(how.beta) for one in (told, official))
         scored = ~np.isnan(whole)
         micro = whole_errors(mine[scored], whole[scored])
-        return AllErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
+        return RunErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
 
     @cached_property
     def _official(self) -> Floats:
@@ -269,10 +276,10 @@ class Measured:
         """The runs that were judged whole on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 
-    def _returned(self, cells: Floats, how: Official) -> Returned:
+    def _returned(self, cells: Floats, how: Official) -> NuggetStats:
         """Return what the judged runs returned where their official scores are known."""
-        found = returned(self.pool, cells, how).kept(~np.isnan(self._official))
-        return Returned(*(part[self._judged] for part in found))
+        found = pool_stats(self.pool, cells, how).kept(~np.isnan(self._official))
+        return NuggetStats(*(part[self._judged] for part in found))
 
     def doubt(self) -> float:
         """Return what a pair known from an identical response counts beside a guess."""

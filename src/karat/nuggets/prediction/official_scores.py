@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, np
-from karat.nuggets.intervals.expected_scores import Returned, returned
-from karat.nuggets.prediction.calibrated import Validated
+from karat.nuggets.intervals.expected_scores import NuggetStats, pool_stats
+from karat.nuggets.prediction.calibrated import CrossValidation
 from karat.nuggets.prediction.intervals import (
     ScoreInterval,
     intervals_of_runs,
@@ -33,12 +33,12 @@ from karat.nuggets.scores.official import (
     ALLOWANCE,
     Official,
     RunScore,
+    nugget_weights,
     sums_between,
-    weights,
 )
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
 from karat.nuggets.scores.words import Weigh
-from karat.nuggets.sets.keys_and_runs import Key, Question, Run
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.distributions import student_quantile
@@ -104,23 +104,23 @@ class JudgementAgreement(NamedTuple):
         return UNDECIDED if low is None or high is None else interval_verdict((low, high))
 
 
-class Averages(NamedTuple):
+class AverageScores(NamedTuple):
     """Scores of runs: F of sums over questions, and means of F."""
 
     micro: Floats
     macro: Floats
 
 
-def averages(told: Returned, beta: float) -> Averages:
+def average_f(told: NuggetStats, beta: float) -> AverageScores:
     """Return both averages of runs x questions; questions without weight do not count."""
     f = told.f(beta)
     known = ~np.isnan(f)
     counts = known.sum(axis=1)
     macro = np.where(known, f, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
-    return Averages(told.summed().f(beta), np.asarray(macro))
+    return AverageScores(told.summed().f(beta), np.asarray(macro))
 
 
-def of_run_scores(questions: Sequence[Question], scores: Sequence[RunScore]) -> Returned:
+def official_stats(questions: Sequence[Question], scores: Sequence[RunScore]) -> NuggetStats:
     """Return runs x questions of scores that are known."""
     table = np.zeros((4, len(scores), len(questions)))
     at = {question.id: k for k, question in enumerate(questions)}
@@ -128,7 +128,7 @@ def of_run_scores(questions: Sequence[Question], scores: Sequence[RunScore]) -> 
         for row in score.questions:
             cells = row.vital_returned, row.vital, row.allowance, row.length
             table[:, i, at[row.question]] = cells
-    return Returned(*table)
+    return NuggetStats(*table)
 
 
 def swapped(
@@ -142,17 +142,17 @@ def swapped(
         yield Swap(what, average, runs[a], runs[b], float(apart[a, b]), float(mine[a, b]))
 
 
-class Way(NamedTuple):
+class ScoringMethod(NamedTuple):
     """A way to score runs: both averages, the thresholds of both, whether it is on F's scale."""
 
     what: str
-    scores: Averages
+    scores: AverageScores
     thresholds: tuple[float | None, float | None] = (None, None)
     scaled: bool = True
 
 
 def agreement_of_scores(
-    way: Way, official: Averages, runs: Sequence[str]
+    way: ScoringMethod, official: AverageScores, runs: Sequence[str]
 ) -> Iterator[tuple[ScoreAgreement, list[Swap]]]:
     """Yield how a way agrees with both averages of official F."""
     for average, theirs, mine, threshold in zip(
@@ -280,7 +280,7 @@ class TauPoint(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class OnOfficial:
+class OfficialComparison:
     """All ways on one score."""
 
     scores: tuple[ScoreAgreement, ...]
@@ -290,7 +290,7 @@ class OnOfficial:
     curve: tuple[TauPoint, ...]
 
 
-class Decisions(NamedTuple):
+class ClassifierDecisions(NamedTuple):
     """The decisions of a classifier on all cells, made without their folds."""
 
     what: str
@@ -298,12 +298,12 @@ class Decisions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedSet:
+class EvaluationInputs:
     """A judged set, what was learned on it, and the official scores of its runs."""
 
     nuggets: NuggetSet
     tuned: Tuning
-    calibrated: Validated
+    calibrated: CrossValidation
     labels: Floats
     """Official judgements of cells."""
     how: Official
@@ -316,32 +316,32 @@ class JudgedSet:
         return self.tuned.cells.pool
 
     @cached_property
-    def returned(self) -> Returned:
+    def returned(self) -> NuggetStats:
         """Runs x questions, as assessors have it."""
-        return of_run_scores(self.pool.questions, self.scores)
+        return official_stats(self.pool.questions, self.scores)
 
     @cached_property
-    def official(self) -> Averages:
+    def official(self) -> AverageScores:
         """Official scores of runs."""
-        return averages(self.returned, self.how.beta)
+        return average_f(self.returned, self.how.beta)
 
-    def scored(self, cells: Floats) -> Returned:
+    def scored(self, cells: Floats) -> NuggetStats:
         """Runs x questions from values of judged cells; the others carry nothing."""
-        return returned(self.pool, np.where(np.isnan(self.labels), 0.0, cells), self.how)
+        return pool_stats(self.pool, np.where(np.isnan(self.labels), 0.0, cells), self.how)
 
-    def decisions(self) -> Iterator[Decisions]:
+    def decisions(self) -> Iterator[ClassifierDecisions]:
         """Yield the decisions of classifiers, as they were cross-validated."""
         plain = default_trial(self.tuned)
         other = "descriptions" if plain.classifier.informativeness == INFORMED else INFORMED
         rule = replace(plain.classifier, informativeness=other)
         tried = trial(self.tuned.cells, rule, self.tuned.idf)
-        yield Decisions("calibrated", self.calibrated.carried)
-        yield Decisions("paper, best of 24", self.tuned.best.carried)
-        yield Decisions("paper, default", plain.carried)
-        yield Decisions(f"paper, default, informed by {other}", tried.carried)
+        yield ClassifierDecisions("calibrated", self.calibrated.carried)
+        yield ClassifierDecisions("paper, best of 24", self.tuned.best.carried)
+        yield ClassifierDecisions("paper, default", plain.carried)
+        yield ClassifierDecisions(f"paper, default, informed by {other}", tried.carried)
         model, _, carried = likeliest(self.tuned)
         if carried is not None:
-            yield Decisions(f"paper, best of 24, thresholds by {model.name}", carried)
+            yield ClassifierDecisions(f"paper, best of 24, thresholds by {model.name}", carried)
 
 
 def default_trial(tuned: Tuning) -> Trial:
@@ -351,7 +351,7 @@ def default_trial(tuned: Tuning) -> Trial:
     return tuned.trials[kinds.index(("none", 2, "idf", "none"))]
 
 
-def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:
+def compare_on_official_f(asked: EvaluationInputs, weigh: Weigh) -> OfficialComparison:
     """Set all ways on one score; `weigh` has the idf that Pourpre asks for."""
     runs, told = asked.pool.runs, tuple(asked.decisions())
     found = [
@@ -360,7 +360,7 @@ def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:
         for pair in agreement_of_scores(way, asked.official, runs)
     ]
     guessed = asked.scored(asked.calibrated.probabilities)
-    return OnOfficial(
+    return OfficialComparison(
         tuple(row for row, _ in found),
         tuple(swap for _, swaps in found for swap in swaps),
         tuple(
@@ -373,10 +373,12 @@ def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:
     )
 
 
-def _ways(asked: JudgedSet, told: Sequence[Decisions], weigh: Weigh) -> Iterator[Way]:
+def _ways(
+    asked: EvaluationInputs, told: Sequence[ClassifierDecisions], weigh: Weigh
+) -> Iterator[ScoringMethod]:
     beta, plain = asked.how.beta, default_trial(asked.tuned).classifier
     for what, carried in told:
-        yield Way(what, averages(asked.scored(carried.astype(np.float64)), beta))
+        yield ScoringMethod(what, average_f(asked.scored(carried.astype(np.float64)), beta))
     yield paper_in_hindsight(asked, "paper, default", plain)
     runs = [asked.nuggets.runs[tag] for tag in asked.pool.runs]
     yield from pourpre_ways(asked.pool, runs, weigh, beta, asked.official)
@@ -384,8 +386,11 @@ def _ways(asked: JudgedSet, told: Sequence[Decisions], weigh: Weigh) -> Iterator
 
 
 def in_hindsight(
-    what: str, official: Averages, thresholds: Sequence[float], at: Callable[[float], Averages]
-) -> Way:
+    what: str,
+    official: AverageScores,
+    thresholds: Sequence[float],
+    at: Callable[[float], AverageScores],
+) -> ScoringMethod:
     """Return a way at the thresholds with the best tau-b, one for each average; first of equals."""
     tried = [at(threshold) for threshold in thresholds]
     found, chosen = [], []
@@ -394,20 +399,20 @@ def in_hindsight(
         best = max(range(len(taus)), key=lambda t: -2.0 if isnan(taus[t]) else taus[t])
         found.append(tried[best][k])
         chosen.append(float(thresholds[best]))
-    return Way(f"{what}, {IN_HINDSIGHT}", Averages(*found), (chosen[0], chosen[1]))
+    return ScoringMethod(f"{what}, {IN_HINDSIGHT}", AverageScores(*found), (chosen[0], chosen[1]))
 
 
 # ------------------------------------------------------------------------------------------ ways
 
 
-def paper_in_hindsight(asked: JudgedSet, what: str, rule: Paper) -> Way:
+def paper_in_hindsight(asked: EvaluationInputs, what: str, rule: Paper) -> ScoringMethod:
     """Return the paper's classifier at one threshold for all nuggets, chosen by its result."""
     cells = asked.tuned.cells
     scores = rule.scores(cells.pool, cells.labels, cells.fold, asked.tuned.idf)
 
-    def at(threshold: float) -> Averages:
+    def at(threshold: float) -> AverageScores:
         carried = np.where(cells.known, cells.elsewhere > 0, scores > threshold)
-        return averages(asked.scored(carried.astype(np.float64)), asked.how.beta)
+        return average_f(asked.scored(carried.astype(np.float64)), asked.how.beta)
 
     return in_hindsight(what, asked.official, thresholds_of(scores), at)
 
@@ -419,48 +424,48 @@ def thresholds_of(scores: Floats) -> list[float]:
 
 
 def pourpre_ways(
-    pool: Pool, runs: Sequence[Run], weigh: Weigh, beta: float, official: Averages
-) -> Iterator[Way]:
+    pool: Pool, runs: Sequence[Run], weigh: Weigh, beta: float, official: AverageScores
+) -> Iterator[ScoringMethod]:
     """Yield Pourpre by counts and by idf, as published and at its best threshold."""
     for name, one in (("count", Pourpre(beta=beta)), ("idf", Pourpre(beta=beta, weigh=weigh))):
         at = _pourpre_at(one, pool, runs)
-        yield Way(f"Pourpre {name}", at(0.0))
+        yield ScoringMethod(f"Pourpre {name}", at(0.0))
         yield in_hindsight(f"Pourpre {name}", official, _MATCHES, at)
 
 
-def _pourpre_at(how: Pourpre, pool: Pool, runs: Sequence[Run]) -> Callable[[float], Averages]:
+def _pourpre_at(how: Pourpre, pool: Pool, runs: Sequence[Run]) -> Callable[[float], AverageScores]:
     """Match all nuggets once; a match below the threshold counts 0."""
     asked = pool.questions
     tables = [[how.match(q, run.responses(q.id)) for q in asked] for run in runs]
     match = np.array([np.concatenate(table) for table in tables])
-    weight = np.concatenate([weights(q, how.weights) for q in asked])
+    weight = np.concatenate([nugget_weights(q, how.weights) for q in asked])
     starts, cost = pool.nugget_starts, pool.lengths
     total = np.broadcast_to(sums_between(weight[None], starts), cost.shape)
 
-    def at(threshold: float) -> Averages:
+    def at(threshold: float) -> AverageScores:
         kept = np.where(match < threshold, 0.0, match)
         parts = kept * weight, (kept > 0).astype(np.float64)
         found, paid = (sums_between(part, starts) for part in parts)
-        return averages(Returned(found, total, ALLOWANCE * paid, cost), how.beta)
+        return average_f(NuggetStats(found, total, ALLOWANCE * paid, cost), how.beta)
 
     return at
 
 
-def rouge_ways(runs: Sequence[Run], key: Key) -> Iterator[Way]:
+def rouge_ways(runs: Sequence[Run], key: NuggetKey) -> Iterator[ScoringMethod]:
     """Yield ROUGE with and without stop words; it has one average."""
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
         mine = np.array([score_rouge(run, key, rouge).value for run in runs])
-        yield Way(name, Averages(mine, mine), scaled=False)
+        yield ScoringMethod(name, AverageScores(mine, mine), scaled=False)
 
 
 # -------------------------------------------------------------------------------------- pictures
 
 
 def runs_with_intervals(
-    told: Returned, official: Returned, beta: float, runs: Sequence[str]
+    told: NuggetStats, official: NuggetStats, beta: float, runs: Sequence[str]
 ) -> Iterator[RunF]:
     """Yield official and guessed scores; intervals are from the errors on the other runs."""
-    theirs, mine = averages(official, beta), averages(told, beta)
+    theirs, mine = average_f(official, beta), average_f(told, beta)
     ends = (
         _micro_intervals(mine.micro, theirs.micro),
         intervals_of_runs(told.f(beta), official.f(beta)),
@@ -515,10 +520,10 @@ def micro_f(tuned: Tuning, cells: Floats, how: Official) -> Floats:
     """Return micro F of runs from values of judged cells; the others carry nothing."""
     labels = tuned.cells.labels if tuned.cells.official is None else tuned.cells.official
     judged = np.where(np.isnan(labels), 0.0, cells)
-    return averages(returned(tuned.cells.pool, judged, how), how.beta).micro
+    return average_f(pool_stats(tuned.cells.pool, judged, how), how.beta).micro
 
 
-def tau_curve(asked: JudgedSet) -> Iterator[TauPoint]:
+def tau_curve(asked: EvaluationInputs) -> Iterator[TauPoint]:
     """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, stemmed and not, n = 1 … 3.
 
     idf and all words, whatever the best setting is. What identical responses were judged is not
@@ -529,6 +534,6 @@ def tau_curve(asked: JudgedSet) -> Iterator[TauPoint]:
     for rule in (rule for rule in rules if (rule.weight, rule.stop) == ("idf", "none")):
         scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
         for threshold in thresholds_of(scores):
-            mine = averages(asked.scored((scores > threshold).astype(np.float64)), asked.how.beta)
+            mine = average_f(asked.scored((scores > threshold).astype(np.float64)), asked.how.beta)
             tau = tau_b(asked.official.micro, mine.micro)
             yield TauPoint(rule.stem, rule.n, threshold, tau)

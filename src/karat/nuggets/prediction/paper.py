@@ -36,12 +36,12 @@ from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.prediction.thresholds import (
     BEST_F,
     NOISY,
-    Model,
+    ThresholdModel,
     Thresholds,
     built_in_threshold,
     compare_models,
     fit_thresholds,
-    given_threshold,
+    fixed_threshold,
     likeliest_model,
 )
 from karat.nuggets.scores.words import BATCH, IdfSource, StemIdf, WordRecipe, smoothed_idf
@@ -175,14 +175,14 @@ class Paper(WithIdf):
         return source.of_classifier(pool, self.words) if self.weight == "idf" else None
 
     def fit(
-        self, pool: Pool, scores: Floats, labels: Floats, models: Sequence[Model] = ()
+        self, pool: Pool, scores: Floats, labels: Floats, models: Sequence[ThresholdModel] = ()
     ) -> Thresholds:
         """Learn thresholds from the judged cells (the others are NaN).
 
         `models` is what `compare_models` says of them, if it was asked already.
         """
         if self.threshold is not None:
-            return given_threshold(scores, labels, self.threshold)
+            return fixed_threshold(scores, labels, self.threshold)
         model = self.threshold_model
         if model == AUTO:
             model = likeliest_model(models or compare_models(pool, scores, labels))
@@ -209,7 +209,7 @@ class Paper(WithIdf):
 
     def guess(
         self, pool: Pool, labels: Floats, fold: Ints, progress: Progress = silent
-    ) -> PaperGuesses:
+    ) -> PaperPredictions:
         """Decide on all cells; what no fold with judgements has is decided by all of them."""
         judged = ~np.isnan(labels)
         if not judged.any() and self.threshold is None:
@@ -221,11 +221,11 @@ class Paper(WithIdf):
             found = self.leave_out(pool, labels, fold, progress=progress)
         else:
             found = whole.chances(pool, scores), whole.carried(pool, scores)
-        return PaperGuesses(*found, whole, tuple(models))
+        return PaperPredictions(*found, whole, tuple(models))
 
     def _guess_unjudged(
         self, pool: Pool, labels: Floats, fold: Ints, progress: Progress
-    ) -> PaperGuesses:
+    ) -> PaperPredictions:
         """Decide by the built-in threshold, which is one of normalised scores."""
         if self.threshold_model != AUTO:
             raise InputError(
@@ -237,17 +237,17 @@ class Paper(WithIdf):
         scores = replace(self, normalised=True).scores(pool, labels, fold, progress=progress)
         built_in = built_in_threshold(self.n)
         found = built_in.chances(pool, scores), built_in.carried(pool, scores)
-        return PaperGuesses(*found, built_in, ())
+        return PaperPredictions(*found, built_in, ())
 
 
-class PaperGuesses(NamedTuple):
+class PaperPredictions(NamedTuple):
     """Guesses of the paper's classifier about all cells, of judged ones without their fold."""
 
     probabilities: Floats
     carried: Flags
     thresholds: Thresholds
     """Of all judged cells."""
-    models: tuple[Model, ...]
+    models: tuple[ThresholdModel, ...]
     """log10 P(Data|Model), where thresholds were learned."""
 
 

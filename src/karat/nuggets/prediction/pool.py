@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.nuggets.sets.judgements import SUPPORT, Judged, Judgements
-from karat.nuggets.sets.keys_and_runs import Key, Nugget, Question, Run, characters, normal
+from karat.nuggets.sets.judgements import SUPPORT, JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Question, Run, characters, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 
@@ -173,7 +173,7 @@ class Pool:
         return np.asarray(sums / np.where(counts > 0, counts, np.nan))
 
 
-def make_pool(key: Key, runs: Iterable[Run]) -> Pool:
+def make_pool(key: NuggetKey, runs: Iterable[Run]) -> Pool:
     """The responses of runs to the questions of a key, question by question."""
     runs = tuple(runs)
     questions = tuple(key.questions.values())
@@ -192,7 +192,7 @@ def _starts(sizes: Sequence[int] | Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
 
 
-def of_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
+def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     """Return the judgements, where those that name no run are of every run with these words.
 
     Rows whose words no run has stay as they are.
@@ -206,14 +206,14 @@ def of_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
             for response in run.responses(question):
                 gave.setdefault((question, response.normal), {})[tag] = None
 
-    def assigned(row: Judged) -> Iterator[Judged]:
+    def assigned(row: JudgedResponse) -> Iterator[JudgedResponse]:
         tags = gave.get((row.question, normal(row.response))) if not row.run else None
         yield from (row._replace(run=tag) for tag in tags or (row.run,))
 
     return judgements.with_rows(new for row in judgements.rows for new in assigned(row))
 
 
-def own_values(pool: Pool, judgements: Judgements) -> Floats:
+def run_labels(pool: Pool, judgements: Judgements) -> Floats:
     """Return judgements of cells in their own runs; identical responses of others do not count."""
     found = np.full(int(pool.cell_starts[-1]), np.nan)
     judged = {(run, question) for run, question, _ in judgements.of_run}
@@ -228,7 +228,7 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
     return found
 
 
-def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
+def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
     """Return judgements of every cell in any run: the paper's corrected judgements.
 
     A response carries a nugget if an identical one, of any system, was judged to carry it.
@@ -240,7 +240,7 @@ def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
     return np.array(found, dtype=np.float64)
 
 
-def strictly(values: Floats) -> Floats:
+def strict_labels(values: Floats) -> Floats:
     """Return the values where support in part is none."""
     return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
@@ -329,7 +329,7 @@ def assessor_agreement(
 
 
 @dataclass(frozen=True, eq=False)
-class Folded:
+class FoldedCells:
     """Cells, their labels and their folds."""
 
     pool: Pool

@@ -18,23 +18,36 @@ from typing import Any, ClassVar, NamedTuple
 from karat.arithmetic import logit
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.intervals.expected_scores import of_answers
+from karat.nuggets.intervals.expected_scores import run_answers
 from karat.nuggets.prediction import calibrated
 from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
-    GuessedRun,
+    PredictedRun,
     SetShift,
-    Spread,
+    ShiftVariances,
     learn_shift,
     shifted_intervals,
 )
-from karat.nuggets.prediction.calibrated import Asked, Logistic, fit_calibrated, run_folds
-from karat.nuggets.prediction.evidence import Unjudged
-from karat.nuggets.prediction.intervals import AllErrors, Errors, Measured, RunIntervals, few_runs
+from karat.nuggets.prediction.calibrated import Logistic, PredictionBatch, fit_calibrated, run_folds
+from karat.nuggets.prediction.evidence import UnjudgedEvidence
+from karat.nuggets.prediction.intervals import (
+    MeasuredErrors,
+    RunErrors,
+    RunIntervals,
+    ScoreErrors,
+    few_runs,
+)
 from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.paper import Paper, PaperGuesses, WithIdf, idf_setting
-from karat.nuggets.prediction.pool import Folded, Pool, make_pool, of_runs, own_values, strictly
-from karat.nuggets.scores.decisions import Decided, Guess
+from karat.nuggets.prediction.paper import Paper, PaperPredictions, WithIdf, idf_setting
+from karat.nuggets.prediction.pool import (
+    FoldedCells,
+    Pool,
+    assign_runs,
+    make_pool,
+    run_labels,
+    strict_labels,
+)
+from karat.nuggets.scores.decisions import AnswerDecisions, PredictAnswer
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import ENGLISH, IdfSource
 from karat.nuggets.sets.judgements import Judgements
@@ -92,7 +105,7 @@ class ModelJudge(NamedTuple):
     """True if guesses listen to it."""
 
 
-class Heard(NamedTuple):
+class ModelAdjustment(NamedTuple):
     """Guesses with the help of models."""
 
     probabilities: Floats
@@ -100,23 +113,25 @@ class Heard(NamedTuple):
     helped: Flags
     """The cells whose guess a model helped."""
     models: tuple[ModelJudge, ...]
-    measured: Measured | None = None
+    measured: MeasuredErrors | None = None
     """Judged runs, guessed without themselves and with help; None if errors are not measured."""
     share: float = 0.0
     """H: the share of judged cells there that had help."""
 
-    def errors(self, plain: AllErrors, with_help: AllErrors, share: float) -> AllErrors:
+    def errors(self, plain: RunErrors, with_help: RunErrors, share: float) -> RunErrors:
         """Return those of a run of whose guesses a share has help."""
         w = min(1.0, share / self.share) if self.share else 0.0
-        return AllErrors(*(_between(a, b, w) for a, b in zip(plain, with_help, strict=True)))
+        return RunErrors(*(_between(a, b, w) for a, b in zip(plain, with_help, strict=True)))
 
 
-def _between(plain: Errors | None, with_help: Errors | None, w: float) -> Errors | None:
+def _between(
+    plain: ScoreErrors | None, with_help: ScoreErrors | None, w: float
+) -> ScoreErrors | None:
     if plain is None or with_help is None:
         return plain
     both = zip(plain[:3], with_help[:3], strict=True)
     bias, between, within = ((1 - w) * a + w * b for a, b in both)
-    return Errors(bias, between, within, plain.runs)
+    return ScoreErrors(bias, between, within, plain.runs)
 
 
 def model_values(pool: Pool, judgements: Judgements) -> Floats:
@@ -137,9 +152,12 @@ def model_values(pool: Pool, judgements: Judgements) -> Floats:
     return values
 
 
-def listen(
-    asked: Asked, judgements: Judgements, guesses: tuple[Floats, Flags], measured: Measured | None
-) -> Heard:
+def apply_model_labels(
+    asked: PredictionBatch,
+    judgements: Judgements,
+    guesses: tuple[Floats, Flags],
+    measured: MeasuredErrors | None,
+) -> ModelAdjustment:
     """Let models help the guesses about all cells: probabilities and decisions."""
     seen, cells, values = asked.seen, asked.cells, model_values(asked.pool, judgements)
     labels = zip(judgements.of_models, values.T, strict=True)
@@ -150,11 +168,11 @@ def listen(
     told = measured.probabilities if measured else chances[cells]
     fitted = _fit(seen.labels, told, values[cells])
     if fitted is None:
-        return Heard(chances, carried, np.zeros(len(chances), np.bool_), judges)
+        return ModelAdjustment(chances, carried, np.zeros(len(chances), np.bool_), judges)
     helped = _helpable(chances, values)
     chances[helped] = fitted.probabilities(_columns(chances[helped], values[helped]))
     carried[helped] = chances[helped] > fitted.threshold
-    heard = Heard(chances, carried, helped, judges)
+    heard = ModelAdjustment(chances, carried, helped, judges)
     if measured is None:
         return heard
     left_out, some = told.copy(), np.zeros(len(told), dtype=np.bool_)
@@ -169,7 +187,7 @@ def listen(
     return heard._replace(measured=again, share=share)
 
 
-def _judge(name: str, values: Floats, seen: Folded, cells: Ints) -> ModelJudge:
+def _judge(name: str, values: Floats, seen: FoldedCells, cells: Ints) -> ModelJudge:
     mine, people = (np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels))
     beside = people[~np.isnan(mine) & seen.judged]
     labels = int((~np.isnan(values)).sum())
@@ -201,7 +219,7 @@ def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Nuggeteer:
+class Predictions:
     """Guesses of a classifier about all responses of some runs."""
 
     pool: Pool
@@ -212,37 +230,37 @@ class Nuggeteer:
     """Judgements of cells in their own runs, else NaN."""
     learned: int
     """Judged pairs that it learned from; 0 for the built-in model."""
-    measured: Measured | None = None
+    measured: MeasuredErrors | None = None
     """Judged runs that tell how wrong it is, if there are any."""
     classifier: str = Calibrated.name
     rule: Named = field(default_factory=Calibrated)
     """The classifier that was asked for."""
-    paper: PaperGuesses | None = None
+    paper: PaperPredictions | None = None
     """Thresholds of the paper's classifier, if it is the one that guesses."""
-    heard: Heard | None = None
+    heard: ModelAdjustment | None = None
     """Models that helped, where any labelled responses."""
     strict: bool = False
     """True if it guesses full support: support in part is then none."""
-    spread: Spread = PRIOR_SPREAD
+    spread: ShiftVariances = PRIOR_SPREAD
     """The variances of shifts of its guesses, for intervals where errors were not measured."""
-    _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)
+    _errors: dict[tuple[Official, bool], RunErrors] = field(default_factory=dict)
 
-    def errors(self, how: Official, helped: bool = False) -> AllErrors:
+    def errors(self, how: Official, helped: bool = False) -> RunErrors:
         """Return the errors of scores of its guesses, as far as they were measured.
 
         If `helped`, those of guesses with the help of models.
         """
         if (how, helped) not in self._errors:
             told = self.heard.measured if helped and self.heard else self.measured
-            self._errors[how, helped] = told.errors(how) if told else AllErrors()
+            self._errors[how, helped] = told.errors(how) if told else RunErrors()
         return self._errors[how, helped]
 
     @cached_property
-    def _told(self) -> Measured | None:
+    def _told(self) -> MeasuredErrors | None:
         """Judged runs, with labels as they were learned from."""
         if self.measured is None or not self.strict:
             return self.measured
-        return replace(self.measured, labels=strictly(self.measured.labels))
+        return replace(self.measured, labels=strict_labels(self.measured.labels))
 
     @cached_property
     def doubt(self) -> float:
@@ -258,13 +276,13 @@ class Nuggeteer:
         """
         if self.measured is not None:
             return SetShift(0.0, self.spread.question)
-        labels = strictly(self.labels) if self.strict else self.labels
+        labels = strict_labels(self.labels) if self.strict else self.labels
         judged = np.flatnonzero(~np.isnan(labels))
         question, run = self.pool.cell_question[judged], self.pool.cell_run[judged]
         logits, yes = logit(self.probabilities[judged]), labels[judged] > 0
         return learn_shift(logits, yes, question, run, self.spread)
 
-    def guess(self, run: str) -> Guess:
+    def guess(self, run: str) -> PredictAnswer:
         """Return the guesses about one run, as `decide_run` takes them."""
 
         def guess(question: Question, responses: Sequence[Response]) -> Floats:
@@ -280,7 +298,12 @@ class Nuggeteer:
         return self.pool.answer(self.probabilities, run, question)
 
     def intervals(
-        self, run: Run, decided: Mapping[str, Decided], how: Official, *, general: bool = False
+        self,
+        run: Run,
+        decided: Mapping[str, AnswerDecisions],
+        how: Official,
+        *,
+        general: bool = False,
     ) -> RunIntervals | None:
         """Return intervals of A and of F on these questions; if `general`, on questions like these.
 
@@ -306,8 +329,8 @@ class Nuggeteer:
             {q.id: self.pool.answer(cells, run.tag, q.id) for q in questions}
             for cells in (self.probabilities, ~np.isnan(self.labels))
         )
-        guessed = GuessedRun(questions, run, decided, how, *tables)
-        told, shown = of_answers(questions, run, decided, how, guessed.chances)
+        guessed = PredictedRun(questions, run, decided, how, *tables)
+        told, shown = run_answers(questions, run, decided, how, guessed.chances)
         found = errors.intervals(told, how.beta, general)
         if self.classifier == Calibrated.name and any(few_runs(one) for one in errors):
             other = shifted_intervals(guessed, self.shift, self.spread, general)
@@ -315,8 +338,8 @@ class Nuggeteer:
         return found and found.holding(shown, how.beta)
 
     def _errors_of(
-        self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
-    ) -> AllErrors:
+        self, run: Run, decided: Mapping[str, AnswerDecisions], answered: float, how: Official
+    ) -> RunErrors:
         """Return the errors of a run of which a part is guessed, and a part known from others.
 
         A nugget that a judgement settles adds no error, whatever is guessed of other responses.
@@ -337,7 +360,7 @@ class Nuggeteer:
             share = float(counts[2] / max(counts[0], 1))
             errors = self.heard.errors(errors, self.errors(how, helped=True), share)
         doubtful = guessed + self.doubt * borrowed
-        return AllErrors(*(one and one.scaled(guessed, doubtful, answered) for one in errors))
+        return RunErrors(*(one and one.scaled(guessed, doubtful, answered) for one in errors))
 
 
 MIN_JUDGED_PAIRS = 100
@@ -346,35 +369,35 @@ MIN_JUDGED_OF_A_KIND = 20
 """Carried ones among them, and ones that are not."""
 
 
-def nuggeteer(
+def predict_support(
     nuggets: NuggetSet,
     progress: Progress = silent,
     *,
     rule: Named | None = None,
     strict: bool = False,
-) -> Nuggeteer:
+) -> Predictions:
     """Guess all runs of a set, from its judgements if there are enough of them.
 
     `rule` is the classifier that guesses. If `strict`, full support is learned and guessed: support
     in part is none.
     """
     rule = rule or Calibrated()
-    judgements = _of_versions(of_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
+    judgements = _of_versions(assign_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
     judged = _judged_runs(judgements, nuggets.runs)
     runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
     pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
-    values = own_values(pool, judgements)
+    values = run_labels(pool, judgements)
     source = getattr(rule, "source", None) or IdfSource()
     idf = source.of_classifier(pool, ENGLISH)
-    asked = Asked(pool, strictly(values) if strict else values, idf)
+    asked = PredictionBatch(pool, strict_labels(values) if strict else values, idf)
 
-    def finished(found: Nuggeteer) -> Nuggeteer:
+    def finished(found: Predictions) -> Predictions:
         """Measure errors by judgements as they are: A counts support in part; let models help."""
         told = found.measured and replace(found.measured, labels=values[asked.cells])
         found = replace(found, rule=rule, strict=strict, measured=told)
         if not judgements.of_models:
             return found
-        heard = listen(asked, judgements, (found.probabilities, found.carried), told)
+        heard = apply_model_labels(asked, judgements, (found.probabilities, found.carried), told)
         return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 
     prior = calibrated.PRIOR_STRICT if strict else calibrated.PRIOR
@@ -383,7 +406,7 @@ def nuggeteer(
     return finished(_by_classifier(asked, rule, progress))
 
 
-def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
+def _by_classifier(asked: PredictionBatch, rule: Any, progress: Progress) -> Predictions:
     """Ask another classifier; judged runs are guessed without themselves."""
     pool, fold = asked.pool, run_folds(asked.pool, asked.labels)
     seen = replace(asked.seen, fold=fold[asked.cells])
@@ -393,14 +416,14 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     told = None
     if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:
         p, yes = (np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in found[:2])
-        told = Measured(seen.pool, p, yes, seen.labels)
+        told = MeasuredErrors(seen.pool, p, yes, seen.labels)
     by = Paper.name if isinstance(rule, Paper) else rule.name
     learned = int((~np.isnan(asked.labels)).sum())
-    paper = found if isinstance(found, PaperGuesses) else None
-    return Nuggeteer(pool, chances, carried, asked.labels, learned, told, by, paper=paper)
+    paper = found if isinstance(found, PaperPredictions) else None
+    return Predictions(pool, chances, carried, asked.labels, learned, told, by, paper=paper)
 
 
-def _calibrated(asked: Asked, prior: Logistic, progress: Progress) -> Nuggeteer:
+def _calibrated(asked: PredictionBatch, prior: Logistic, progress: Progress) -> Predictions:
     """Ask the calibrated classifier, or the built-in one where there is little to learn from."""
     labels = asked.labels
     known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
@@ -416,23 +439,25 @@ def _calibrated(asked: Asked, prior: Logistic, progress: Progress) -> Nuggeteer:
     question = seen.pool.cell_question
     new = ~np.isin(question, question[seen.judged])
     if new.any():  # guesses about questions that nobody was judged on have a model without likeness
-        other, rows = calibrated.fit_unjudged(X, seen.labels, Unjudged(seen.pool))
+        other, rows = calibrated.fit_unjudged(X, seen.labels, UnjudgedEvidence(seen.pool))
         chances = np.where(new, other.probabilities(rows), chances)
         carried = np.where(new, chances > other.threshold, carried)
-    told = Measured(seen.pool, chances, carried, seen.labels)
+    told = MeasuredErrors(seen.pool, chances, carried, seen.labels)
     if len(asked.together) < len(asked.pool.texts):
         rest = np.setdiff1d(np.arange(len(asked.pool.texts)), asked.together)
         together = chances, carried
         chances = asked.ask(rest, model, progress, calibrated.fit_calibrated(X, seen.labels))
         carried = chances > model.threshold
         chances[asked.cells], carried[asked.cells] = together
-    return Nuggeteer(asked.pool, chances, carried, labels, known, told)
+    return Predictions(asked.pool, chances, carried, labels, known, told)
 
 
-def _one_model(asked: Asked, model: Logistic, learned: int, progress: Progress) -> Nuggeteer:
+def _one_model(
+    asked: PredictionBatch, model: Logistic, learned: int, progress: Progress
+) -> Predictions:
     """Ask the same model about all cells; how wrong it is here cannot be told."""
     chances = asked.ask(np.arange(len(asked.pool.texts)), model, progress)
-    return Nuggeteer(asked.pool, chances, chances > model.threshold, asked.labels, learned)
+    return Predictions(asked.pool, chances, chances > model.threshold, asked.labels, learned)
 
 
 def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:

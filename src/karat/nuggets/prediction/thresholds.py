@@ -92,14 +92,14 @@ _COARSE = _rule(16)[0]  # to find the mass
 _FINE, _WEIGHTS = _rule(36)  # and to measure it
 
 
-class Tally(NamedTuple):
+class ThresholdTally(NamedTuple):
     """A unit's thresholds, and the counts FP, TN, FN, TP at each: a row for each threshold."""
 
     thresholds: Floats
     counts: Floats
 
 
-class Model(NamedTuple):
+class ThresholdModel(NamedTuple):
     """A row of the paper's Table 4."""
 
     name: str
@@ -176,7 +176,7 @@ def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
         yield int(units[order[first]]), order[first:last]
 
 
-def tallies(scores: Floats, yes: Flags, units: Ints) -> dict[int, Tally]:
+def tallies(scores: Floats, yes: Flags, units: Ints) -> dict[int, ThresholdTally]:
     """Return the counts of every unit at all its thresholds."""
     return {unit: _tally(scores[mine], yes[mine]) for unit, mine in _members(units)}
 
@@ -190,17 +190,17 @@ def grid(scores: Floats) -> Floats:
     return np.concatenate(([distinct[0] - 1], middle, [distinct[-1] + 1]))
 
 
-def _tally(scores: Floats, yes: Flags, thresholds: Floats | None = None) -> Tally:
+def _tally(scores: Floats, yes: Flags, thresholds: Floats | None = None) -> ThresholdTally:
     at = grid(scores) if thresholds is None else thresholds
     judged = np.sort(scores[yes]), np.sort(scores[~yes])
     fp, tn = (np.searchsorted(some, at, side="right").astype(np.float64) for some in judged)
-    return Tally(at, np.stack([fp, tn, len(judged[1]) - tn, len(judged[0]) - fp], axis=1))
+    return ThresholdTally(at, np.stack([fp, tn, len(judged[1]) - tn, len(judged[0]) - fp], axis=1))
 
 
 # ----------------------------------------------------------------------- marginal likelihoods
 
 
-def compare_models(pool: Pool, scores: Floats, labels: Floats) -> list[Model]:
+def compare_models(pool: Pool, scores: Floats, labels: Floats) -> list[ThresholdModel]:
     """Return log10 P(Data|Model) of all models; cells that were not judged (NaN) are left out."""
     judged = ~np.isnan(labels)
     s, yes = scores[judged], labels[judged] > 0
@@ -212,7 +212,7 @@ def compare_models(pool: Pool, scores: Floats, labels: Floats) -> list[Model]:
         units = [one.counts for one in tallies(s, yes, units_of(pool, model)[judged]).values()]
         return sum(map(_log_own, units)) if model == "nugget-errors" else _log_shared(units)
 
-    return [Model(name, log_marginal(name) / log(10)) for name in MODELS]
+    return [ThresholdModel(name, log_marginal(name) / log(10)) for name in MODELS]
 
 
 def _log_own(counts: Floats) -> float:
@@ -295,7 +295,7 @@ def _log_rates(fp: Floats | float, fn: Floats | float) -> Floats:
 # ------------------------------------------------------------------------------- choosing
 
 
-def likeliest_model(models: Sequence[Model]) -> str:
+def likeliest_model(models: Sequence[ThresholdModel]) -> str:
     """Return the model with thresholds that is the likeliest; of equals the plainer one."""
     return max((m for m in models if m.name in NOISY), key=lambda model: model.log10).name
 
@@ -311,7 +311,7 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
         raise InputError("no cell was judged: thresholds cannot be learned; give judgements")
     units = units_of(pool, model)[judged]
     if model == BEST_F:
-        return given_threshold(scores, labels, best_f_threshold(s, yes), BEST_F)
+        return fixed_threshold(scores, labels, best_f_threshold(s, yes), BEST_F)
     everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
     elsewhere = _step(everywhere[0], *_rates(everywhere))
     some, own = tallies(s, yes, units), model == "nugget-errors"
@@ -320,7 +320,7 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
     return Thresholds(model, steps, elsewhere, *rates)
 
 
-def given_threshold(scores: Floats, labels: Floats, at: float, model: str = GIVEN) -> Thresholds:
+def fixed_threshold(scores: Floats, labels: Floats, at: float, model: str = GIVEN) -> Thresholds:
     """Return one threshold for all cells, with the rates that are expected there."""
     judged = ~np.isnan(labels)
     step = _own_step(_tally(scores[judged], labels[judged] > 0, np.array([at])))
@@ -340,7 +340,7 @@ def built_in_threshold(n: int) -> Thresholds:
     return Thresholds(BUILT_IN, {}, step, _BELOW, 1 - _ABOVE)
 
 
-def _rates(some: dict[int, Tally]) -> tuple[float, float]:
+def _rates(some: dict[int, ThresholdTally]) -> tuple[float, float]:
     """Return the most likely shared rates.
 
     From the best node of a coarse net on by expectation maximisation, whose steps are all uphill.
@@ -359,19 +359,21 @@ def _rates(some: dict[int, Tally]) -> tuple[float, float]:
     return rates
 
 
-def _step(tally: Tally, fp: float, fn: float) -> NoisyThreshold:
+def _step(tally: ThresholdTally, fp: float, fn: float) -> NoisyThreshold:
     """Weigh thresholds at shared rates."""
     return _weighed(tally, product(tally.counts, _log_rates(fp, fn)), fp, fn)
 
 
-def _own_step(tally: Tally) -> NoisyThreshold:
+def _own_step(tally: ThresholdTally) -> NoisyThreshold:
     """Weigh thresholds, each with the rates that are expected there."""
     fp, tn, fn, tp = tally.counts.T
     rates = (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
     return _weighed(tally, _log_betas(tally.counts), *rates)
 
 
-def _weighed(tally: Tally, logs: Floats, fp: Floats | float, fn: Floats | float) -> NoisyThreshold:
+def _weighed(
+    tally: ThresholdTally, logs: Floats, fp: Floats | float, fn: Floats | float
+) -> NoisyThreshold:
     likely = exp(logs - logs.max())
     likely /= likely.sum()
     passed, failed = likely * (1 - fn), likely * fp

@@ -12,13 +12,13 @@ from karat.errors import InputError
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.pool import (
     AssessorAgreement,
-    Folded,
+    FoldedCells,
     Pool,
     folds,
 )
 from karat.nuggets.prediction.thresholds import (
     NOISY,
-    Model,
+    ThresholdModel,
     best_f_threshold,
     compare_models,
     likeliest_model,
@@ -43,7 +43,7 @@ class Trial:
 class ModelTrial(NamedTuple):
     """A threshold model: how probable the data are, and how it agrees with assessors."""
 
-    model: Model
+    model: ThresholdModel
     agreement: AssessorAgreement | None
     """None where there is nothing to try: the coin knows no responses."""
     carried: Flags | None = None
@@ -56,7 +56,7 @@ class Tuning:
 
     by: str
     """The unit that was left out: system, institution or question."""
-    cells: Folded
+    cells: FoldedCells
     idf: IdfSource
     trials: tuple[Trial, ...]
     """The paper's classifier at its 24 settings."""
@@ -108,7 +108,7 @@ def tune_all(
             "training on judged responses while questions are left out: of a question that is left "
             "out no response is known; leave out systems or institutions"
         )
-    cells, source = Folded(pool, labels, folds(pool, by), official), paper.source
+    cells, source = FoldedCells(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
     models = try_models(cells, by, best_trial(trials).classifier, source, progress)
     houses: dict[str, list[str]] = {}
@@ -119,7 +119,7 @@ def tune_all(
 
 
 def tune(
-    cells: Folded,
+    cells: FoldedCells,
     classifiers: Sequence[Paper],
     source: IdfSource | None = None,
     progress: Progress = silent,
@@ -132,7 +132,7 @@ def tune(
     return found
 
 
-def trial(cells: Folded, classifier: Paper, source: IdfSource | None = None) -> Trial:
+def trial(cells: FoldedCells, classifier: Paper, source: IdfSource | None = None) -> Trial:
     """Cross-validate a setting, each fold at the threshold with the best F on the others."""
     told = cells.pool, cells.labels, cells.fold, source
     guesses = fold_guesses(cells, classifier.each_fold(*told))
@@ -142,7 +142,7 @@ def trial(cells: Folded, classifier: Paper, source: IdfSource | None = None) -> 
     return Trial(classifier, cells.agreement(carried), threshold, carried, cells.known)
 
 
-def fold_guesses(cells: Folded, scored: Iterable[tuple[int, Floats]]) -> Flags:
+def fold_guesses(cells: FoldedCells, scored: Iterable[tuple[int, Floats]]) -> Flags:
     """Return which scores of each fold exceed the threshold with the best F on the others."""
     found = np.zeros(len(cells.labels), dtype=np.bool_)
     for k, scores in scored:
@@ -153,7 +153,11 @@ def fold_guesses(cells: Folded, scored: Iterable[tuple[int, Floats]]) -> Flags:
 
 
 def try_models(
-    cells: Folded, by: str, how: Paper, source: IdfSource | None = None, progress: Progress = silent
+    cells: FoldedCells,
+    by: str,
+    how: Paper,
+    source: IdfSource | None = None,
+    progress: Progress = silent,
 ) -> list[ModelTrial]:
     """Return the paper's Table 4 for one setting, each model cross-validated.
 

@@ -17,7 +17,7 @@ from karat.nuggets.report.scores import (
 )
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
-from karat.nuggets.scores.words import Word, best_window, spoken_for
+from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Bars, Interval, Line, Point, Scatter
 from karat.report.charts.svg.frame import shorten
@@ -175,7 +175,7 @@ def guess_probabilities(row: ChangeRow) -> str | None:
     return " → ".join(shown)
 
 
-Told = Sequence[tuple[Word, Sequence[int]]]
+Told = Sequence[tuple[ResponseWord, Sequence[int]]]
 
 
 def _passages(question: Question, responses: Sequence[Response]) -> Callable[[int, str], str]:
@@ -184,7 +184,7 @@ def _passages(question: Question, responses: Sequence[Response]) -> Callable[[in
     That is a part of the response that gets the credit or, without one, of the response that has
     most of the nugget's words.
     """
-    told = {one.text: list(spoken_for(one.text, question.nuggets)) for one in responses}
+    told = {one.text: list(words_with_nuggets(one.text, question.nuggets)) for one in responses}
 
     def passage(nugget: int, credited: str) -> str:
         if not told:

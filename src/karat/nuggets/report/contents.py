@@ -15,7 +15,7 @@ from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting import DraftedNuggets
-    from karat.nuggets.results.contents import Bin, NuggetContents, NuggetJudgeAgreement
+    from karat.nuggets.results.contents import DifficultyBin, NuggetContents, NuggetJudgeAgreement
 
 
 _INTERVAL = "Half of the 95% interval of the mean: 1.96 standard errors."
@@ -102,7 +102,7 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
     return Document(title, tuple(blocks), command, {}, found.notes, {}, *told)
 
 
-def _difficulty(bins: Sequence[Bin], contents: Table) -> list[Table | Figure]:
+def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
     """The paper's Figure 4 as a chart, the contents, and the figure as a table."""
     from karat.report.charts.models import Bars, Interval
 

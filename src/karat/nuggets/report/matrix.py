@@ -15,9 +15,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import visible
-from karat.nuggets.results.scoring import measure_name
+from karat.nuggets.results.scoring import score_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
-from karat.nuggets.scores.words import spoken_for
+from karat.nuggets.scores.words import words_with_nuggets
 from karat.report.charts.models import HeatMap
 from karat.report.model.table import Figure
 from karat.report.page.markup import data, element, quote
@@ -55,7 +55,7 @@ LONGEST = 12_000
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class QuestionMatrix:
     """A question as the page shows it: vital nuggets first, the best runs first."""
 
     question: Question
@@ -130,7 +130,7 @@ def questions_figure(found: NuggetScoring) -> Figure:
     scores = {one.run.tag: one.by_question(found.scale) for one in runs}
     ids, tags = list(found.nuggets.key.questions), [one.run.tag for one in runs]
     values = [[scores[tag].get(id) for tag in tags] for id in ids]
-    title = f"{measure_name(found)} by question and run"
+    title = f"{score_name(found)} by question and run"
     chart = HeatMap(title, "question", "run", ids, tags, values, low=0, high=1)
     covers = ("nuggets", *(["questions"] if len(found.questions) > MOST_ROWS else []))
     script = "nuggets/report/nuggets.js"
@@ -140,10 +140,10 @@ def questions_figure(found: NuggetScoring) -> Figure:
 def _page(found: NuggetScoring) -> str:
     runs = [found.scored[k] for k in found.ranked]
     questions = found.nuggets.key.questions.values()
-    asked = [Asked(question, runs, found.how.strict) for question in questions]
+    asked = [QuestionMatrix(question, runs, found.how.strict) for question in questions]
     held = _held(asked, runs)
     scores = [one.by_question(found.scale) for one in runs]
-    name = measure_name(found)
+    name = score_name(found)
     shown = list(_first(asked))
     markup = [_question(one, number, held, scores, name) for number, one in enumerate(shown)]
     notes = []
@@ -167,7 +167,7 @@ def _page(found: NuggetScoring) -> str:
     return element("div", _tools(), *markup, *notes, data(told_of), class_="questions")
 
 
-def _held(asked: Sequence[Asked], runs: Sequence[ScoredRun]) -> int:
+def _held(asked: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]) -> int:
     """Return how many of the best runs have their responses in the page."""
     left = MOST_BYTES
     for number, run in enumerate(runs):
@@ -177,7 +177,7 @@ def _held(asked: Sequence[Asked], runs: Sequence[ScoredRun]) -> int:
     return len(runs)
 
 
-def _first(asked: Sequence[Asked]) -> Iterator[Asked]:
+def _first(asked: Sequence[QuestionMatrix]) -> Iterator[QuestionMatrix]:
     """The questions that the page shows without its script."""
     left = MOST_CELLS
     for number, one in enumerate(asked):
@@ -210,7 +210,7 @@ def _select(label: str, name: str, options: Mapping[str, str]) -> str:
 # ------------------------------------------------------------------------------------- as data
 
 
-def _data(one: Asked, held: int, scores: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+def _data(one: QuestionMatrix, held: int, scores: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """A question for the script: states of cells, responses, and the words to mark."""
     found = (score.get(one.id) for score in scores)
     answers = [one.texts(run) for run in one.runs[:held]]
@@ -233,17 +233,17 @@ def _data(one: Asked, held: int, scores: Sequence[Mapping[str, float]]) -> dict[
     }
 
 
-def _words(one: Asked, answers: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+def _words(one: QuestionMatrix, answers: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     """The words of responses that nuggets have too, with the numbers of those nuggets."""
     text = "\n".join(dict.fromkeys(re.findall(r"\S+", " ".join(t for a in answers for t in a))))
-    return {word.text: found for word, found in spoken_for(text, one.nuggets) if found}
+    return {word.text: found for word, found in words_with_nuggets(text, one.nuggets) if found}
 
 
 # ------------------------------------------------------------------------------- without script
 
 
 def _question(
-    one: Asked, number: int, held: int, scores: Sequence[Mapping[str, float]], name: str
+    one: QuestionMatrix, number: int, held: int, scores: Sequence[Mapping[str, float]], name: str
 ) -> str:
     """The matrix of a question, nuggets down and runs across, and the responses folded below."""
     tags = [run.run.tag for run in one.runs]
@@ -267,7 +267,7 @@ def _question(
     return element("div", title, table, *_responses(one, number, held), class_="question")
 
 
-def _cell(one: Asked, number: int, held: int, j: int, run: int) -> str:
+def _cell(one: QuestionMatrix, number: int, held: int, j: int, run: int) -> str:
     """A sign that leads to the response it is about."""
     state, vital = one.states[j][run], one.nuggets[j].vital
     _, verb, look = STATES[_JUDGED.get(state, state)]
@@ -285,7 +285,7 @@ def _anchor(question: int, run: int, response: int) -> str:
     return f"answer-{question}-{run}-{response}"
 
 
-def _responses(one: Asked, number: int, held: int) -> Iterator[str]:
+def _responses(one: QuestionMatrix, number: int, held: int) -> Iterator[str]:
     """The responses of each run, folded."""
     for run, scored in enumerate(one.runs[:held]):
         if texts := one.texts(scored):
@@ -298,10 +298,10 @@ def _responses(one: Asked, number: int, held: int) -> Iterator[str]:
             yield element("details", summary, *items, class_="responses")
 
 
-def _marked(one: Asked, text: str) -> str:
+def _marked(one: QuestionMatrix, text: str) -> str:
     """A response in which the words that nuggets have too are marked."""
     pieces, end = [], 0
-    for word, found in spoken_for(text, one.nuggets):
+    for word, found in words_with_nuggets(text, one.nuggets):
         shown = quote(word.text)
         pieces += [quote(text[end : word.start]), element("mark", shown) if found else shown]
         end = word.end

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
-from karat.nuggets.results.scoring import measure_name
+from karat.nuggets.results.scoring import score_name
 from karat.report.charts.figures import intervals_figure
 from karat.report.charts.forest import Change, Forest
 from karat.report.charts.models import Interval
@@ -36,7 +36,7 @@ def score_answer(found: NuggetScoring) -> tuple[str, ...]:
     """Return which run leads, and whether its lead is decided."""
     if not found.rows or not found.nuggets.key.questions:
         return ()
-    best, name = found.rows[found.ranked[0]], measure_name(found)
+    best, name = found.rows[found.ranked[0]], score_name(found)
     told = f"{name} {_score(best, found.scale)}"
     if len(found.rows) == 1:
         parts = [f"{best.run} has {told}"]
@@ -334,7 +334,7 @@ def _forest(found: NuggetScoring) -> list[Gallery]:
     changes = [_change(row) for row in found.differences[:MOST_DRAWN]]
     if not changes:
         return []
-    best, name = found.differences[0].best, measure_name(found)
+    best, name = found.differences[0].best, score_name(found)
     left = len(found.differences) - len(changes)
     more = f" The {len(changes)} nearest of {len(found.differences)} runs." if left else ""
     caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"

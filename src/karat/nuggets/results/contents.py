@@ -15,7 +15,7 @@ from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
 from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.formats.loading import LISTER, read_nuggets, set_name
-from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements, Words
+from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements, PairKey
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -23,7 +23,7 @@ from karat.stats.judges.kappa import cohen_kappa
 from karat.stats.judges.standing import JudgeTable, judge_table
 
 
-class MeanInterval(NamedTuple):
+class CensusMean(NamedTuple):
     """A mean and how sure it is: half the 95% interval, 1.96 standard errors; NaN of one value."""
 
     mean: float
@@ -52,7 +52,7 @@ class Census(NamedTuple):
     """The share of pairs of response and nugget that were judged."""
 
 
-class Bin(NamedTuple):
+class DifficultyBin(NamedTuple):
     """Nuggets that at least `low` and at most `high` runs found."""
 
     low: int
@@ -89,16 +89,16 @@ def census(nuggets: NuggetSet) -> Census:
     return Census(nuggets.name, *cells)
 
 
-def mean_interval(values: Sequence[float]) -> MeanInterval:
+def mean_interval(values: Sequence[float]) -> CensusMean:
     """Return the mean of some values, and 1.96 s / sqrt(n)."""
     n = len(values)
     if not n:
-        return MeanInterval(math.nan, math.nan)
+        return CensusMean(math.nan, math.nan)
     mean = math.fsum(values) / n
     if n == 1:
-        return MeanInterval(mean, math.nan)
+        return CensusMean(mean, math.nan)
     variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
-    return MeanInterval(mean, 1.96 * math.sqrt(variance / n))
+    return CensusMean(mean, 1.96 * math.sqrt(variance / n))
 
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
@@ -113,7 +113,7 @@ def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
     return found
 
 
-def difficulty(nuggets: NuggetSet) -> list[Bin]:
+def difficulty(nuggets: NuggetSet) -> list[DifficultyBin]:
     """Nuggets by the number of runs that found them: 0, 1, 2, 3-4, 5-8 and so on."""
     counts = list(finders(nuggets).values())
     edges, high = [(0, 0)], 1
@@ -121,7 +121,7 @@ def difficulty(nuggets: NuggetSet) -> list[Bin]:
         edges.append((edges[-1][1] + 1, min(high, len(nuggets.runs))))
         high *= 2
     inside = [sum(low <= count <= top for count in counts) for low, top in edges]
-    return [Bin(*ends, n, n / len(counts)) for ends, n in zip(edges, inside, strict=True)]
+    return [DifficultyBin(*ends, n, n / len(counts)) for ends, n in zip(edges, inside, strict=True)]
 
 
 class ContradictionRow(NamedTuple):
@@ -163,7 +163,7 @@ class NuggetContents(Result):
         return (census(self.nuggets),) if self.nuggets else ()
 
     @property
-    def difficulty(self) -> tuple[Bin, ...]:
+    def difficulty(self) -> tuple[DifficultyBin, ...]:
         """The paper's Figure 4: nuggets by the number of runs that were judged to carry them."""
         found = self.nuggets
         known = found and found.runs and found.judgements.deciding
@@ -300,9 +300,9 @@ class _Labels(NamedTuple):
 
 def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
     """Return all labels but those of some runs; of a judge's for one pair the most favourable."""
-    found: dict[tuple[str, Words], float] = {}
-    runs: dict[Words, str] = {}
-    settled: dict[Words, float] = {}
+    found: dict[tuple[str, PairKey], float] = {}
+    runs: dict[PairKey, str] = {}
+    settled: dict[PairKey, float] = {}
     kinds: dict[str, str] = {}
     for row in judgements.rows:
         words, name = row.words, row.judge or UNNAMED

@@ -22,7 +22,7 @@ from karat.nuggets.prediction.official_scores import (
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.pool import AssessorAgreement, with_institutions
 from karat.nuggets.prediction.predictions import parse_classifier
-from karat.nuggets.prediction.thresholds import MODELS, Model, likeliest_model
+from karat.nuggets.prediction.thresholds import MODELS, ThresholdModel, likeliest_model
 from karat.nuggets.prediction.tuning import ModelTrial, Trial, Tuning, tune_all
 from karat.nuggets.results.notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -72,7 +72,7 @@ def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
 
 
 def model_rows(
-    models: Sequence[Model], agreements: Sequence[AssessorAgreement | None] = ()
+    models: Sequence[ThresholdModel], agreements: Sequence[AssessorAgreement | None] = ()
 ) -> tuple[ModelRow, ...]:
     """Return the paper's Table 4, with the agreement of each model that was tried."""
     if not models:

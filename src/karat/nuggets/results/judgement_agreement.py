@@ -16,26 +16,26 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.judge_kinds import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
-from karat.nuggets.intervals.expected_scores import Returned, returned
+from karat.nuggets.intervals.expected_scores import NuggetStats, pool_stats
 from karat.nuggets.prediction.official_scores import (
     AVERAGES,
-    Averages,
+    AverageScores,
     ScoreAgreement,
+    ScoringMethod,
     Swap,
-    Way,
     agreement_of_scores,
-    averages,
+    average_f,
     counts_by_question,
     jackknife_interval,
     share_interval,
 )
 from karat.nuggets.prediction.pool import (
     Pool,
-    corrected_values,
+    assign_runs,
+    corrected_labels,
     make_pool,
-    of_runs,
-    own_values,
-    strictly,
+    run_labels,
+    strict_labels,
 )
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
@@ -117,7 +117,7 @@ class NuggetAgreement(Result):
         return AgreementRow(run, kappa.units, *precision, *recall, *f, kappa.equal, known)
 
     @cached_property
-    def _returned(self) -> tuple[Returned, Returned]:
+    def _returned(self) -> tuple[NuggetStats, NuggetStats]:
         """Runs x questions by both; what nobody judged twice has no weight."""
         shape = len(self.pool.runs), len(self.pool.questions)
         whose = self.pool.cell_run * shape[1] + self.pool.cell_question
@@ -125,12 +125,14 @@ class NuggetAgreement(Result):
         kept = judged.reshape(shape) > 0
         how = Official(self.settings["beta"])
         cells = (np.nan_to_num(x) > 0 for x in (self.official, self.other))
-        one, two = (returned(self.pool, some.astype(np.float64), how).kept(kept) for some in cells)
+        one, two = (
+            pool_stats(self.pool, some.astype(np.float64), how).kept(kept) for some in cells
+        )
         return one, two
 
     @cached_property
-    def _averages(self) -> tuple[Averages, Averages]:
-        one, two = (averages(some, self.settings["beta"]) for some in self._returned)
+    def _averages(self) -> tuple[AverageScores, AverageScores]:
+        one, two = (average_f(some, self.settings["beta"]) for some in self._returned)
         return one, two
 
     @cached_property
@@ -159,8 +161,8 @@ class NuggetAgreement(Result):
         """The difference of a run's scores without a question."""
         some = np.arange(len(self.pool.questions)) != question
         scores = [
-            averages(
-                Returned(*(part[run : run + 1] for part in x)).kept(some), self.settings["beta"]
+            average_f(
+                NuggetStats(*(part[run : run + 1] for part in x)).kept(some), self.settings["beta"]
             )
             for x in self._returned
         ]
@@ -174,8 +176,8 @@ class NuggetAgreement(Result):
         if len(known) < 2:
             return []
         runs = [self.pool.runs[k] for k in known]
-        one, two = (Averages(*(part[known] for part in x)) for x in (official, other))
-        return list(agreement_of_scores(Way("other judgements", two), one, runs))
+        one, two = (AverageScores(*(part[known] for part in x)) for x in (official, other))
+        return list(agreement_of_scores(ScoringMethod("other judgements", two), one, runs))
 
     @property
     def scores(self) -> tuple[ScoreAgreement, ...]:
@@ -247,7 +249,7 @@ def agree_nuggets(
                 f"{nuggets.name}: expected runs and{which} judgements of them by people"
             )
     pool = make_pool(nuggets.key, nuggets.runs.values())
-    values = [_values(pool, of_runs(some, nuggets.runs), corrected, strict) for some in both]
+    values = [_values(pool, assign_runs(some, nuggets.runs), corrected, strict) for some in both]
     known = [~np.isnan(x) for x in values]
     shared = known[0] & known[1]
     if not shared.any():
@@ -265,5 +267,5 @@ def agree_nuggets(
 
 
 def _values(pool: Pool, judgements: Judgements, corrected: bool, strict: bool) -> Floats:
-    values = (corrected_values if corrected else own_values)(pool, judgements)
-    return strictly(values) if strict else values
+    values = (corrected_labels if corrected else run_labels)(pool, judgements)
+    return strict_labels(values) if strict else values

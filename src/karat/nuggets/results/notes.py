@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 from karat import __version__
 from karat.estimation.estimates import FEWEST as ENOUGH
-from karat.nuggets.prediction.intervals import Errors, few_runs
+from karat.nuggets.prediction.intervals import ScoreErrors, few_runs
 from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
 from karat.nuggets.prediction.predictions import (
     MIN_MODEL_LABELS,
     MIN_MODEL_LABELS_OF_A_KIND,
     Calibrated,
     ModelJudge,
-    Nuggeteer,
+    Predictions,
 )
 from karat.nuggets.prediction.thresholds import BEST_F, BUILT_IN, MODELS
 from karat.nuggets.scores.official import Official
@@ -25,7 +25,7 @@ from karat.registry import origin
 from karat.settings import to_text
 
 
-def about_guesses(found: Nuggeteer, about_intervals: str) -> list[str]:
+def about_guesses(found: Predictions, about_intervals: str) -> list[str]:
     """Return what guesses rest on; the first note ends with the sentences about intervals."""
     rule: Any = found.rule
     told = [f"{_guesses(found, rule)} {about_intervals}"]
@@ -37,7 +37,7 @@ def about_guesses(found: Nuggeteer, about_intervals: str) -> list[str]:
     return told
 
 
-def unjudged(count: int, whole: int) -> str:
+def unjudged_warning(count: int, whole: int) -> str:
     """Return the warning on intervals where nobody judged some of the questions."""
     return (
         f"Warning: nobody judged any run on {count:,} of {whole:,} questions. The classifier "
@@ -67,7 +67,7 @@ def _model(judge: ModelJudge) -> str:
     )
 
 
-def about_intervals(found: Nuggeteer, how: Official, general: bool, some: bool) -> str:
+def about_intervals(found: Predictions, how: Official, general: bool, some: bool) -> str:
     """Explain the ends of intervals, if there are any."""
     if found.classifier != Calibrated.name and not some:
         return "It has no intervals: they need at least two runs judged on at least two questions."
@@ -79,7 +79,7 @@ def about_intervals(found: Nuggeteer, how: Official, general: bool, some: bool) 
     return f"{ends}, from its errors on judged runs left out of its training."
 
 
-def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
+def _base_rate(found: Predictions, errors: ScoreErrors | None) -> str:
     """Explain intervals that do not come from measured errors alone."""
     judged = int((found.labels >= 0).sum())
     if not judged:
@@ -100,7 +100,7 @@ def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
     )
 
 
-def _guesses(found: Nuggeteer, rule: Any) -> str:
+def _guesses(found: Predictions, rule: Any) -> str:
     """Say which classifier guesses, and what it learned from."""
     if found.classifier == Paper.name:
         if rule.threshold is not None:
@@ -144,7 +144,7 @@ CORRECTED, AS_JUDGED = "corrected", "as-judged"
 
 
 def signature(
-    how: Official, found: Nuggeteer | None, nuggets: NuggetSet, corrected: bool, general: bool
+    how: Official, found: Predictions | None, nuggets: NuggetSet, corrected: bool, general: bool
 ) -> str:
     """Return the settings that a run was scored with, and digests of the key and judgements.
 
@@ -163,7 +163,7 @@ def signature(
     return "|".join([f"{how},judgements={judged}", *data, *guesses, f"karat={__version__}"])
 
 
-def _prediction_fields(found: Nuggeteer | None, general: bool) -> list[str]:
+def _prediction_fields(found: Predictions | None, general: bool) -> list[str]:
     if found is None:
         return ["guess=none"]
     settings = _settings(found) | {"learned": str(found.learned or "nothing")}
@@ -175,7 +175,7 @@ def _prediction_fields(found: Nuggeteer | None, general: bool) -> list[str]:
     return [f"guess={found.classifier}{package}:{shown}", f"idf={idf}", f"interval={questions}"]
 
 
-def _settings(found: Nuggeteer) -> dict[str, str]:
+def _settings(found: Predictions) -> dict[str, str]:
     """Return the settings of the classifier that guessed; idf stands for itself."""
     if found.classifier == Calibrated.name:
         return {}

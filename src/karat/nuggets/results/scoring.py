@@ -20,17 +20,22 @@ from karat.nuggets.prediction.intervals import (
     other_runs_tell,
     paired_significance,
 )
-from karat.nuggets.prediction.predictions import Calibrated, Nuggeteer, nuggeteer, parse_classifier
+from karat.nuggets.prediction.predictions import (
+    Calibrated,
+    Predictions,
+    parse_classifier,
+    predict_support,
+)
 from karat.nuggets.results.evaluation import ModelRow, model_rows
 from karat.nuggets.results.notes import (
     about_guesses,
     about_intervals,
     percentage,
     signature,
-    unjudged,
+    unjudged_warning,
 )
-from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
-from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, AnswerDecisions, decide_run
+from karat.nuggets.scores.nugget_shares import NuggetShares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
 from karat.nuggets.scores.words import IdfSource
@@ -140,9 +145,9 @@ class ScoredRun(NamedTuple):
     """A run with its decisions and scores."""
 
     run: Run
-    decided: Mapping[str, Decided]
+    decided: Mapping[str, AnswerDecisions]
     official: RunScore
-    shares: tuple[Shares, ...]
+    shares: tuple[NuggetShares, ...]
     """A, V and W of every question."""
     intervals: RunIntervals | None = None
     """None where no classifier guessed."""
@@ -204,7 +209,7 @@ class NuggetScoring(Result):
     corrected: bool
     general: bool
     scored: tuple[ScoredRun, ...]
-    guesses: Nuggeteer | None = None
+    guesses: Predictions | None = None
     """The guesses, if a classifier was asked."""
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
@@ -358,7 +363,7 @@ class NuggetScoring(Result):
         answered, whole = np.moveaxis(np.array(answers, np.bool_), 2, 0)
         tell = other_runs_tell(answered, answered & whole, judged_elsewhere(self.nuggets))
         doubtful = (answered & nobody).any(axis=1) & ~tell
-        return [unjudged(int(nobody.sum()), len(nobody))] if doubtful.any() else []
+        return [unjudged_warning(int(nobody.sum()), len(nobody))] if doubtful.any() else []
 
     def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
         for id, question in self.nuggets.key.questions.items():
@@ -390,11 +395,11 @@ def _evidence(
     question: Question, responses: Sequence[Response], credits: Sequence[int | None]
 ) -> dict[int, str]:
     """Return the words that each nugget shares with the response that gets the credit."""
-    from karat.nuggets.scores.words import quotation, spoken_for
+    from karat.nuggets.scores.words import quotation, words_with_nuggets
 
     told = {}
     for at in {at for at in credits if at is not None}:
-        words = list(spoken_for(responses[at].text, question.nuggets))
+        words = list(words_with_nuggets(responses[at].text, question.nuggets))
         for j in (j for j, credit in enumerate(credits) if credit == at):
             told[j] = quotation([word._replace(speaks=j in some) for word, some in words])
     return told
@@ -439,7 +444,7 @@ def score_nuggets(
     nuggets = as_nuggets(nuggets, progress)
     key, kept = nuggets.key, nuggets.judgements
 
-    def scored(run: Run, found: Nuggeteer | None) -> ScoredRun:
+    def scored(run: Run, found: Predictions | None) -> ScoredRun:
         own = None if corrected else names.get(run.tag, run.tag)
         guesses = found.guess(run.tag) if found else None
         decided = decide_run(run, key, kept, guesses, progress, own=own)
@@ -447,7 +452,7 @@ def score_nuggets(
         shares = score_shares(run, key, decided)
         return ScoredRun(run, decided, how.score(run, key, decided), shares, ends)
 
-    found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
+    found = predict_support(nuggets, progress, rule=by, strict=how.strict) if guess else None
     runs = tuple(scored(run, found) for run in nuggets.runs.values())
     idf = getattr(by, "source", IdfSource())
     words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
@@ -455,6 +460,6 @@ def score_nuggets(
     return NuggetScoring(nuggets, how, corrected, general, runs, *told)
 
 
-def measure_name(found: NuggetScoring) -> str:
+def score_name(found: NuggetScoring) -> str:
     """Return the score that runs are ranked by, as people read it: `F(3)` or `A`."""
     return f"F({found.how.beta:g})" if found.scale == "F" else "A"

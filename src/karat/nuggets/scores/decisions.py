@@ -10,10 +10,10 @@ from typing import TypeAlias
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.sets.judgements import SUPPORT, Judgements, Sides
-from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.progress import Progress, silent
 
-Guess: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
+PredictAnswer: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
 """From a question and the responses to it to values, responses by nuggets: 0, 0.5 or 1.
 
 This is where a classifier is plugged in; NaN means that it does not decide.
@@ -24,7 +24,7 @@ JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no re
 
 
 @dataclass(frozen=True)
-class Decided:
+class AnswerDecisions:
     """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
 
     values: Floats
@@ -122,9 +122,9 @@ def decide(
     question: Question,
     responses: Sequence[Response],
     judgements: Judgements | None = None,
-    guess: Guess | None = None,
+    guess: PredictAnswer | None = None,
     own: str | None = None,
-) -> Decided:
+) -> AnswerDecisions:
     """Put judgements and guesses together; a known judgement always wins over a guess.
 
     Judgements of identical responses count, whoever gave them (`voting.py` says which of them);
@@ -149,24 +149,24 @@ def decide(
             values[i, columns] = [said[names[j]] for j in columns]
             known[i, columns] = True
     if not judgements.has_ties:
-        return Decided(values, known)
+        return AnswerDecisions(values, known)
     ties = {
         (i, j): judgements.tie(question.id, name, response.normal, own)
         for i, response in enumerate(responses)
         for j, name in enumerate(names)
     }
-    return Decided(values, known, {pair: sides for pair, sides in ties.items() if sides})
+    return AnswerDecisions(values, known, {pair: sides for pair, sides in ties.items() if sides})
 
 
 def decide_run(
     run: Run,
-    key: Key,
+    key: NuggetKey,
     judgements: Judgements | None = None,
-    guess: Guess | None = None,
+    guess: PredictAnswer | None = None,
     progress: Progress = silent,
     *,
     own: str | None = None,
-) -> Mapping[str, Decided]:
+) -> Mapping[str, AnswerDecisions]:
     """The decisions on every question of the key; `own` as in `decide`."""
     found = {}
     for done, (id, question) in enumerate(key.questions.items(), 1):

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run, characters
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run, characters
 from karat.settings import to_text
 
 NAME = "nugget-f"
@@ -51,7 +51,7 @@ class Counts(NamedTuple):
     length: int
 
 
-class Measure(NamedTuple):
+class OfficialMeasure(NamedTuple):
     """A score and its parts; the precision of an empty answer without nuggets is NaN."""
 
     recall: float
@@ -85,8 +85,8 @@ class RunScore:
     """The score of a run: over questions as a whole (micro) and on average (macro)."""
 
     run: str
-    micro: Measure
-    macro: Measure
+    micro: OfficialMeasure
+    macro: OfficialMeasure
     questions: tuple[QuestionScore, ...]
     skipped: tuple[str, ...]
     """Questions whose key has no weight: no vital nuggets, or no votes."""
@@ -116,11 +116,11 @@ class Official:
         settings = ",".join(f"{f.name}={to_text(getattr(self, f.name))}" for f in fields(self))
         return f"{NAME}:{settings}"
 
-    def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
+    def score(self, run: Run, key: NuggetKey, decided: Mapping[str, AnswerDecisions]) -> RunScore:
         """Score a run from what was decided on every question."""
         questions = list(key.questions.values())
         carried = np.concatenate([_NONE, *(decided[q.id].returned(self.strict) for q in questions)])
-        weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
+        weight = np.concatenate([_NONE, *(nugget_weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
         ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
         parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
@@ -172,7 +172,7 @@ def answer_length(responses: Iterable[Response]) -> int:
     return sum(characters(response.text) for response in responses)
 
 
-def weights(question: Question, kind: str = "vital") -> Floats:
+def nugget_weights(question: Question, kind: str = "vital") -> Floats:
     """Return the weight of each nugget in recall."""
     if kind == "vital":
         return question.is_vital.astype(np.float64)
@@ -192,27 +192,29 @@ def total(counts: Sequence[Counts]) -> Counts:
     return Counts(math.fsum(returned), math.fsum(whole), math.fsum(allowance), sum(lengths))
 
 
-def measure(counts: Counts, beta: float) -> Measure:
+def measure(counts: Counts, beta: float) -> OfficialMeasure:
     """Recall, precision and F; without any weight all are NaN."""
     if not counts.total:
-        return Measure(math.nan, math.nan, math.nan)
+        return OfficialMeasure(math.nan, math.nan, math.nan)
     recall = counts.returned / counts.total
     precision = 1.0
     if counts.length >= counts.allowance:
         precision = counts.allowance / counts.length if counts.length else math.nan
     if not recall or not precision > 0:
-        return Measure(recall, precision, 0.0)
+        return OfficialMeasure(recall, precision, 0.0)
     square = beta * beta
     f = (square + 1) * precision * recall / (square * precision + recall)
-    return Measure(recall, precision, f)
+    return OfficialMeasure(recall, precision, f)
 
 
-def macro(rows: Sequence[QuestionScore]) -> Measure:
+def macro(rows: Sequence[QuestionScore]) -> OfficialMeasure:
     """Return means over questions; that of precision over those that have one."""
-    return Measure(*(mean([getattr(row, part) for row in rows]) for part in Measure._fields))
+    return OfficialMeasure(
+        *(finite_mean([getattr(row, part) for row in rows]) for part in OfficialMeasure._fields)
+    )
 
 
-def mean(values: Iterable[float]) -> float:
+def finite_mean(values: Iterable[float]) -> float:
     """Return the mean of the values that are not NaN."""
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) / len(known) if known else math.nan

@@ -25,7 +25,7 @@ from karat.metrics.names import metric
 from karat.nuggets.scores import official
 from karat.nuggets.scores.official import Counts, Official, RunScore, answer_length
 from karat.nuggets.scores.words import IdfSource, RaggedWords, Weigh, count_weights, cut_words
-from karat.nuggets.sets.keys_and_runs import Key, Question, Response, Run
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.settings import to_text
@@ -76,13 +76,13 @@ class Pourpre:
 
     def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
         """Return the weight of the matches, their allowance and the length of the answer."""
-        weight = official.weights(question, self.weights)
+        weight = official.nugget_weights(question, self.weights)
         paid = match if self.partial_allowance else match > 0
         allowance = official.ALLOWANCE * math.fsum(paid.tolist())
         returned = math.fsum((weight * match).tolist())
         return Counts(returned, float(weight.sum()), allowance, answer_length(responses))
 
-    def score(self, run: Run, key: Key, progress: Progress = silent) -> RunScore:
+    def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:
         """Score a run; `vital_returned` and `okay_returned` count matches above 0."""
         answers = []
         for done, (id, question) in enumerate(key.questions.items(), 1):
@@ -144,7 +144,7 @@ class RougeScore(NamedTuple):
     questions: dict[str, float]
 
 
-def score_rouge(run: Run, key: Key, name: str = DEFAULT) -> RougeScore:
+def score_rouge(run: Run, key: NuggetKey, name: str = DEFAULT) -> RougeScore:
     """Score answers by any metric against all descriptions of all nuggets as one text.
 
     No response is an empty answer.

@@ -353,7 +353,7 @@ _WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
 _MARKS = re.compile(r"[^\w\s]|_")
 
 
-class Word(NamedTuple):
+class ResponseWord(NamedTuple):
     """A word of a response, and where it stands there."""
 
     text: str
@@ -363,12 +363,14 @@ class Word(NamedTuple):
     """True if the nugget has it too."""
 
 
-def spoken(response: str, nugget: Nugget) -> list[Word]:
+def words_with_support(response: str, nugget: Nugget) -> list[ResponseWord]:
     """The words of a response, and which of them speak for a nugget."""
-    return [word for word, _ in spoken_for(response, [nugget])]
+    return [word for word, _ in words_with_nuggets(response, [nugget])]
 
 
-def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word, list[int]]]:
+def words_with_nuggets(
+    response: str, nuggets: Sequence[Nugget]
+) -> Iterator[tuple[ResponseWord, list[int]]]:
     """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
     places = list(_WORD.finditer(response))
     described = (" ".join(nugget.descriptions) for nugget in nuggets)
@@ -379,10 +381,10 @@ def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word,
             having.setdefault(stem, []).append(j)
     for place, mine in zip(places, stems, strict=False):
         found = sorted({j for stem in mine for j in having.get(stem, ())})
-        yield Word(place[0], place.start(), place.end(), bool(found)), found
+        yield ResponseWord(place[0], place.start(), place.end(), bool(found)), found
 
 
-def quotation(words: Sequence[Word]) -> str:
+def quotation(words: Sequence[ResponseWord]) -> str:
     """The words that speak for the nugget, in their order; … where others stand between them."""
     pieces: list[str] = []
     for n, word in enumerate(words):
@@ -398,7 +400,7 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
 
     Of windows that are equally good, the middle one of the first that overlap.
     """
-    words = spoken(response, nugget)
+    words = words_with_support(response, nugget)
     some = best_window([word.speaks for word in words], most)
     if len(some) == len(words):
         return response

@@ -64,12 +64,12 @@ SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 UNNAMED, NAMELESS = "unnamed", "-"
 """The judge without a name: in reports, and where the judges that are models are named."""
 
-Words: TypeAlias = tuple[str, str, str]
+PairKey: TypeAlias = tuple[str, str, str]
 """Question, nugget and normalised response."""
 _K = TypeVar("_K")
 
 
-class Judged(NamedTuple):
+class JudgedResponse(NamedTuple):
     """One row: what was said of a response and a nugget, and where that stands."""
 
     question: str
@@ -88,7 +88,7 @@ class Judged(NamedTuple):
     """Words of the response that the judge quoted."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> PairKey:
         """Question, nugget and normalised response."""
         return self.question, self.nugget, normal(self.response)
 
@@ -96,14 +96,14 @@ class Judged(NamedTuple):
 class Contradiction(NamedTuple):
     """Two judgements of the same words by one judge that differ."""
 
-    first: Judged
-    second: Judged
+    first: JudgedResponse
+    second: JudgedResponse
 
 
-class Dispute(NamedTuple):
+class DisputedJudgement(NamedTuple):
     """A response and a nugget about which judges contradict each other."""
 
-    rows: tuple[Judged, ...]
+    rows: tuple[JudgedResponse, ...]
     """For each judge the row that is the judge's vote."""
     value: float
     """The value that counts."""
@@ -114,7 +114,7 @@ class Dispute(NamedTuple):
 class Judgements:
     """Rows in the order they were read, and the value of a tie (`voting.TIES`)."""
 
-    rows: tuple[Judged, ...]
+    rows: tuple[JudgedResponse, ...]
     ties: str = HALF
 
     def __post_init__(self) -> None:
@@ -128,12 +128,12 @@ class Judgements:
         return data_digest(*rows)
 
     @cached_property
-    def known(self) -> dict[Words, float]:
+    def known(self) -> dict[PairKey, float]:
         """(question, nugget, normalised response) -> value, where people or adjudicators judged."""
         return {words: votes.value(self.ties) for words, votes in self._votes.items()}
 
     @cached_property
-    def _votes(self) -> dict[Words, Votes]:
+    def _votes(self) -> dict[PairKey, Votes]:
         return _votes(self.deciding, lambda row: row.words)
 
     @cached_property
@@ -198,19 +198,19 @@ class Judgements:
         out = set(runs)
         return self.with_rows(row for row in self.rows if row.run not in out)
 
-    def with_rows(self, rows: Iterable[Judged]) -> Judgements:
+    def with_rows(self, rows: Iterable[JudgedResponse]) -> Judgements:
         """Return judgements of other rows, with the same rule for ties."""
         return replace(self, rows=tuple(rows))
 
     @cached_property
-    def deciding(self) -> tuple[Judged, ...]:
+    def deciding(self) -> tuple[JudgedResponse, ...]:
         """The rows that can decide: all but those of models."""
         return tuple(row for row in self.rows if row.kind != MODEL)
 
     @cached_property
-    def of_models(self) -> dict[str, dict[Words, float]]:
+    def of_models(self) -> dict[str, dict[PairKey, float]]:
         """Model -> (question, nugget, normalised response) -> its label, the most favourable."""
-        found: dict[str, dict[Words, float]] = {}
+        found: dict[str, dict[PairKey, float]] = {}
         for row in self.rows:
             if row.kind == MODEL:
                 mine, words = found.setdefault(row.judge, {}), row.words
@@ -220,7 +220,7 @@ class Judgements:
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Pairs of rows of one judge about the same words that differ, each with the first."""
-        first: dict[tuple[str, str, Words], Judged] = {}
+        first: dict[tuple[str, str, PairKey], JudgedResponse] = {}
         found = []
         for row in self.rows:
             other = first.setdefault((row.judge, row.kind, row.words), row)
@@ -229,21 +229,23 @@ class Judgements:
         return tuple(found)
 
     @cached_property
-    def disputes(self) -> tuple[Dispute, ...]:
+    def disputes(self) -> tuple[DisputedJudgement, ...]:
         """Pairs about which judges who decide contradict each other, in the order of their rows."""
         differ = {words: votes for words, votes in self._votes.items() if votes.differ}
-        rows: dict[Words, dict[str, Judged]] = {words: {} for words in differ}
+        rows: dict[PairKey, dict[str, JudgedResponse]] = {words: {} for words in differ}
         for row in self.deciding if differ else ():
             votes = differ.get(words := row.words)
             if votes and RANK[row.kind] == votes.rank and votes.by_judge[row.judge] == row.value:
                 rows[words].setdefault(row.judge, row)
         return tuple(
-            Dispute(tuple(rows[words].values()), self.known[words], len({*votes.sides}) > 1)
+            DisputedJudgement(
+                tuple(rows[words].values()), self.known[words], len({*votes.sides}) > 1
+            )
             for words, votes in differ.items()
         )
 
 
-def _votes(rows: Iterable[Judged], of: Callable[[Judged], _K]) -> dict[_K, Votes]:
+def _votes(rows: Iterable[JudgedResponse], of: Callable[[JudgedResponse], _K]) -> dict[_K, Votes]:
     """Return the votes of the highest rank about each thing, of each judge the most favourable."""
     found: dict[_K, Votes] = {}
     for row in rows:

@@ -66,7 +66,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Key:
+class NuggetKey:
     """All questions by their ids."""
 
     questions: Mapping[str, Question]
@@ -82,14 +82,14 @@ class Key:
         return data_digest([(q.id, q.text, len(q.nuggets)) for q in questions], *nuggets)
 
 
-def make_key(questions: Iterable[Question]) -> Key:
+def make_key(questions: Iterable[Question]) -> NuggetKey:
     """Return a key of questions, each id once."""
     found: dict[str, Question] = {}
     for question in questions:
         if question.id in found:
             raise InputError(f"two questions are called {short(question.id)}")
         found[question.id] = question
-    return Key(MappingProxyType(found))
+    return NuggetKey(MappingProxyType(found))
 
 
 @dataclass(frozen=True)

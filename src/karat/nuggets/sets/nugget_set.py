@@ -20,12 +20,12 @@ from karat.nuggets.sets.judgements import (
     SUPPORT,
     UNNAMED,
     YES,
-    Judged,
+    JudgedResponse,
     Judgements,
 )
 from karat.nuggets.sets.keys_and_runs import (
-    Key,
     Nugget,
+    NuggetKey,
     Question,
     Response,
     Run,
@@ -53,7 +53,7 @@ class NuggetSet:
     """A key with its runs and judgements, which may be absent."""
 
     name: str
-    key: Key
+    key: NuggetKey
     runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
     judgements: Judgements = field(default_factory=lambda: Judgements(()))
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -96,14 +96,14 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
     ]
 
 
-def _key_remarks(key: Key) -> Iterator[str]:
+def _key_remarks(key: NuggetKey) -> Iterator[str]:
     if without := [q.id for q in key.questions.values() if not q.vital]:
         yield f"no vital nuggets, so no F and no V: {_named('question', without)}"
     if single := [q.id for q in key.questions.values() if len(q.nuggets) == 1]:
         yield f"one nugget only: {_named('question', single)}"
 
 
-def _run_remarks(run: Run, key: Key) -> Iterator[str]:
+def _run_remarks(run: Run, key: NuggetKey) -> Iterator[str]:
     if silent := [q for q in key.questions if not run.responses(q)]:
         where = _named("question", silent)
         yield f"run {short(run.tag)}: no response, which scores 0: {where}"
@@ -134,7 +134,7 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
     return [f"contradictory judgements, of which {rule}: {told}{others}"]
 
 
-def _places(rows: Sequence[Judged]) -> list[str]:
+def _places(rows: Sequence[JudgedResponse]) -> list[str]:
     """The files and lines of some judgements, or their runs."""
     return short_places([row.place or f"run {row.run or '-'}" for row in rows])
 
@@ -179,7 +179,7 @@ def _about_judges(judgements: Judgements) -> list[str]:
 PARTS = ("key", "runs", "judgements")
 
 
-class Drafted(NamedTuple):
+class DraftedNugget(NamedTuple):
     """A nugget as it was read, and where."""
 
     nugget: Nugget
@@ -189,7 +189,7 @@ class Drafted(NamedTuple):
 class _Question(NamedTuple):
     text: str
     place: Place
-    nuggets: dict[str, Drafted]
+    nuggets: dict[str, DraftedNugget]
 
 
 class NuggetDraft:
@@ -213,7 +213,7 @@ class NuggetDraft:
         self.questions: dict[str, _Question] = {}
         self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
-        self._judged: list[tuple[Place, Judged]] = []
+        self._judged: list[tuple[Place, JudgedResponse]] = []
         self._added: list[tuple[Place, str, Nugget]] = []
         self._words: list[tuple[Place, str, str, str]] = []
         self._skipped: dict[str, int] = {}
@@ -249,13 +249,15 @@ class NuggetDraft:
         elif not all(text.strip() for text in nugget.descriptions):
             self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
         else:
-            known[nugget.id] = Drafted(nugget, place)
+            known[nugget.id] = DraftedNugget(nugget, place)
 
     def _describe(self, question: str, id: str, description: str, place: Place) -> None:
         known = self.questions[question].nuggets if question in self.questions else {}
         if id in known:
             old, first = known[id]
-            known[id] = Drafted(replace(old, descriptions=(*old.descriptions, description)), first)
+            known[id] = DraftedNugget(
+                replace(old, descriptions=(*old.descriptions, description)), first
+            )
         else:
             told = f"a further description of nugget {short(id)}, which no line above has"
             self.problem(place, told)
@@ -281,7 +283,7 @@ class NuggetDraft:
 
     # ------------------------------------------------------------------------ the judgements
 
-    def judge(self, row: Judged, place: Place) -> None:
+    def judge(self, row: JudgedResponse, place: Place) -> None:
         """Take a judgement."""
         if "judgements" not in self.take:
             return
@@ -382,8 +384,8 @@ class NuggetDraft:
 
 
 def _with_kinds(
-    rows: Sequence[tuple[Place, Judged]], models: Sequence[str], name: str, reading: Reading
-) -> tuple[Judged, ...]:
+    rows: Sequence[tuple[Place, JudgedResponse]], models: Sequence[str], name: str, reading: Reading
+) -> tuple[JudgedResponse, ...]:
     """The rows with the kinds of their judges; `models` are the names of judges that are models.
 
     The kind stands beside a judgement, or models are named. What one row says of a named judge
@@ -411,7 +413,7 @@ def _with_kinds(
     )
 
 
-def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
+def _said(rows: Sequence[tuple[Place, JudgedResponse]], reading: Reading) -> dict[str, str]:
     """Return the kind of each named judge that has one; nobody is a model and something else."""
     found: dict[str, str] = {}
     for place, row in rows:

@@ -10,7 +10,7 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judge_kinds import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.export.contents import Contents, Item
@@ -96,7 +96,7 @@ def _question(item: Item) -> str:
     return "" if item.source in (None, item.segment) else str(item.source)
 
 
-def _labels(contents: Contents) -> Iterator[Judged]:
+def _labels(contents: Contents) -> Iterator[JudgedResponse]:
     for one in contents.of_task(NUGGETS):
         judge = contents.names[one.assessor]
         for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
@@ -110,7 +110,7 @@ def _labels(contents: Contents) -> Iterator[Judged]:
 
 def _judged(
     contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
-) -> Judged:
+) -> JudgedResponse:
     output = contents.outputs[id]
     question = contents.items[output.item].segment
-    return Judged(question, nugget, output.text, value, output.system, judge, kind=kind)
+    return JudgedResponse(question, nugget, output.text, value, output.system, judge, kind=kind)
