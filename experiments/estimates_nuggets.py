@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 import karat as kt
 from karat.estimation.samples import Sample
 from karat.nuggets.estimation import question_judges, question_scores, sample_of_questions
-from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 QUESTIONS = 10

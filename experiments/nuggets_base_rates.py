@@ -34,7 +34,6 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.intervals.expected_scores import RunAnswers, run_answers
 from karat.nuggets.prediction.base_rates import ShiftVariances
 from karat.nuggets.prediction.calibrated import PRIOR, Logistic, fit_calibrated
 from karat.nuggets.prediction.evidence import evidence
@@ -42,7 +41,7 @@ from karat.nuggets.prediction.intervals import RunIntervals, ScoreErrors, score_
 from karat.nuggets.prediction.pool import Floats, Ints, Pool
 from karat.nuggets.prediction.predictions import Predictions, predict_support
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, RunAnswers, run_answers
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Run, make_key
 
@@ -188,7 +187,7 @@ def _scores(told: RunAnswers) -> list[float | None]:
     if not kept.any():
         return [float(told.share.mean()), None, None]
     f = told.official.f(3.0)[kept]
-    return [float(told.share.mean()), float(f.mean()), float(told.official.summed().f(3.0))]
+    return [float(told.share.mean()), float(f.mean()), float(told.official.sums().f(3.0))]
 
 
 def before(
@@ -203,7 +202,7 @@ def before(
     if not kept.any():
         return RunIntervals(first, None, None)
     f = told.official.f(3.0)[kept]
-    whole = np.array([told.official.summed().f(3.0)])
+    whole = np.array([told.official.sums().f(3.0)])
     return RunIntervals(
         first,
         score_interval(f, macro, len(f)).around(own[1]),

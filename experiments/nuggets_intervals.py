@@ -46,7 +46,6 @@ from numpy.typing import NDArray
 
 import karat as kt
 import karat.nuggets.prediction.predictions as module
-from karat.nuggets.intervals.expected_scores import pool_stats
 from karat.nuggets.prediction.calibrated import cross_validate, hold_out, run_folds
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.intervals import (
@@ -61,8 +60,7 @@ from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.pool import Floats, FoldedCells, Pool, make_pool, run_labels
 from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, mean_shares, pool_stats, score_shares
 from karat.nuggets.scores.words import forget_texts
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, forget_responses
@@ -87,7 +85,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
 
 def micro(pool: Pool, cells: Floats, labels: Floats) -> tuple[Floats, Floats]:
     yes = (labels > 0).astype(float)
-    guessed, official = (pool_stats(pool, x, HOW).summed().f(3.0) for x in (cells, yes))
+    guessed, official = (pool_stats(pool, x, HOW).sums().f(3.0) for x in (cells, yes))
     return guessed, official
 
 

@@ -32,7 +32,7 @@ import karat as kt
 from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 

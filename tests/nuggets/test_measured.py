@@ -11,7 +11,6 @@ import pytest
 from nuggets.nugget_world import pooled, world
 
 import karat as kt
-from karat.nuggets.intervals.expected_scores import pool_stats
 from karat.nuggets.prediction import calibrated
 from karat.nuggets.prediction import calibrated as held_out
 from karat.nuggets.prediction.calibrated import (
@@ -35,8 +34,7 @@ from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.pool import FoldedCells, folds, make_pool
 from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, mean_shares, pool_stats, score_shares
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -68,7 +66,7 @@ def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
         wanted = how.score(run, key, decide_run(run, key, judged))
         f = {q: x for q, x in zip(key.questions, found.f(how.beta)[k], strict=True) if q != "q2"}
         assert list(f.values()) == pytest.approx([row.f for row in wanted.questions])
-        assert found.summed().f(how.beta)[k] == pytest.approx(wanted.micro.f)
+        assert found.sums().f(how.beta)[k] == pytest.approx(wanted.micro.f)
         assert np.isnan(found.f(how.beta)[k, 2])
 
 

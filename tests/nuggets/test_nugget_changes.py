@@ -14,8 +14,7 @@ from oracles import nugget_loops
 from karat.nuggets.results.changes import KINDS, NuggetChanges
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import AnswerDecisions
-from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, score_shares
 from karat.nuggets.sets.keys_and_runs import (
     Nugget,
     NuggetKey,

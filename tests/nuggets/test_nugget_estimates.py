@@ -26,7 +26,7 @@ from karat.nuggets.estimation import (
 )
 from karat.nuggets.prediction.intervals import other_runs_tell
 from karat.nuggets.scores.decisions import AnswerDecisions
-from karat.nuggets.scores.nugget_shares import score_shares
+from karat.nuggets.scores.official import score_shares
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements

@@ -15,7 +15,7 @@ from karat.nuggets.prediction.thresholds import best_f_threshold
 from karat.nuggets.prediction.tuning import trial
 from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import score_shares
+from karat.nuggets.scores.official import score_shares
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 

@@ -13,8 +13,15 @@ from oracles import nugget_loops
 
 import karat as kt
 from karat.nuggets.scores.decisions import AnswerDecisions, decide, decide_run
-from karat.nuggets.scores.nugget_shares import NuggetShares, mean_shares, score_shares
-from karat.nuggets.scores.official import Counts, Official, answer_length, measure, nugget_weights
+from karat.nuggets.scores.official import (
+    NuggetShares,
+    NuggetStats,
+    Official,
+    answer_length,
+    mean_shares,
+    nugget_weights,
+    score_shares,
+)
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import (
     Nugget,
@@ -26,6 +33,10 @@ from karat.nuggets.sets.keys_and_runs import (
 )
 
 near = pytest.approx
+
+
+def stats(*numbers: float) -> NuggetStats:
+    return NuggetStats(*map(np.array, numbers))
 
 
 def question(*kinds: str, votes: list[int] | None = None, id: str = "q") -> Question:
@@ -79,14 +90,14 @@ def test_the_figure_of_the_paper_by_hand() -> None:
     ("size", "precision"), [(0, 1.0), (99, 1.0), (100, 1.0), (101, 100 / 101), (200, 0.5)]
 )
 def test_precision_around_the_allowance(size: int, precision: float) -> None:
-    assert measure(Counts(1, 2, 100, size), 3).precision == near(precision)
+    assert stats(1, 2, 100, size).precision == near(precision)
 
 
 @pytest.mark.parametrize("beta", [0, 1, 3, 5])
 def test_beta(beta: float) -> None:
-    found = measure(Counts(1, 4, 100, 400), beta)
+    found = stats(1, 4, 100, 400)
     assert found == (0.25, 0.25, near(0.25))
-    high = measure(Counts(3, 4, 100, 400), beta).f
+    high = float(stats(3, 4, 100, 400).f(beta))
     assert high == near((beta**2 + 1) * 0.25 * 0.75 / (beta**2 * 0.25 + 0.75))
 
 

@@ -24,8 +24,7 @@ from karat.nuggets.prediction.intervals import (
 from karat.nuggets.prediction.pool import make_pool
 from karat.nuggets.prediction.predictions import Predictions, predict_support
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, mean_shares, score_shares
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import (
     Nugget,

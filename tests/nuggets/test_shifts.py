@@ -17,7 +17,6 @@ from scipy import stats
 
 import karat as kt
 from karat.arithmetic import logit, sigmoid
-from karat.nuggets.intervals.expected_scores import run_answers
 from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
     PredictedRun,
@@ -37,7 +36,7 @@ from karat.nuggets.prediction.intervals import (
 from karat.nuggets.prediction.pool import Floats, Pool
 from karat.nuggets.prediction.predictions import Predictions
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official, answer_length, nugget_weights
+from karat.nuggets.scores.official import Official, answer_length, nugget_weights, run_answers
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -17,7 +17,7 @@ from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.predictions import Calibrated, Predictions, predict_support
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 

@@ -19,9 +19,9 @@ from karat.nuggets.results.judgement_agreement import agree_nuggets as agree_nug
 from karat.nuggets.results.scoring import NuggetScoring as NuggetScoring
 from karat.nuggets.results.scoring import score_nuggets as score_nuggets
 from karat.nuggets.scores.decisions import decide_run as decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares as mean_shares
-from karat.nuggets.scores.nugget_shares import score_shares as score_shares
 from karat.nuggets.scores.official import Official as Official
+from karat.nuggets.scores.official import mean_shares as mean_shares
+from karat.nuggets.scores.official import score_shares as score_shares
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.scores.pourpre import score_rouge as score_rouge
 from karat.nuggets.scores.words import corpus_idf as corpus_idf

@@ -31,7 +31,6 @@ from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
 from karat.evalset.judge_kinds import MODEL, PERSON
 from karat.evalset.reading import Reading
-from karat.nuggets.intervals.expected_scores import pool_stats
 from karat.nuggets.prediction.intervals import (
     FEWEST_RUNS,
     ScoreInterval,
@@ -42,8 +41,13 @@ from karat.nuggets.prediction.pool import Pool, make_pool
 from karat.nuggets.prediction.predictions import classifiers, parse_classifier, predict_support
 from karat.nuggets.results.item_scores import MEASURES
 from karat.nuggets.results.scoring import score_nuggets
-from karat.nuggets.scores.nugget_shares import OKAY_WEIGHTS
-from karat.nuggets.scores.official import Official, nugget_weights, sums_between
+from karat.nuggets.scores.official import (
+    OKAY_WEIGHTS,
+    Official,
+    nugget_weights,
+    pool_stats,
+    sum_groups,
+)
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements
@@ -254,8 +258,8 @@ def _nugget_weights(pool: Pool, found: QuestionScores) -> Floats:
 def _mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
     """Return runs x questions: the weighted mean of the best values; 0 without a response."""
     best = np.nan_to_num(pool.answers(cells))
-    sums = sums_between(best * weight, pool.nugget_starts)
-    found: Floats = sums / sums_between(weight[None], pool.nugget_starts)
+    sums = sum_groups(best * weight, pool.nugget_starts)
+    found: Floats = sums / sum_groups(weight[None], pool.nugget_starts)
     return found
 
 

@@ -18,7 +18,7 @@ import karat as kt
 from karat.nuggets.cli.group import COMMANDS
 from karat.nuggets.prediction.predictions import classifiers
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.scores.words import pooled_idf
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -34,8 +34,7 @@ from karat.nuggets.results.changes import NuggetChanges
 from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import AnswerDecisions
-from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, score_shares
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet, short_places

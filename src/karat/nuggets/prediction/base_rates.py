@@ -35,10 +35,15 @@ from typing import NamedTuple
 
 from karat.arithmetic import logit, sigmoid
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.intervals.expected_scores import RunAnswers, jackknife_pseudo_values, run_answers
 from karat.nuggets.prediction.intervals import NOISE, RunIntervals, ScoreInterval, welch_freedom
 from karat.nuggets.scores.decisions import AnswerDecisions
-from karat.nuggets.scores.official import Official, nugget_weights
+from karat.nuggets.scores.official import (
+    Official,
+    RunAnswers,
+    jackknife_pseudo_values,
+    nugget_weights,
+    run_answers,
+)
 from karat.nuggets.sets.keys_and_runs import Question, Run
 from karat.stats.distributions import student_quantile
 

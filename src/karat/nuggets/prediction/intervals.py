@@ -28,14 +28,14 @@ from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.intervals.expected_scores import (
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.scores.official import (
     NuggetStats,
+    Official,
     RunAnswers,
     jackknife_pseudo_values,
     pool_stats,
 )
-from karat.nuggets.prediction.pool import Pool
-from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import SUPPORT
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -128,7 +128,7 @@ class RunErrors(NamedTuple):
         if self.macro is None or self.micro is None or kept.sum() < 1 + general:
             return RunIntervals(share, None, None)
         macro = _interval(official.f(beta)[kept], self.macro, general)
-        micro = score_interval(np.array([official.summed().f(beta)]), self.micro, 1)
+        micro = score_interval(np.array([official.sums().f(beta)]), self.micro, 1)
         if general:
             micro = micro.joined(
                 score_interval(jackknife_pseudo_values(official, beta), self.micro)
@@ -262,7 +262,7 @@ class MeasuredErrors:
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
             return RunErrors(share)
         macro = score_errors(told.f(how.beta), f)
-        mine, whole = (one.summed().f(how.beta) for one in (told, official))
+        mine, whole = (one.sums().f(how.beta) for one in (told, official))
         scored = ~np.isnan(whole)
         micro = whole_errors(mine[scored], whole[scored])
         return RunErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
@@ -278,7 +278,7 @@ class MeasuredErrors:
 
     def _returned(self, cells: Floats, how: Official) -> NuggetStats:
         """Return what the judged runs returned where their official scores are known."""
-        found = pool_stats(self.pool, cells, how).kept(~np.isnan(self._official))
+        found = pool_stats(self.pool, cells, how).select(~np.isnan(self._official))
         return NuggetStats(*(part[self._judged] for part in found))
 
     def doubt(self) -> float:

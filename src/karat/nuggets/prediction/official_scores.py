@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, np
-from karat.nuggets.intervals.expected_scores import NuggetStats, pool_stats
 from karat.nuggets.prediction.calibrated import CrossValidation
 from karat.nuggets.prediction.intervals import (
     ScoreInterval,
@@ -31,14 +30,16 @@ from karat.nuggets.prediction.thresholds import compare_models, likeliest_model
 from karat.nuggets.prediction.tuning import Trial, Tuning, likeliest, trial
 from karat.nuggets.scores.official import (
     ALLOWANCE,
+    NuggetStats,
     Official,
     RunScore,
     nugget_weights,
-    sums_between,
+    pool_stats,
+    sum_groups,
 )
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
 from karat.nuggets.scores.words import Weigh
-from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Run
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.distributions import student_quantile
@@ -117,18 +118,12 @@ def average_f(told: NuggetStats, beta: float) -> AverageScores:
     known = ~np.isnan(f)
     counts = known.sum(axis=1)
     macro = np.where(known, f, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
-    return AverageScores(told.summed().f(beta), np.asarray(macro))
+    return AverageScores(told.sums().f(beta), np.asarray(macro))
 
 
-def official_stats(questions: Sequence[Question], scores: Sequence[RunScore]) -> NuggetStats:
-    """Return runs x questions of scores that are known."""
-    table = np.zeros((4, len(scores), len(questions)))
-    at = {question.id: k for k, question in enumerate(questions)}
-    for i, score in enumerate(scores):
-        for row in score.questions:
-            cells = row.vital_returned, row.vital, row.allowance, row.length
-            table[:, i, at[row.question]] = cells
-    return NuggetStats(*table)
+def official_stats(scores: Sequence[RunScore]) -> NuggetStats:
+    """Return the statistics of scored runs: runs x questions."""
+    return NuggetStats(*map(np.array, zip(*(score.stats for score in scores), strict=True)))
 
 
 def swapped(
@@ -318,7 +313,7 @@ class EvaluationInputs:
     @cached_property
     def returned(self) -> NuggetStats:
         """Runs x questions, as assessors have it."""
-        return official_stats(self.pool.questions, self.scores)
+        return official_stats(self.scores)
 
     @cached_property
     def official(self) -> AverageScores:
@@ -440,12 +435,12 @@ def _pourpre_at(how: Pourpre, pool: Pool, runs: Sequence[Run]) -> Callable[[floa
     match = np.array([np.concatenate(table) for table in tables])
     weight = np.concatenate([nugget_weights(q, how.weights) for q in asked])
     starts, cost = pool.nugget_starts, pool.lengths
-    total = np.broadcast_to(sums_between(weight[None], starts), cost.shape)
+    total = np.broadcast_to(sum_groups(weight[None], starts), cost.shape)
 
     def at(threshold: float) -> AverageScores:
         kept = np.where(match < threshold, 0.0, match)
         parts = kept * weight, (kept > 0).astype(np.float64)
-        found, paid = (sums_between(part, starts) for part in parts)
+        found, paid = (sum_groups(part, starts) for part in parts)
         return average_f(NuggetStats(found, total, ALLOWANCE * paid, cost), how.beta)
 
     return at

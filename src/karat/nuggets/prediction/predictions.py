@@ -18,7 +18,6 @@ from typing import Any, ClassVar, NamedTuple
 from karat.arithmetic import logit
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.intervals.expected_scores import run_answers
 from karat.nuggets.prediction import calibrated
 from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
@@ -48,7 +47,7 @@ from karat.nuggets.prediction.pool import (
     strict_labels,
 )
 from karat.nuggets.scores.decisions import AnswerDecisions, PredictAnswer
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, run_answers
 from karat.nuggets.scores.words import ENGLISH, IdfSource
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run, make_run, normal

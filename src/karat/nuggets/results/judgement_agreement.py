@@ -16,7 +16,6 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.judge_kinds import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
-from karat.nuggets.intervals.expected_scores import NuggetStats, pool_stats
 from karat.nuggets.prediction.official_scores import (
     AVERAGES,
     AverageScores,
@@ -37,7 +36,7 @@ from karat.nuggets.prediction.pool import (
     run_labels,
     strict_labels,
 )
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import NuggetStats, Official, pool_stats
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -126,7 +125,7 @@ class NuggetAgreement(Result):
         how = Official(self.settings["beta"])
         cells = (np.nan_to_num(x) > 0 for x in (self.official, self.other))
         one, two = (
-            pool_stats(self.pool, some.astype(np.float64), how).kept(kept) for some in cells
+            pool_stats(self.pool, some.astype(np.float64), how).select(kept) for some in cells
         )
         return one, two
 
@@ -162,7 +161,8 @@ class NuggetAgreement(Result):
         some = np.arange(len(self.pool.questions)) != question
         scores = [
             average_f(
-                NuggetStats(*(part[run : run + 1] for part in x)).kept(some), self.settings["beta"]
+                NuggetStats(*(part[run : run + 1] for part in x)).select(some),
+                self.settings["beta"],
             )
             for x in self._returned
         ]

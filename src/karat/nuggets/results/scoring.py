@@ -35,8 +35,13 @@ from karat.nuggets.results.notes import (
     unjudged_warning,
 )
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, AnswerDecisions, decide_run
-from karat.nuggets.scores.nugget_shares import NuggetShares, mean_shares, score_shares
-from karat.nuggets.scores.official import Official, RunScore
+from karat.nuggets.scores.official import (
+    NuggetShares,
+    Official,
+    RunScore,
+    mean_shares,
+    score_shares,
+)
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run

@@ -23,7 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.names import metric
 from karat.nuggets.scores import official
-from karat.nuggets.scores.official import Counts, Official, RunScore, answer_length
+from karat.nuggets.scores.official import NuggetStats, Official, ReturnedNuggets, RunScore
 from karat.nuggets.scores.words import IdfSource, RaggedWords, Weigh, count_weights, cut_words
 from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -74,25 +74,24 @@ class Pourpre:
         starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
-    def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
-        """Return the weight of the matches, their allowance and the length of the answer."""
-        weight = official.nugget_weights(question, self.weights)
-        paid = match if self.partial_allowance else match > 0
-        allowance = official.ALLOWANCE * math.fsum(paid.tolist())
-        returned = math.fsum((weight * match).tolist())
-        return Counts(returned, float(weight.sum()), allowance, answer_length(responses))
-
     def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:
         """Score a run; `vital_returned` and `okay_returned` count matches above 0."""
-        answers = []
-        for done, (id, question) in enumerate(key.questions.items(), 1):
+        questions = list(key.questions.values())
+        rows, nuggets = [], []
+        for done, question in enumerate(questions, 1):
             progress(done, len(key), f"matching {run.tag}")
-            match = self.match(question, run.responses(id))
-            found = self.counts(question, run.responses(id), match)
-            matched, vital = match > 0, question.is_vital
-            kinds = int((matched & vital).sum()), int((matched & ~vital).sum()), int(vital.sum())
-            answers.append((question, found, kinds, 0, 0))
-        return official.run_score(run, answers, self.beta)
+            match = self.match(question, run.responses(question.id))
+            weight = official.nugget_weights(question, self.weights)
+            allowed = match if self.partial_allowance else match > 0
+            allowance = official.ALLOWANCE * math.fsum(allowed.tolist())
+            rows.append((math.fsum((weight * match).tolist()), float(weight.sum()), allowance))
+            vital = question.is_vital
+            nuggets.append((int((match > 0)[vital].sum()), int((match > 0)[~vital].sum()), 0, 0))
+        lengths = official.run_lengths(run, questions)
+        weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+        stats = NuggetStats(weights, totals, allowances, lengths)
+        returned = ReturnedNuggets(*np.array(nuggets, dtype=np.int64).reshape(-1, 4).T)
+        return official.score_run(run, key, stats, returned, self.beta)
 
 
 def score_pourpre(
