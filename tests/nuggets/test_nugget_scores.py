@@ -96,7 +96,7 @@ def test_precision_around_the_allowance(size: int, precision: float) -> None:
 @pytest.mark.parametrize("beta", [0, 1, 3, 5])
 def test_beta(beta: float) -> None:
     found = stats(1, 4, 100, 400)
-    assert found == (0.25, 0.25, near(0.25))
+    assert (found.recall, found.precision, found.f(beta)) == (0.25, 0.25, near(0.25))
     high = float(stats(3, 4, 100, 400).f(beta))
     assert high == near((beta**2 + 1) * 0.25 * 0.75 / (beta**2 * 0.25 + 0.75))
 
